@@ -1,0 +1,47 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+let package = Package(
+  name: "swift-multicast",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Multicast", targets: ["Multicast"]),
+    .executable(name: "multicast-demo", targets: ["MulticastDemo"]),
+    .executable(name: "multicast-bench", targets: ["MulticastBench"]),
+  ],
+  targets: [
+    .target(name: "CMulticast"),
+    .target(name: "Multicast", dependencies: ["CMulticast"], swiftSettings: strict),
+    .executableTarget(
+      name: "MulticastDemo", dependencies: ["Multicast"], swiftSettings: strict),
+    .target(
+      name: "BenchmarkHarness", path: "Benchmarks/Harness", swiftSettings: strict),
+    .executableTarget(
+      name: "MulticastBench",
+      dependencies: ["Multicast", "BenchmarkHarness"],
+      path: "Benchmarks/MulticastBench",
+      swiftSettings: strict),
+    .target(
+      name: "MulticastTestSupport",
+      dependencies: ["Multicast"],
+      path: "Tests/MulticastTestSupport",
+      swiftSettings: strict),
+    .testTarget(
+      name: "MulticastTests",
+      dependencies: ["Multicast", "MulticastTestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "MulticastDemoTests",
+      dependencies: ["MulticastDemo"],
+      swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

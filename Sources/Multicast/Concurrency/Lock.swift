@@ -1,0 +1,97 @@
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
+/// A mutual-exclusion lock over `pthread_mutex_t`.
+///
+/// `Synchronization.Mutex` would be the natural choice, but on Linux it is a priority-inheritance
+/// futex that convoys under contention, and the thread sanitizer reports false races on what it
+/// guards. The platform's mutex has neither problem.
+///
+/// The lock is not recursive. A critical section never runs user code and never takes a second
+/// lock: it computes and returns what is to be done, and the caller does it afterwards.
+struct Lock: ~Copyable, @unchecked Sendable {
+  // Sendable: a pthread mutex is made to be used from many threads; the pointer never changes.
+  // SAFETY: the mutex lives at one address from `init` to `deinit`, as POSIX demands; a stored
+  // property of Swift has no such address, so it is allocated by hand.
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+  init() {
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    let error = pthread_mutex_init(mutex, nil)
+    precondition(error == 0, "pthread_mutex_init failed with error \(error)")
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  /// Runs `body` while no other thread is inside `withLock` of this lock.
+  borrowing func withLock<R>(_ body: () -> R) -> R {
+    lock()
+    defer { unlock() }
+    return body()
+  }
+
+  /// Runs `body` as `withLock` does if the lock is free at this moment, otherwise returns `nil`.
+  borrowing func withLockIfAvailable<R>(_ body: () -> R) -> R? {
+    guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+    defer { unlock() }
+    return body()
+  }
+
+  private borrowing func lock() {
+    let error = pthread_mutex_lock(mutex)
+    precondition(error == 0, "pthread_mutex_lock failed with error \(error)")
+  }
+
+  private borrowing func unlock() {
+    let error = pthread_mutex_unlock(mutex)
+    precondition(error == 0, "pthread_mutex_unlock failed with error \(error)")
+  }
+}
+
+/// A readers-writer lock over `pthread_rwlock_t`, for the `readerWriterLock` strategy alone.
+struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
+  // Sendable and SAFETY: as for `Lock`.
+  private let handle: UnsafeMutablePointer<pthread_rwlock_t>
+
+  init() {
+    handle = .allocate(capacity: 1)
+    handle.initialize(to: pthread_rwlock_t())
+    let error = pthread_rwlock_init(handle, nil)
+    precondition(error == 0, "pthread_rwlock_init failed with error \(error)")
+  }
+
+  deinit {
+    pthread_rwlock_destroy(handle)
+    handle.deallocate()
+  }
+
+  /// Runs `body` beside other readers, but not beside a writer.
+  borrowing func withReadLock<R>(_ body: () -> R) -> R {
+    let error = pthread_rwlock_rdlock(handle)
+    precondition(error == 0, "pthread_rwlock_rdlock failed with error \(error)")
+    defer { pthread_rwlock_unlock(handle) }
+    return body()
+  }
+
+  /// Runs `body` alone.
+  borrowing func withWriteLock<R>(_ body: () -> R) -> R {
+    let error = pthread_rwlock_wrlock(handle)
+    precondition(error == 0, "pthread_rwlock_wrlock failed with error \(error)")
+    defer { pthread_rwlock_unlock(handle) }
+    return body()
+  }
+
+  /// Runs `body` alone if nobody holds the lock at this moment, otherwise returns `nil`.
+  borrowing func withWriteLockIfAvailable<R>(_ body: () -> R) -> R? {
+    guard pthread_rwlock_trywrlock(handle) == 0 else { return nil }
+    defer { pthread_rwlock_unlock(handle) }
+    return body()
+  }
+}

@@ -1,0 +1,92 @@
+extension MulticastDelegate {
+  /// The delegates that are registered and alive now, in registration order.
+  ///
+  /// The array keeps them alive. `reduce`, `reversed`, `allSatisfy` and so on come with it.
+  ///
+  /// - Complexity: O(`count`).
+  public var delegates: [Delegate] {
+    var delegates: [Delegate] = []
+    forEach { delegates.append($0) }
+    return delegates
+  }
+
+  /// How many registered delegates are alive. A dead one is never counted.
+  ///
+  /// - Complexity: O(`count`).
+  public var count: Int {
+    var count = 0
+    forEach { _ in count += 1 }
+    return count
+  }
+
+  /// Whether no registered delegate is alive.
+  ///
+  /// - Complexity: O(1), and O(dead delegates in front).
+  public var isEmpty: Bool {
+    var isEmpty = true
+    registry.visit(Delegate.self) { _ in
+      isEmpty = false
+      return false
+    }
+    return isEmpty
+  }
+
+  /// The delegate at `index`, counting from zero in registration order, or `nil` if there is none.
+  ///
+  /// - Complexity: O(`index`).
+  public subscript(index: Int) -> Delegate? {
+    guard index >= 0 else { return nil }
+    var result: Delegate?
+    var remaining = index
+    registry.visit(Delegate.self) { delegate in
+      if remaining == 0 { result = delegate }
+      remaining -= 1
+      return remaining >= 0
+    }
+    return result
+  }
+
+  /// The index of `delegate` in registration order, or `nil` if it is not registered.
+  ///
+  /// - Complexity: O(`count`).
+  public subscript(delegate: Delegate) -> Int? {
+    guard let identity = Entry.identity(of: delegate) else { return nil }
+    var index = 0
+    var found = false
+    registry.visit(Delegate.self) { candidate in
+      found = Entry.identity(of: candidate) == identity
+      if !found { index += 1 }
+      return !found
+    }
+    return found ? index : nil
+  }
+}
+
+/// Iterates over the delegates that are registered when the iteration begins, less those that are removed
+/// before their turn. The iterator keeps none alive but the one it has just returned.
+extension MulticastDelegate: Sequence {
+  /// An iterator over the delegates of a hub. It belongs to one thread at a time.
+  public struct Iterator: IteratorProtocol {
+    private var entries: ContiguousArray<Entry?>.Iterator
+    // The hub need not outlive the iteration; its delegates are removed with it.
+    fileprivate init(_ registry: Registry) {
+      entries = registry.snapshot().makeIterator()
+    }
+
+    public mutating func next() -> Delegate? {
+      while let element = entries.next() {
+        if let entry = element, let delegate = entry.liveValue(as: Delegate.self) {
+          return delegate
+        }
+      }
+      return nil
+    }
+  }
+
+  public func makeIterator() -> Iterator {
+    Iterator(registry)
+  }
+
+  /// Nothing is known about the number of delegates without counting them.
+  public var underestimatedCount: Int { 0 }
+}

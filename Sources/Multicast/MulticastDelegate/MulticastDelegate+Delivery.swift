@@ -1,0 +1,94 @@
+extension MulticastDelegate {
+  // `Sequence` has a `forEach` of its own, which the compiler prefers to one that is generic over the
+  // error; hence one overload that does not throw, one that does, and a label for typed throws.
+
+  /// Calls `body` with each delegate, in registration order, on the calling thread.
+  ///
+  /// The delegates are those that are registered at the beginning, less those that are removed before their
+  /// turn. One that is added meanwhile waits for the next invocation. A weak delegate is retained for exactly
+  /// its call.
+  ///
+  /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
+  /// - Complexity: O(`count`), without an allocation.
+  @inlinable
+  public func forEach(_ body: (Delegate) -> Void) {
+    registry.visit(Delegate.self) { delegate in
+      body(delegate)
+      return true
+    }
+  }
+
+  /// Calls `body` with each delegate until it throws. Otherwise as the one that does not throw.
+  ///
+  /// - Throws: what `body` throws. The delegates behind are not called then.
+  @inlinable
+  public func forEach(_ body: (Delegate) throws -> Void) throws {
+    try forEach(throwing: (any Error).self, body)
+  }
+
+  /// Calls `body` with each delegate until it throws an error of type `E`.
+  ///
+  /// ```swift
+  /// try hub.forEach(throwing: Veto.self) { delegate throws(Veto) in try delegate.willClose() }
+  /// ```
+  ///
+  /// - Throws: what `body` throws. The delegates behind are not called then.
+  @inlinable
+  public func forEach<E>(
+    throwing _: E.Type, _ body: (Delegate) throws(E) -> Void
+  ) throws(E) {
+    try registry.visit(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
+      try body(delegate)
+      return true
+    }
+  }
+
+  /// Calls `body` with each delegate that is also an `Other`, on the calling thread.
+  ///
+  /// The way to reach an optional protocol:
+  /// ```swift
+  /// hub.forEach(as: (any ProgressReporting).self) { $0.report(0.5) }
+  /// ```
+  ///
+  /// - Complexity: O(`count`), with a dynamic cast for each.
+  @inlinable
+  public func forEach<Other, E>(
+    as _: Other.Type, _ body: (Other) throws(E) -> Void
+  ) throws(E) {
+    try registry.visit(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
+      if let other = delegate as? Other { try body(other) }
+      return true
+    }
+  }
+
+  /// Calls `body` with each delegate, in registration order, on the calling thread.
+  ///
+  /// As ``forEach(_:)``, for a `body` that throws nothing and may be kept.
+  ///
+  /// - Returns: how many delegates were called.
+  @inlinable @discardableResult
+  public func invoke(_ body: @escaping @Sendable (Delegate) -> Void) -> Int {
+    var called = 0
+    forEach { delegate in
+      body(delegate)
+      called += 1
+    }
+    return called
+  }
+
+  /// Calls `body` with each delegate that is also an `Other`, as ``invoke(_:)``.
+  ///
+  /// - Returns: how many were called.
+  @inlinable @discardableResult
+  public func invoke<Other>(
+    as _: Other.Type, _ body: @escaping @Sendable (Other) -> Void
+  ) -> Int {
+    var called = 0
+    forEach { delegate in
+      guard let other = delegate as? Other else { return }
+      body(other)
+      called += 1
+    }
+    return called
+  }
+}

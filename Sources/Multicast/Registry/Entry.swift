@@ -1,0 +1,213 @@
+// One registration, as the library keeps it.
+//
+//     ┌─ object header, 16 bytes ─┐
+//     │ state, isWeak, slot       │  EntryHead, the same for every type of value
+//     │ previous, next            │
+//     │ mailbox                   │
+//     │ target ───────────────────┼──▶ the delegate (weakly), or a strong owner of the value
+//     ├───────────────────────────┤
+//     │ value                     │  EntryValue<Value>: a copy without a retain
+//     └───────────────────────────┘
+//
+// What user code receives (`any P`: a reference and a witness table, say) is kept ready beside the
+// target, as bits that own nothing. A delivery makes sure that the target is alive and then hands
+// the bits to the callback: no cast, no copy, and for a strong target no reference counting at all.
+//
+// Everything but the typed value is free of generics: the registry and its strategies are compiled
+// once, and only the loop over the callbacks is specialised in the user's module.
+
+public import Synchronization
+
+/// One registration: what is called, and whether it still may be.
+///
+/// An entry is referenced by the storage of its registry until it is removed, by snapshots that
+/// outlive a read section, and by `Registration` handles.
+///
+/// ## Thread safety
+/// `state` is atomic; `slot`, `previous` and `next` are guarded by the lock of the storage; the rest
+/// never changes.
+@usableFromInline
+final class Entry: ManagedBuffer<Void, UInt> {
+  deinit {
+    // SAFETY: initialised by `make`. Only the target and the mailbox own anything.
+    let head = head
+    if head.pointee.isWeak {
+      WeakReference(word: head.pointee.target).destroy()
+    } else {
+      Unmanaged<AnyObject>.fromOpaque(head.pointee.target).release()
+    }
+  }
+}
+
+// An entry cannot be declared Sendable, because `ManagedBuffer` rules that out. See "Thread safety"
+// above for why it may be used by many threads. What a typed hub puts into an entry leaves it only
+// through that hub, which is Sendable where its values are.
+
+/// The untyped part of an ``Entry``.
+@usableFromInline
+struct EntryHead: ~Copyable {
+  /// One of ``active``, ``inactive`` and ``superseded``. It never becomes active again.
+  @usableFromInline let state = Atomic<UInt8>(EntryHead.active)
+  /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
+  @usableFromInline let isWeak: Bool
+  /// Where the storage keeps this entry; when superseded, where it keeps the successor.
+  @usableFromInline var slot: UInt32 = 0
+  /// Neighbours in a chain of the ``IdentityIndex``.
+  var previous: Unmanaged<Entry>?
+  var next: Unmanaged<Entry>?
+  @usableFromInline let target: UnsafeMutableRawPointer
+
+  init(isWeak: Bool, target: UnsafeMutableRawPointer) {
+    self.isWeak = isWeak
+    self.target = target
+  }
+
+  /// The entry may be called.
+  @usableFromInline static var active: UInt8 { 1 }
+  /// The entry was removed: it must not be called any more.
+  @usableFromInline static var inactive: UInt8 { 0 }
+  /// Another entry is taking the place of this one, at `slot`: only a reader whose snapshot does not
+  /// reach that far calls this one. Lasts as long as the critical section that replaces.
+  @usableFromInline static var superseded: UInt8 { 2 }
+}
+
+/// The typed part of an ``Entry``.
+///
+/// It cannot be copied, so reading it through a pointer is a borrow: this is what keeps the compiler
+/// from retaining the value for each call.
+@usableFromInline
+struct EntryValue<Value>: ~Copyable {
+  @usableFromInline let value: Value
+
+  init(_ value: consuming Value) {
+    self.value = value
+  }
+
+  // Not `@inline(__always)`: inlined too early, an existential without a class bound is copied.
+  @inlinable
+  borrowing func pass<R, E>(to body: (Value) throws(E) -> R) throws(E) -> R {
+    try body(value)
+  }
+}
+
+/// Keeps a value alive that is no class instance, or makes any value an object of its own.
+private final class ValueOwner<Value> {
+  let value: Value
+
+  init(_ value: Value) {
+    self.value = value
+  }
+}
+
+// MARK: - Creation
+
+extension Entry {
+  /// An entry for `delegate`, which must be an instance of a class if `ownership` is weak.
+  static func make<Value>(_ delegate: Value, ownership: Ownership) -> Entry {
+    guard let object = classInstance(delegate) else {
+      precondition(
+        ownership == .strong,
+        """
+        Multicast: \(type(of: delegate as Any)) is a value type, and a weak reference to a value \
+        would be lost at once. Add it with ownership: .strong, or make it a class.
+        """)
+      let owner = ValueOwner(delegate)
+      return make(
+        owner.value, isWeak: false, target: Unmanaged.passRetained(owner).toOpaque())
+    }
+    switch ownership {
+    case .weak:
+      return make(delegate, isWeak: true, target: WeakReference(object).word)
+    case .strong:
+      return make(
+        delegate, isWeak: false, target: Unmanaged.passRetained(object).toOpaque())
+    }
+  }
+
+  /// An entry whose bits of `value` are kept alive by `target`.
+  private static func make<Value>(
+    _ value: Value, isWeak: Bool, target: UnsafeMutableRawPointer
+  ) -> Entry {
+    let offset = valueOffset(Value.self)
+    let words = (offset + MemoryLayout<Value>.size + 7) / 8
+    let entry = unsafeDowncast(
+      Entry.create(minimumCapacity: words, makingHeaderWith: { _ in () }), to: Entry.self)
+    entry.head.initialize(to: EntryHead(isWeak: isWeak, target: target))
+    // SAFETY: the bits are copied as they are, without the retain that a copy of the value would
+    // make. They are used only while `target` keeps what they refer to alive, and never destroyed.
+    withUnsafeBytes(of: value) { bits in
+      (UnsafeMutableRawPointer(entry.head) + offset).copyMemory(
+        from: bits.baseAddress!, byteCount: bits.count)
+    }
+    return entry
+  }
+
+  /// `delegate` as an object if it is an instance of a class.
+  ///
+  /// `as? AnyObject` does not tell: on Linux it succeeds for every value, by boxing it.
+  static func classInstance<Value>(_ delegate: Value) -> AnyObject? {
+    type(of: delegate as Any) is AnyClass ? (delegate as AnyObject) : nil
+  }
+
+  /// The address by which `delegate` is recognised, or `nil` for a value type, which has no identity.
+  static func identity<Value>(of delegate: Value) -> Int? {
+    classInstance(delegate).map { Int(bitPattern: Unmanaged.passUnretained($0).toOpaque()) }
+  }
+}
+
+// MARK: - Layout
+
+extension Entry {
+  @inlinable
+  var head: UnsafeMutablePointer<EntryHead> {
+    // SAFETY: the memory behind the object header begins with a head, bound by `make`, and has no
+    // other typed access to these bytes.
+    withUnsafeMutablePointerToElements {
+      UnsafeMutableRawPointer($0).assumingMemoryBound(to: EntryHead.self)
+    }
+  }
+
+  /// Where the value begins, counted from the head.
+  @inlinable @inline(__always)
+  static func valueOffset<Value>(_: Value.Type) -> Int {
+    let mask = MemoryLayout<Value>.alignment - 1
+    // The head begins 16 bytes into an object that is aligned to 16, the largest alignment there is.
+    return (MemoryLayout<EntryHead>.size + mask) & ~mask
+  }
+
+  @inlinable @inline(__always)
+  static func value<Value>(
+    _ head: UnsafeMutablePointer<EntryHead>, as _: Value.Type
+  ) -> UnsafePointer<EntryValue<Value>> {
+    // SAFETY: the hub that made the entry for a `Value` is the only one that asks for it.
+    UnsafeRawPointer(UnsafeMutableRawPointer(head) + valueOffset(Value.self))
+      .assumingMemoryBound(to: EntryValue<Value>.self)
+  }
+}
+
+// MARK: - State
+
+extension Entry {
+  /// Whether the entry was not removed and its target has not begun to die.
+  ///
+  /// Never call it inside a critical section: it may become the last owner of the target.
+  var isLive: Bool {
+    guard head.pointee.state.load(ordering: .acquiring) == EntryHead.active else { return false }
+    return !isDead
+  }
+
+  /// Whether the target is weak and its deinitialisation has begun. As for ``isLive``.
+  var isDead: Bool {
+    head.pointee.isWeak && WeakReference(word: head.pointee.target).isDead
+  }
+
+  /// The value, retained, if the entry is live.
+  func liveValue<Value>(as _: Value.Type) -> Value? {
+    guard head.pointee.state.load(ordering: .acquiring) == EntryHead.active else { return nil }
+    let value = Entry.value(head, as: Value.self)
+    guard head.pointee.isWeak else { return value.pointee.value }
+    guard let target = WeakReference(word: head.pointee.target).promote() else { return nil }
+    defer { target.release() }
+    return value.pointee.value
+  }
+}

@@ -1,0 +1,93 @@
+/// Finds entries by the address of their target.
+///
+/// A hash table whose chains run through the entries themselves, so that it costs a word for each
+/// entry and removes one in constant time, even among many of the same delegate. It hashes
+/// addresses: no `hash(into:)` or `==` of a user runs here.
+///
+/// It owns nothing. An entry must be removed before it is released.
+struct IdentityIndex {
+  private var buckets: ContiguousArray<Unmanaged<Entry>?> = []
+
+  /// Adds `entry`, in front of others with the same address.
+  ///
+  /// - Complexity: O(1).
+  mutating func insert(_ entry: Unmanaged<Entry>) {
+    if buckets.isEmpty { rebuild(for: 4, []) }
+    let bucket = bucket(of: entry.head.pointee.address)
+    let first = buckets[bucket]
+    entry.head.pointee.previous = nil
+    entry.head.pointee.next = first
+    first?.head.pointee.previous = entry
+    buckets[bucket] = entry
+  }
+
+  /// Removes `entry`.
+  ///
+  /// - Complexity: O(1).
+  mutating func remove(_ entry: Unmanaged<Entry>) {
+    let head = entry.head
+    head.pointee.next?.head.pointee.previous = head.pointee.previous
+    if let previous = head.pointee.previous {
+      previous.head.pointee.next = head.pointee.next
+    } else {
+      buckets[bucket(of: head.pointee.address)] = head.pointee.next
+    }
+    head.pointee.previous = nil
+    head.pointee.next = nil
+  }
+
+  /// The newest entry whose target has, or had, this address.
+  ///
+  /// - Complexity: O(1) on average.
+  func first(at address: Int) -> Unmanaged<Entry>? {
+    guard !buckets.isEmpty else { return nil }
+    return matching(address, from: buckets[bucket(of: address)])
+  }
+
+  /// The next older entry with the same address as `entry`.
+  func next(after entry: Unmanaged<Entry>) -> Unmanaged<Entry>? {
+    matching(entry.head.pointee.address, from: entry.head.pointee.next)
+  }
+
+  private func matching(_ address: Int, from first: Unmanaged<Entry>?) -> Unmanaged<Entry>? {
+    var candidate = first
+    while let entry = candidate {
+      if entry.head.pointee.address == address { return entry }
+      candidate = entry.head.pointee.next
+    }
+    return nil
+  }
+
+  /// Forgets every entry and begins anew with `entries`, and with room for `capacity` of them.
+  ///
+  /// - Complexity: O(`capacity`).
+  mutating func rebuild(for capacity: Int, _ entries: ContiguousArray<Unmanaged<Entry>>) {
+    var count = 4
+    while count < capacity { count *= 2 }
+    buckets = ContiguousArray(repeating: nil, count: count)
+    for entry in entries { insert(entry) }
+  }
+
+  private func bucket(of address: Int) -> Int {
+    // Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. The low bits of an
+    // address are zero; the product's high bits depend on all of them.
+    let hash = UInt(bitPattern: address) &* 0x9E37_79B9_7F4A_7C15
+    return Int(hash >> 32) & (buckets.count - 1)
+  }
+}
+
+extension Unmanaged<Entry> {
+  /// The head of an entry that is held by its storage or by the caller.
+  @usableFromInline var head: UnsafeMutablePointer<EntryHead> {
+    // SAFETY: whoever has the reference knows who holds the entry: the storage for the index, the
+    // read section for a delivery.
+    @inlinable get { _withUnsafeGuaranteedRef { $0.head } }
+  }
+}
+
+extension EntryHead {
+  /// Where the target is, or was if it is weak.
+  var address: Int {
+    isWeak ? WeakReference(word: target).address : Int(bitPattern: target)
+  }
+}

@@ -1,0 +1,118 @@
+internal import Dispatch
+
+/// A handle of one registration: what `add` returns.
+///
+/// A registration does not end when its handle goes away; it ends with ``cancel()``, with `remove`, with
+/// the delegate if that is held weakly, or with the hub.
+///
+/// ```swift
+/// let registration = hub.add(logger)
+/// …
+/// await registration.cancelAndWait()
+/// logger.close()  // nobody is inside logger's methods, and nobody will be
+/// ```
+///
+/// ## Thread safety
+/// Every operation may be called from any thread, also from inside the callback itself.
+public final class Registration: Sendable {
+  // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so.
+  private nonisolated(unsafe) let entry: Entry
+  private let registry: Registry
+
+  init(_ entry: Entry, in registry: Registry) {
+    self.entry = entry
+    self.registry = registry
+  }
+}
+
+extension Registration {
+  /// Whether the delegate can still be called: it was not removed, and it is alive.
+  public var isActive: Bool {
+    entry.isLive
+  }
+
+  /// Ends the registration. Cancelling again does nothing.
+  ///
+  /// It never waits for a callback: one that had passed its check on another thread may still be
+  /// running, and end later. See ``cancelAndWait()`` for the promise that none is.
+  ///
+  /// - Complexity: amortised O(1).
+  public func cancel() {
+    registry.remove(entry)
+  }
+
+  /// Ends the registration, and returns when its callback is not running and never will.
+  ///
+  /// It waits for this callback alone, not for others of the same invocation. Called from inside the
+  /// callback itself it returns at once: the promise then starts when that callback ends.
+  ///
+  /// A callback that waits for the task that called this, by whatever means, waits for ever. Cancelling
+  /// the task does not end the wait.
+  public func cancelAndWait() async {
+    guard !cancelAndLook() else { return }
+    var pause = Pause()
+    while isRunning {
+      let delay = pause.next()
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().asyncAfter(deadline: .now() + delay) { continuation.resume() }
+      }
+    }
+  }
+
+  /// Ends the registration, and blocks the thread until its callback is not running and never will, or
+  /// until `timeout` has passed.
+  ///
+  /// As for ``cancelAndWait()``. The registration has ended in either case.
+  ///
+  /// - Parameter timeout: how long to wait at the most. If it is zero or less, this only looks.
+  /// - Returns: whether the promise holds. From inside the callback itself: `true`, and the promise starts
+  ///   when that callback ends.
+  @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
+  @discardableResult
+  public func cancelAndWait(timeout: Duration) -> Bool {
+    guard !cancelAndLook() else { return true }
+    let deadline = ContinuousClock.now.advanced(by: timeout)
+    var pause = Pause()
+    while isRunning {
+      guard ContinuousClock.now < deadline else { return false }
+      pause.block(for: pause.next())
+    }
+    return true
+  }
+
+  /// Cancels.
+  ///
+  /// - Returns: whether there is nothing to wait for, because this is called from inside the callback.
+  private func cancelAndLook() -> Bool {
+    cancel()
+    ThreadRecord.barrier()
+    return ThreadRecord.isCalledByThisThread(identity)
+  }
+
+  private var isRunning: Bool {
+    ThreadRecord.isCalled(identity)
+  }
+
+  /// What a frame holds while the entry is called. The entry lives as long as this handle, so nothing
+  /// else can have the same address.
+  private var identity: UnsafeRawPointer {
+    UnsafeRawPointer(Unmanaged.passUnretained(entry).toOpaque())
+  }
+}
+
+/// How long to wait between two looks: twice as long each time, up to a millisecond.
+///
+/// Callbacks do not announce their end, because each of them would pay for that; a waiter looks again.
+private struct Pause {
+  private var microseconds = 1
+
+  mutating func next() -> DispatchTimeInterval {
+    defer { microseconds = min(microseconds * 2, 1000) }
+    return .microseconds(microseconds)
+  }
+
+  func block(for interval: DispatchTimeInterval) {
+    // Nobody signals it: a wait that ends with its time is a sleep.
+    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + interval)
+  }
+}

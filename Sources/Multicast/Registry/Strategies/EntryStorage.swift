@@ -1,0 +1,81 @@
+/// How a registry keeps its entries: the one thing in which the strategies differ.
+///
+/// A strategy answers two questions: how a reader gets hold of the entries that are registered now,
+/// and when something that was removed may be destroyed.
+///
+/// ## Thread safety
+/// Every requirement may be called from any thread. `change` is a critical section: it runs no user
+/// code and returns what is to be disposed of.
+protocol EntryStorage: AnyObject, Sendable {
+  associatedtype Slots: EntrySlots
+
+  /// The entries that are registered now, in order, retained; `nil` where one was removed.
+  func snapshot() -> ContiguousArray<Entry?>
+
+  /// Changes the roster, alone.
+  func update<R>(_ change: (inout Roster<Slots>) -> R) -> R
+
+  /// Changes the roster if nobody else is changing or reading it at this moment, or returns `nil`.
+  func updateIfAvailable<R>(_ change: (inout Roster<Slots>) -> R) -> R?
+
+  /// Lets go of an entry that `change` has removed, as soon as no reader can be using it.
+  func dispose(_ removed: Entry)
+
+  /// Lets go of many at once.
+  func dispose(_ removed: ContiguousArray<Entry>)
+}
+
+extension EntryStorage {
+  // A reader of these storages holds what it reads: letting go is releasing.
+  func dispose(_ removed: Entry) {}
+  func dispose(_ removed: ContiguousArray<Entry>) {}
+}
+
+// MARK: - What every storage can do
+
+extension EntryStorage {
+  func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion {
+    let insertion = update { $0.insert(entry, duplicates: duplicates, mayGrow: mayGrow) }
+    if case .replaced(let old) = insertion { dispose(old) }
+    return insertion
+  }
+
+  func remove(_ entry: Entry) -> Bool {
+    guard let removed = update({ $0.remove(entry) }) else { return false }
+    dispose(removed)
+    return true
+  }
+
+  func removeAll(at address: Int) -> Bool {
+    let removed = update { $0.removeAll(at: address) }
+    guard !removed.isEmpty else { return false }
+    dispose(removed)
+    return true
+  }
+
+  func removeAll() {
+    let removed = update { $0.removeAll() }
+    if !removed.isEmpty { dispose(removed) }
+  }
+
+  func contains(_ address: Int) -> Bool {
+    update { $0.registered(at: address) != nil }
+  }
+
+  /// Removes those of `dead` that are still registered.
+  ///
+  /// - Parameter waiting: whether to wait for the lock. If not, and it is taken, nothing is removed.
+  /// - Returns: how many were removed.
+  func prune(_ dead: ContiguousArray<Entry>, waiting: Bool) -> Int {
+    let change: (inout Roster<Slots>) -> ContiguousArray<Entry> = { roster in
+      var removed: ContiguousArray<Entry> = []
+      for entry in dead {
+        if let entry = roster.remove(entry) { removed.append(entry) }
+      }
+      return removed
+    }
+    guard let removed = waiting ? update(change) : updateIfAvailable(change) else { return 0 }
+    if !removed.isEmpty { dispose(removed) }
+    return removed.count
+  }
+}

@@ -1,0 +1,25 @@
+/// The `locked` strategy: a list under a lock, of which a reader takes a copy.
+///
+/// The oracle: simple enough to be obviously right. The others are checked against it.
+final class LockedStorage: EntryStorage, @unchecked Sendable {
+  // Sendable: `roster` is touched inside `lock` alone.
+  private let lock = Lock()
+  private var roster = Roster(ArraySlots())
+
+  func snapshot() -> ContiguousArray<Entry?> {
+    lock.withLock {
+      var copy: ContiguousArray<Entry?> = []
+      copy.reserveCapacity(roster.count)
+      for case let entry? in roster.slots.places { copy.append(entry) }
+      return copy
+    }
+  }
+
+  func update<R>(_ change: (inout Roster<ArraySlots>) -> R) -> R {
+    lock.withLock { change(&roster) }
+  }
+
+  func updateIfAvailable<R>(_ change: (inout Roster<ArraySlots>) -> R) -> R? {
+    lock.withLockIfAvailable { change(&roster) }
+  }
+}

@@ -1,0 +1,181 @@
+// The list of the `waitFree` strategy.
+//
+//     PublishedSlots.current ──▶ ┌ count ┬ capacity ┬ slot 0 ┬ slot 1 ┬ … ┐
+//                                                       │        │
+//                                                     Entry    (empty)
+//
+// A writer, under the lock of the storage, appends into spare room and then publishes a larger count,
+// or empties a slot. When there is no room it fills a new list, publishes that, and retires the old one.
+// A reader, inside a read section, loads the list and then the count, and keeps both to its end.
+//
+// Which store pairs with which load:
+// - `slot.store` before `count.store` (releasing); `count.load` (acquiring) before `slot.load`. A
+//   reader finds every entry below its count, whole.
+// - `current.exchange` and `slot.store(nil)` unlink; both are sequentially consistent, and so are the
+//   loads of `current` and of slots, because `ReaderCounters` argues with the total order.
+//
+// The list owns a retain of each entry in the current list; an old list owns nothing. An entry that
+// is vacated is retired, hence it outlives every reader that might have found it, in whichever list.
+
+public import Synchronization
+
+/// A list of slots: a header, and the slots behind it.
+@usableFromInline
+struct SlotList {
+  @usableFromInline typealias Slot = Atomic<Unmanaged<Entry>?>
+
+  @usableFromInline
+  struct Header: ~Copyable {
+    /// How many slots readers may look at.
+    @usableFromInline let count = Atomic<Int>(0)
+    let capacity: Int
+  }
+
+  @usableFromInline let header: UnsafeMutablePointer<Header>
+
+  @inlinable
+  init(_ header: UnsafeMutablePointer<Header>) {
+    self.header = header
+  }
+
+  @inlinable var slots: UnsafeMutablePointer<Slot> {
+    // SAFETY: `make` has bound what lies behind the header, and a header is as aligned as a slot.
+    UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: Slot.self)
+  }
+
+  static func make(capacity: Int) -> SlotList {
+    // SAFETY: room for a header and `capacity` slots, all of them initialised here.
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: MemoryLayout<Header>.stride + capacity * MemoryLayout<Slot>.stride, alignment: 16)
+    let header = memory.bindMemory(to: Header.self, capacity: 1)
+    header.initialize(to: Header(capacity: capacity))
+    let list = SlotList(header)
+    (memory + MemoryLayout<Header>.stride).bindMemory(to: Slot.self, capacity: capacity)
+    for slot in 0..<capacity { (list.slots + slot).initialize(to: Slot(nil)) }
+    return list
+  }
+
+  /// Frees the memory. The list owns nothing else.
+  func free() {
+    header.deallocate()
+  }
+}
+
+/// A list that waits for its last reader.
+private final class RetiredSlotList {
+  private let list: SlotList
+
+  init(_ list: SlotList) {
+    self.list = list
+  }
+
+  deinit { list.free() }
+}
+
+/// The published list of entries, and the read sections that guard it.
+///
+/// ## Thread safety
+/// Reading is for any thread. The requirements of `EntrySlots` are for the writer alone.
+@usableFromInline
+final class PublishedSlots: EntrySlots, @unchecked Sendable {
+  // Sendable: everything that readers touch is atomic or never changes; the writer holds a lock.
+  @usableFromInline let current: Atomic<UnsafeMutablePointer<SlotList.Header>>
+  @usableFromInline let reclaimer = Reclaimer()
+  /// Lists that the writer has unlinked and not yet retired: that happens after its unlock.
+  private var replaced: ContiguousArray<SlotList> = []
+
+  init(capacity: Int) {
+    current = Atomic(SlotList.make(capacity: capacity).header)
+  }
+
+  deinit {
+    // Nobody reads or writes any more.
+    for entry in entries { entry.release() }
+    list.free()
+    for list in replaced { list.free() }
+  }
+}
+
+// MARK: - Reading
+
+extension PublishedSlots {
+  /// The entries that are registered now, with a retain each.
+  func snapshot() -> ContiguousArray<Entry?> {
+    let ticket = reclaimer.readers.enter(ThreadRecord.current)
+    defer { reclaimer.leave(ticket) }
+    let list = SlotList(current.load(ordering: .sequentiallyConsistent))
+    let count = list.header.pointee.count.load(ordering: .acquiring)
+    var entries: ContiguousArray<Entry?> = []
+    entries.reserveCapacity(count)
+    for slot in 0..<count {
+      // SAFETY: the read section keeps the entry, so it can be retained.
+      if let entry = list.slots[slot].load(ordering: .sequentiallyConsistent) {
+        entries.append(entry.takeUnretainedValue())
+      }
+    }
+    return entries
+  }
+}
+
+// MARK: - Writing
+
+extension PublishedSlots {
+  private var list: SlotList { SlotList(current.load(ordering: .relaxed)) }
+
+  var used: Int { list.header.pointee.count.load(ordering: .relaxed) }
+
+  var capacity: Int { list.header.pointee.capacity }
+
+  var entries: ContiguousArray<Unmanaged<Entry>> {
+    let list = list
+    return ContiguousArray(
+      (0..<used).lazy.compactMap { list.slots[$0].load(ordering: .relaxed) })
+  }
+
+  func append(_ entry: Entry) {
+    let list = list
+    let slot = used
+    list.slots[slot].store(.passRetained(entry), ordering: .relaxed)
+    // Releasing: a reader that sees the count sees the entry.
+    list.header.pointee.count.store(slot + 1, ordering: .releasing)
+  }
+
+  func vacate(_ slot: Int) -> Entry {
+    // Sequentially consistent: it unlinks.
+    list.slots[slot].exchange(nil, ordering: .sequentiallyConsistent)!.takeRetainedValue()
+  }
+
+  func compact(to capacity: Int) {
+    let new = SlotList.make(capacity: capacity)
+    var count = 0
+    for entry in entries {
+      new.slots[count].store(entry, ordering: .relaxed)
+      count += 1
+    }
+    new.header.pointee.count.store(count, ordering: .relaxed)
+    publish(new)
+  }
+
+  func vacateAll() -> ContiguousArray<Entry> {
+    let removed = ContiguousArray(entries.lazy.map { $0.takeRetainedValue() })
+    publish(SlotList.make(capacity: Roster<PublishedSlots>.minimumCapacity))
+    return removed
+  }
+
+  private func publish(_ new: SlotList) {
+    // Sequentially consistent: it unlinks the old list, and publishes the contents of the new one.
+    replaced.append(
+      SlotList(current.exchange(new.header, ordering: .sequentiallyConsistent)))
+  }
+
+  /// The lists that were unlinked since the last call, to be given to ``retire(_:)`` after unlock.
+  func takeReplaced() -> ContiguousArray<SlotList> {
+    guard !replaced.isEmpty else { return [] }
+    defer { replaced = [] }
+    return replaced
+  }
+
+  func retire(_ lists: ContiguousArray<SlotList>) {
+    for list in lists { reclaimer.retire(RetiredSlotList(list)) }
+  }
+}

@@ -1,0 +1,46 @@
+/// The `waitFree` strategy: a published list, guarded by reader counters.
+final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
+  // Sendable: `roster` is touched inside `lock` alone; readers use `slots`, which is Sendable.
+  let slots = PublishedSlots(capacity: Roster<PublishedSlots>.minimumCapacity)
+  /// Held by whoever changes the list. Readers never take it.
+  private let lock = Lock()
+  private var roster: Roster<PublishedSlots>
+
+  init() {
+    roster = Roster(slots)
+  }
+
+  func snapshot() -> ContiguousArray<Entry?> {
+    slots.snapshot()
+  }
+
+  func update<R>(_ change: (inout Roster<PublishedSlots>) -> R) -> R {
+    let (result, lists) = lock.withLock { (change(&roster), slots.takeReplaced()) }
+    slots.retire(lists)
+    return result
+  }
+
+  func updateIfAvailable<R>(_ change: (inout Roster<PublishedSlots>) -> R) -> R? {
+    let attempt = lock.withLockIfAvailable { (change(&roster), slots.takeReplaced()) }
+    guard let (result, lists) = attempt else { return nil }
+    slots.retire(lists)
+    return result
+  }
+
+  func dispose(_ removed: Entry) {
+    slots.reclaimer.retire(removed)
+  }
+
+  func dispose(_ removed: ContiguousArray<Entry>) {
+    slots.reclaimer.retire(Batch(removed))
+  }
+
+  /// Many entries that wait for their last reader together.
+  private final class Batch {
+    private let entries: ContiguousArray<Entry>
+
+    init(_ entries: ContiguousArray<Entry>) {
+      self.entries = entries
+    }
+  }
+}
