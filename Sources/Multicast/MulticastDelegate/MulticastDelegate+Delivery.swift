@@ -10,6 +10,7 @@ extension MulticastDelegate {
   ///
   /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
   /// - Complexity: O(`count`), without an allocation.
+  // swift-format-ignore: AmbiguousTrailingClosureOverload
   @inlinable
   public func forEach(_ body: (Delegate) -> Void) {
     registry.visit(Delegate.self) { delegate in
@@ -61,34 +62,39 @@ extension MulticastDelegate {
     }
   }
 
-  /// Calls `body` with each delegate, in registration order, on the calling thread.
+  /// Calls `body` with each delegate in the delegate's own context, in registration order.
   ///
-  /// As ``forEach(_:)``, for a `body` that throws nothing and may be kept.
+  /// A delegate that was added without a queue is called on the calling thread, as by ``forEach(_:)``. For one
+  /// that was added with a queue the call is enqueued: the calls for one delegate run one after the other, those
+  /// of one sender in its order, even on a concurrent queue. If the delegate was removed or has died when its
+  /// turn comes, it is not called.
   ///
-  /// - Returns: how many delegates were called.
+  /// - Returns: how many delegates were called or have the call enqueued.
+  /// - Complexity: O(`count`).
   @inlinable @discardableResult
   public func invoke(_ body: @escaping @Sendable (Delegate) -> Void) -> Int {
-    var called = 0
-    forEach { delegate in
-      body(delegate)
-      called += 1
-    }
-    return called
+    registry.deliver(
+      here: { (delegate: Delegate) in
+        body(delegate)
+        return true
+      }, later: body)
   }
 
   /// Calls `body` with each delegate that is also an `Other`, as ``invoke(_:)``.
   ///
-  /// - Returns: how many were called.
+  /// - Returns: how many were called, or have a queue and will be asked there whether they are an `Other`.
   @inlinable @discardableResult
   public func invoke<Other>(
     as _: Other.Type, _ body: @escaping @Sendable (Other) -> Void
   ) -> Int {
-    var called = 0
-    forEach { delegate in
-      guard let other = delegate as? Other else { return }
-      body(other)
-      called += 1
-    }
-    return called
+    registry.deliver(
+      here: { (delegate: Delegate) in
+        guard let other = delegate as? Other else { return false }
+        body(other)
+        return true
+      },
+      later: { delegate in
+        if let other = delegate as? Other { body(other) }
+      })
   }
 }

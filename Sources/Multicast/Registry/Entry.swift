@@ -7,6 +7,7 @@
 //     │ target ───────────────────┼──▶ the delegate (weakly), or a strong owner of the value
 //     ├───────────────────────────┤
 //     │ value                     │  EntryValue<Value>: a copy without a retain
+//     │ (keeper)                  │  what keeps the value, if the target does not
 //     └───────────────────────────┘
 //
 // What user code receives (`any P`: a reference and a witness table, say) is kept ready beside the
@@ -29,12 +30,17 @@ public import Synchronization
 @usableFromInline
 final class Entry: ManagedBuffer<Void, UInt> {
   deinit {
-    // SAFETY: initialised by `make`. Only the target and the mailbox own anything.
+    // SAFETY: initialised by `make`. Only the target, the mailbox and the keeper own anything.
     let head = head
     if head.pointee.isWeak {
       WeakReference(word: head.pointee.target).destroy()
     } else {
       Unmanaged<AnyObject>.fromOpaque(head.pointee.target).release()
+    }
+    head.pointee.mailbox?.release()
+    if head.pointee.keeperOffset > 0 {
+      (UnsafeMutableRawPointer(head) + Int(head.pointee.keeperOffset))
+        .load(as: Unmanaged<AnyObject>.self).release()
     }
   }
 }
@@ -50,16 +56,24 @@ struct EntryHead: ~Copyable {
   @usableFromInline let state = Atomic<UInt8>(EntryHead.active)
   /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
   @usableFromInline let isWeak: Bool
+  /// Where, counted from the head, a retained object is that keeps the value; 0 if the target does.
+  let keeperOffset: UInt16
   /// Where the storage keeps this entry; when superseded, where it keeps the successor.
   @usableFromInline var slot: UInt32 = 0
   /// Neighbours in a chain of the ``IdentityIndex``.
   var previous: Unmanaged<Entry>?
   var next: Unmanaged<Entry>?
+  /// Where deliveries wait for the entry's queue, owned; `nil` if it is called by the sender.
+  @usableFromInline let mailbox: Unmanaged<Mailbox>?
   @usableFromInline let target: UnsafeMutableRawPointer
 
-  init(isWeak: Bool, target: UnsafeMutableRawPointer) {
+  init(
+    isWeak: Bool, keeperOffset: UInt16, target: UnsafeMutableRawPointer, mailbox: Mailbox?
+  ) {
     self.isWeak = isWeak
+    self.keeperOffset = keeperOffset
     self.target = target
+    self.mailbox = mailbox.map(Unmanaged.passRetained)
   }
 
   /// The entry may be called.
@@ -103,7 +117,9 @@ private final class ValueOwner<Value> {
 
 extension Entry {
   /// An entry for `delegate`, which must be an instance of a class if `ownership` is weak.
-  static func make<Value>(_ delegate: Value, ownership: Ownership) -> Entry {
+  static func make<Value>(
+    _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil
+  ) -> Entry {
     guard let object = classInstance(delegate) else {
       precondition(
         ownership == .strong,
@@ -113,31 +129,51 @@ extension Entry {
         """)
       let owner = ValueOwner(delegate)
       return make(
-        owner.value, isWeak: false, target: Unmanaged.passRetained(owner).toOpaque())
+        owner.value, isWeak: false, target: Unmanaged.passRetained(owner).toOpaque(),
+        mailbox: mailbox)
     }
     switch ownership {
     case .weak:
-      return make(delegate, isWeak: true, target: WeakReference(object).word)
+      return make(
+        delegate, isWeak: true, target: WeakReference(object).word, mailbox: mailbox)
     case .strong:
       return make(
-        delegate, isWeak: false, target: Unmanaged.passRetained(object).toOpaque())
+        delegate, isWeak: false, target: Unmanaged.passRetained(object).toOpaque(),
+        mailbox: mailbox)
     }
   }
 
-  /// An entry whose bits of `value` are kept alive by `target`.
+  /// An entry for `value`, which it keeps, and which is called as long as `owner` lives.
+  static func make<Value>(_ value: Value, owner: AnyObject, mailbox: Mailbox?) -> Entry {
+    let keeper = ValueOwner(value)
+    return make(
+      keeper.value, isWeak: true, target: WeakReference(owner).word, mailbox: mailbox,
+      keeper: keeper)
+  }
+
+  /// An entry whose bits of `value` are kept alive by `target`, or by `keeper`.
   private static func make<Value>(
-    _ value: Value, isWeak: Bool, target: UnsafeMutableRawPointer
+    _ value: Value, isWeak: Bool, target: UnsafeMutableRawPointer, mailbox: Mailbox?,
+    keeper: AnyObject? = nil
   ) -> Entry {
     let offset = valueOffset(Value.self)
-    let words = (offset + MemoryLayout<Value>.size + 7) / 8
+    // Behind the value, if there is one: the keeper.
+    let keeperOffset = (offset + MemoryLayout<Value>.size + 7) & ~7
+    let words = keeperOffset / 8 + (keeper == nil ? 0 : 1)
     let entry = unsafeDowncast(
       Entry.create(minimumCapacity: words, makingHeaderWith: { _ in () }), to: Entry.self)
-    entry.head.initialize(to: EntryHead(isWeak: isWeak, target: target))
+    entry.head.initialize(to: EntryHead(
+        isWeak: isWeak, keeperOffset: keeper == nil ? 0 : UInt16(keeperOffset), target: target,
+        mailbox: mailbox))
     // SAFETY: the bits are copied as they are, without the retain that a copy of the value would
     // make. They are used only while `target` keeps what they refer to alive, and never destroyed.
     withUnsafeBytes(of: value) { bits in
       (UnsafeMutableRawPointer(entry.head) + offset).copyMemory(
         from: bits.baseAddress!, byteCount: bits.count)
+    }
+    if let keeper {
+      (UnsafeMutableRawPointer(entry.head) + keeperOffset)
+        .initializeMemory(as: Unmanaged<AnyObject>.self, to: .passRetained(keeper))
     }
     return entry
   }
@@ -194,6 +230,17 @@ extension Entry {
   var isLive: Bool {
     guard head.pointee.state.load(ordering: .acquiring) == EntryHead.active else { return false }
     return !isDead
+  }
+
+  /// What the frame of a thread holds while it calls this entry. Whoever compares it holds the entry, so
+  /// nothing else can have the same address.
+  var identity: UnsafeRawPointer {
+    UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Discards what waits in the mailbox: the entry was removed. Runs user code: outside of locks.
+  func discardBacklog() {
+    head.pointee.mailbox?._withUnsafeGuaranteedRef { $0.cancel(self) }
   }
 
   /// Whether the target is weak and its deinitialisation has begun. As for ``isLive``.

@@ -16,7 +16,7 @@ internal import Dispatch
 /// Every operation may be called from any thread, also from inside the callback itself.
 public final class Registration: Sendable {
   // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so.
-  private nonisolated(unsafe) let entry: Entry
+  nonisolated(unsafe) let entry: Entry
   private let registry: Registry
 
   init(_ entry: Entry, in registry: Registry) {
@@ -29,6 +29,12 @@ extension Registration {
   /// Whether the delegate can still be called: it was not removed, and it is alive.
   public var isActive: Bool {
     entry.isLive
+  }
+
+  /// What became of the calls for a delegate that is called on a queue; `nil` for one that is called by the
+  /// sender.
+  public var statistics: DeliveryStatistics? {
+    entry.head.pointee.mailbox?._withUnsafeGuaranteedRef { $0.statistics }
   }
 
   /// Ends the registration. Cancelling again does nothing.
@@ -86,17 +92,13 @@ extension Registration {
   private func cancelAndLook() -> Bool {
     cancel()
     ThreadRecord.barrier()
-    return ThreadRecord.isCalledByThisThread(identity)
+    return ThreadRecord.isCalledByThisThread(entry.identity)
+      || registry.taskCalls?.isCalledByCurrentTask(entry.identity) ?? false
   }
 
   private var isRunning: Bool {
-    ThreadRecord.isCalled(identity)
-  }
-
-  /// What a frame holds while the entry is called. The entry lives as long as this handle, so nothing
-  /// else can have the same address.
-  private var identity: UnsafeRawPointer {
-    UnsafeRawPointer(Unmanaged.passUnretained(entry).toOpaque())
+    ThreadRecord.isCalled(entry.identity)
+      || registry.taskCalls?.isCalled(entry.identity) ?? false
   }
 }
 

@@ -13,6 +13,43 @@ extension Registry {
   func visit<Value, E>(
     _: Value.Type, _ body: (Value) throws(E) -> Bool
   ) throws(E) {
+    try visitEntries { (visit: inout Visit, entry: Unmanaged<Entry>) throws(E) -> Bool in
+      try visit.pass(entry, to: body)
+    }
+  }
+
+  /// Delivers to each live entry in the entry's own context.
+  ///
+  /// - Parameters:
+  ///   - here: what to do with a value now, if its entry has no mailbox. Returns whether that counts.
+  ///   - later: what to do with it when its turn has come, if it has one.
+  /// - Returns: how many were enqueued, or called so that it counts.
+  @inlinable
+  func deliver<Value>(
+    here: (Value) -> Bool, later: @escaping @Sendable (Value) -> Void
+  ) -> Int {
+    var delivered = 0
+    var call: Parcel?
+    visitEntries { visit, entry in
+      if let mailbox = entry.head.pointee.mailbox {
+        let later = call ?? Parcel(call: later)
+        call = later
+        if visit.enqueue(later, for: entry, in: mailbox) { delivered += 1 }
+        return true
+      }
+      return visit.pass(entry) { (value: Value) -> Bool in
+        if here(value) { delivered += 1 }
+        return true
+      }
+    }
+    return delivered
+  }
+
+  /// Runs `step` for each entry, in order, until it returns `false`.
+  @inlinable @inline(__always)
+  func visitEntries<E>(
+    _ step: (inout Visit, Unmanaged<Entry>) throws(E) -> Bool
+  ) throws(E) {
     var visit = Visit(ThreadRecord.current)
     if let published {
       let ticket = published.reclaimer.readers.enter(visit.thread)
@@ -27,7 +64,7 @@ extension Registry {
       visit.count = list.header.pointee.count.load(ordering: .acquiring)
       for slot in 0..<visit.count {
         guard let entry = slots[slot].load(ordering: .sequentiallyConsistent) else { continue }
-        guard try visit.pass(entry, to: body) else { return }
+        guard try step(&visit, entry) else { return }
       }
     } else {
       let entries = snapshot()
@@ -38,7 +75,7 @@ extension Registry {
       visit.count = entries.count
       for entry in entries {
         guard let entry else { continue }
-        guard try visit.pass(.passUnretained(entry), to: body) else { return }
+        guard try step(&visit, .passUnretained(entry)) else { return }
       }
     }
   }
@@ -79,22 +116,56 @@ struct Visit {
   mutating func pass<Value, E>(
     _ entry: Unmanaged<Entry>, to body: (Value) throws(E) -> Bool
   ) throws(E) -> Bool {
+    var goesOn = true
+    try pass(entry) { (head: UnsafeMutablePointer<EntryHead>) throws(E) in
+      goesOn = try Entry.value(head, as: Value.self).pointee.pass(to: body)
+    }
+    return goesOn
+  }
+
+  /// Runs `body` if `entry` is still active and its target alive, which it stays until `body` returns.
+  @inlinable @inline(__always)
+  mutating func pass<E>(
+    _ entry: Unmanaged<Entry>, _ body: (UnsafeMutablePointer<EntryHead>) throws(E) -> Void
+  ) throws(E) {
     let head = entry.head
     // Releasing: what the last callback did happened before a waiter finds another entry here.
     frame.pointee.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)
     cmulticast_barrier_light(lightBarrierIsFence)
     // Acquiring: pairs with `supersede`, and with whoever removed the entry.
     let state = head.pointee.state.load(ordering: .acquiring)
-    guard state == EntryHead.active || isDue(head, state) else { return true }
-    let value = Entry.value(head, as: Value.self)
-    guard head.pointee.isWeak else { return try value.pointee.pass(to: body) }
+    guard state == EntryHead.active || isDue(head, state) else { return }
+    guard head.pointee.isWeak else { return try body(head) }
     guard let target = WeakReference(word: head.pointee.target).promote() else {
       sawDead = true
-      return true
+      return
     }
     // This may be the last release: then the delegate's `deinit` runs here, outside of any lock.
     defer { target.release() }
-    return try value.pointee.pass(to: body)
+    try body(head)
+  }
+
+  /// Puts `call` into the mailbox of `entry` if the entry is still active.
+  ///
+  /// The target is looked at when its turn has come. If an earlier one has found it dead, nothing is enqueued.
+  ///
+  /// - Returns: whether it was enqueued.
+  @usableFromInline
+  mutating func enqueue(
+    _ call: Parcel, for entry: Unmanaged<Entry>, in mailbox: Unmanaged<Mailbox>
+  ) -> Bool {
+    let head = entry.head
+    let state = head.pointee.state.load(ordering: .acquiring)  // As in `pass`.
+    guard state == EntryHead.active || isDue(head, state) else { return false }
+    // SAFETY: the entry is held by the read section or the snapshot, and it owns the mailbox.
+    let entry = entry.takeUnretainedValue()
+    return mailbox._withUnsafeGuaranteedRef { mailbox in
+      guard !mailbox.isDead else {
+        sawDead = true
+        return false
+      }
+      return mailbox.enqueue(call, for: entry)
+    }
   }
 
   /// Whether an entry that is not active is to be called all the same: if another one takes its

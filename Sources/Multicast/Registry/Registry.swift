@@ -13,8 +13,21 @@ final class Registry: Sendable {
   /// The published slots if the strategy is `waitFree`: the fast path of ``visit(_:_:)``.
   @usableFromInline let published: PublishedSlots?
 
-  init(strategy: StorageStrategy, duplicates: DuplicatePolicy) {
+  /// Told how many entries have come, or gone if negative, outside of any lock.
+  private let observer: (@Sendable (Int) -> Void)?
+  /// Which entries tasks are calling, if the hub awaits its delegates.
+  let taskCalls: TaskCalls?
+  /// The snapshot that is kept for ``retainedSnapshot``, if the hub awaits its delegates.
+  private let snapshotCache: SnapshotCache?
+
+  init(
+    strategy: StorageStrategy, duplicates: DuplicatePolicy,
+    observer: (@Sendable (Int) -> Void)? = nil, taskCalls: TaskCalls? = nil
+  ) {
+    self.taskCalls = taskCalls
+    snapshotCache = taskCalls.map { _ in SnapshotCache() }
     self.strategy = strategy
+    self.observer = observer
     self.duplicates = duplicates
     switch strategy {
     case .locked:
@@ -38,8 +51,20 @@ extension Registry {
   /// Adds an entry for `delegate`, as the policy for duplicates says.
   ///
   /// - Returns: the registration of the new entry, or that of the one that exists.
-  func add<Value>(_ delegate: Value, ownership: Ownership) -> Registration {
-    let entry = Entry.make(delegate, ownership: ownership)
+  func add<Value>(
+    _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil
+  ) -> Registration {
+    add(Entry.make(delegate, ownership: ownership, mailbox: mailbox))
+  }
+
+  /// Adds an entry for `value` that lives as long as `owner`, or until it is removed if there is none.
+  func add<Value>(_ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?) -> Registration {
+    add(
+      owner.map { Entry.make(value, owner: $0, mailbox: mailbox) }
+        ?? Entry.make(value, ownership: .strong, mailbox: mailbox))
+  }
+
+  private func add(_ entry: Entry) -> Registration {
     var insertion = storage.insert(entry, duplicates: duplicates, mayGrow: false)
     if case .full = insertion {
       prune()
@@ -48,6 +73,8 @@ extension Registry {
     if case .exists(let existing) = insertion {
       return Registration(existing, in: self)
     }
+    snapshotCache?.invalidate()
+    if case .added = insertion { observer?(1) }
     return Registration(entry, in: self)
   }
 
@@ -56,7 +83,9 @@ extension Registry {
   /// - Returns: whether it was registered.
   @discardableResult
   func remove(_ entry: Entry) -> Bool {
-    storage.remove(entry)
+    guard storage.remove(entry) else { return false }
+    noteRemoval(of: 1)
+    return true
   }
 
   /// Removes every entry of `delegate`.
@@ -64,12 +93,23 @@ extension Registry {
   /// - Returns: whether there was one.
   func remove<Value>(delegate: Value) -> Bool {
     guard let identity = Entry.identity(of: delegate) else { return false }
-    return storage.removeAll(at: identity)
+    let removed = storage.removeAll(at: identity)
+    if removed > 0 { noteRemoval(of: removed) }
+    return removed > 0
   }
 
   func removeAll() {
-    storage.removeAll()
+    let removed = storage.removeAll()
+    if removed > 0 { noteRemoval(of: removed) }
   }
+
+  private func noteRemoval(of count: Int) {
+    snapshotCache?.invalidate()
+    observer?(-count)
+  }
+
+  /// How many entries there are, the dead among them.
+  var count: Int { storage.count }
 
   /// Whether `delegate` is registered.
   func contains<Value>(delegate: Value) -> Bool {
@@ -88,7 +128,10 @@ extension Registry {
   func prune(waiting: Bool = true) -> Int {
     var dead: ContiguousArray<Entry> = []
     for case let entry? in storage.snapshot() where entry.isDead { dead.append(entry) }
-    return dead.isEmpty ? 0 : storage.prune(dead, waiting: waiting)
+    guard !dead.isEmpty else { return 0 }
+    let removed = storage.prune(dead, waiting: waiting)
+    if removed > 0 { noteRemoval(of: removed) }
+    return removed
   }
 
   /// What an invocation does that came across the dead: it prunes, unless somebody is busy.
@@ -97,8 +140,19 @@ extension Registry {
     prune(waiting: false)
   }
 
+  /// The entries that are registered now, retained; `nil` where one was removed.
   @usableFromInline
   func snapshot() -> ContiguousArray<Entry?> {
     storage.snapshot()
+  }
+}
+
+// MARK: - Snapshots that outlive a read section
+
+extension Registry {
+  /// The entries that are registered now, for an invocation that may suspend.
+  @usableFromInline var retainedSnapshot: EntrySnapshot {
+    guard let snapshotCache else { preconditionFailure("the hub awaits its delegates") }
+    return snapshotCache.snapshot(of: storage)
   }
 }

@@ -36,26 +36,41 @@ extension EntryStorage {
 extension EntryStorage {
   func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion {
     let insertion = update { $0.insert(entry, duplicates: duplicates, mayGrow: mayGrow) }
-    if case .replaced(let old) = insertion { dispose(old) }
+    if case .replaced(let old) = insertion { letGo(old) }
     return insertion
   }
 
   func remove(_ entry: Entry) -> Bool {
     guard let removed = update({ $0.remove(entry) }) else { return false }
-    dispose(removed)
+    letGo(removed)
     return true
   }
 
-  func removeAll(at address: Int) -> Bool {
+  /// - Returns: how many were removed.
+  func removeAll(at address: Int) -> Int {
     let removed = update { $0.removeAll(at: address) }
-    guard !removed.isEmpty else { return false }
-    dispose(removed)
-    return true
+    if !removed.isEmpty { letGo(removed) }
+    return removed.count
   }
 
-  func removeAll() {
+  /// - Returns: how many were removed.
+  func removeAll() -> Int {
     let removed = update { $0.removeAll() }
-    if !removed.isEmpty { dispose(removed) }
+    if !removed.isEmpty { letGo(removed) }
+    return removed.count
+  }
+
+  var count: Int { update { $0.count } }
+
+  /// What happens to an entry that was removed, after the critical section.
+  private func letGo(_ removed: Entry) {
+    removed.discardBacklog()
+    dispose(removed)
+  }
+
+  private func letGo(_ removed: ContiguousArray<Entry>) {
+    for entry in removed { entry.discardBacklog() }
+    dispose(removed)
   }
 
   func contains(_ address: Int) -> Bool {
@@ -75,7 +90,7 @@ extension EntryStorage {
       return removed
     }
     guard let removed = waiting ? update(change) : updateIfAvailable(change) else { return 0 }
-    if !removed.isEmpty { dispose(removed) }
+    if !removed.isEmpty { letGo(removed) }
     return removed.count
   }
 }

@@ -1,0 +1,325 @@
+/// What waits in a mailbox, and what is owed to whom: a state machine without locks, threads or user code.
+///
+/// The consumer is a block on a queue or a task. It is *idle* when it has nothing to do and must be woken for
+/// the next element; otherwise it will come by itself.
+///
+///     idle ──append: wake──▶ busy ──take──▶ busy with n in flight ──finish──▶ idle, or busy if more waits
+///
+/// Waking a block costs much more than appending. So a consumer that may *linger* comes back once more before it is idle: during
+/// a burst it finds what has piled up meanwhile, and the senders have nothing to wake. If it comes back in vain, it does not linger the
+/// next few times.
+///
+/// Each input returns its ``Effects``: what the caller has to do after it has left its critical section. Elements
+/// that are dropped are among them, because destroying one may run user code.
+struct Backlog {
+  /// An element that waits, and how many were lost between it and the one before.
+  struct Item {
+    var element: Parcel
+    var missed: Int
+  }
+
+  /// What happens to an element that finds the backlog full.
+  enum WhenFull: CaseIterable {
+    case dropOldest
+    case dropNewest
+    /// A sender that can wait does; the element of one that cannot is dropped.
+    case suspend
+    /// The element is dropped, and the consumer gets what waits and then the end.
+    case disconnect
+  }
+
+  /// Why nothing more is accepted.
+  enum End: CaseIterable {
+    /// The consumer, or whoever registered it, has cancelled.
+    case cancelled
+    /// There are no more elements. What waits is still delivered.
+    case finished
+    /// The consumer was too slow. What waits is still delivered.
+    case disconnected
+  }
+
+  private let limit: Int
+  private let whenFull: WhenFull
+  private var waiting = RingBuffer<Item>()
+  /// How many were lost behind the last one that waits.
+  private var missedAtEnd = 0
+  /// Elements of senders that wait for room, in order.
+  private var parked = RingBuffer<(element: Parcel, sender: SendWaiter)>()
+  private var isIdle: Bool
+  private let mayLinger: Bool
+  /// How many more times the consumer does not linger.
+  private var lingerPause = 0
+  /// How many elements the consumer has taken and not yet finished.
+  private var inFlight = 0
+  /// How many elements have left the front: the position of the first that waits.
+  private(set) var front = 0
+  private(set) var end: End?
+  private(set) var statistics = DeliveryStatistics()
+  private var flushes: [(position: Int, latch: FlushLatch)] = []
+
+  /// - Parameters:
+  ///   - isIdle: whether the consumer must be woken for the first element.
+  ///   - mayLinger: whether it may come back once more before it is idle.
+  init(limit: Int, whenFull: WhenFull, isIdle: Bool, mayLinger: Bool = false) {
+    self.mayLinger = mayLinger
+    self.limit = limit
+    self.whenFull = whenFull
+    self.isIdle = isIdle
+  }
+
+  /// What is left to do after an input.
+  struct Effects {
+    /// Whether to wake the consumer.
+    var wake = false
+    /// Whether the element that was appended waits now.
+    var isAccepted = false
+    /// Whether the sender was parked: it will be told when there is room.
+    var isParked = false
+    /// How many elements were lost.
+    var lost = 0
+    /// An element to be destroyed.
+    var dropped: Parcel?
+    /// Senders to be resumed.
+    var released: [SendWaiter] = []
+    /// Flushes that are complete.
+    var flushed: [FlushLatch] = []
+  }
+}
+
+// MARK: - The sender's side
+
+extension Backlog {
+  /// An element arrives.
+  ///
+  /// - Parameter sender: who can wait for room, if the policy is to suspend; `nil` if the sender cannot wait.
+  mutating func append(_ element: Parcel, sender: SendWaiter? = nil) -> Effects {
+    var effects = Effects()
+    statistics.enqueued += 1
+    guard end == nil else {
+      statistics.discarded += 1
+      effects.dropped = element
+      return effects
+    }
+    guard waiting.count < limit else {
+      appendToFull(element, sender, &effects)
+      return effects
+    }
+    store(element, &effects)
+    return effects
+  }
+
+  /// Puts `element` in the place of the one at `position`, if that still waits; otherwise appends it.
+  ///
+  /// - Returns: the position of `element`, and the effects.
+  mutating func replace(_ position: Int?, with element: Parcel) -> (position: Int, Effects) {
+    guard end == nil, let position, position >= front else {
+      let effects = append(element)
+      return (front + waiting.count - 1, effects)
+    }
+    var effects = Effects()
+    statistics.enqueued += 1
+    statistics.dropped += 1
+    effects.lost = 1
+    effects.isAccepted = true
+    effects.dropped = waiting[position - front].element
+    waiting[position - front].element = element
+    waiting[position - front].missed += 1
+    return (position, effects)
+  }
+
+  /// Appends `elements` in front of what waits: they came earlier. The limit holds as if they had.
+  mutating func prepend(_ elements: [Parcel]) -> [Effects] {
+    var later = RingBuffer<Item>()
+    swap(&later, &waiting)
+    var effects = elements.map { append($0) }
+    statistics.enqueued -= later.count
+    while let item = later.popFirst() { effects.append(append(item.element)) }
+    return effects
+  }
+
+  /// A sender that waits does so no longer; its element is dropped.
+  mutating func cancel(_ sender: SendWaiter) -> Effects {
+    var effects = Effects()
+    var others = RingBuffer<(element: Parcel, sender: SendWaiter)>()
+    while let other = parked.popFirst() {
+      if other.sender === sender {
+        lose(other.element, &effects)
+        release(sender, &effects)
+      } else {
+        others.append(other)
+      }
+    }
+    parked = others
+    return effects
+  }
+
+  private mutating func appendToFull(
+    _ element: Parcel, _ sender: SendWaiter?, _ effects: inout Effects
+  ) {
+    switch whenFull {
+    case .dropOldest:
+      let oldest = waiting.popFirst()!
+      front += 1
+      store(element, &effects)
+      // What was lost lies in front of what is first now.
+      waiting[0].missed += oldest.missed + 1
+      statistics.dropped += 1
+      effects.lost += 1
+      effects.dropped = oldest.element
+      effects.flushed = takeFlushed()
+    case .suspend:
+      guard let sender else { return lose(element, &effects) }
+      parked.append((element, sender))
+      effects.isParked = true
+    case .dropNewest:
+      lose(element, &effects)
+    case .disconnect:
+      lose(element, &effects)
+      end = .disconnected
+      wake(&effects)
+    }
+  }
+
+  private mutating func lose(_ element: Parcel, _ effects: inout Effects) {
+    statistics.dropped += 1
+    missedAtEnd += 1
+    effects.lost += 1
+    effects.dropped = element
+  }
+
+  private mutating func store(_ element: Parcel, _ effects: inout Effects) {
+    waiting.append(Item(element: element, missed: missedAtEnd))
+    missedAtEnd = 0
+    effects.isAccepted = true
+    wake(&effects)
+  }
+
+  private func release(_ sender: SendWaiter, _ effects: inout Effects) {
+    sender.isReleased = true
+    effects.released.append(sender)
+  }
+
+  private mutating func wake(_ effects: inout Effects) {
+    effects.wake = effects.wake || isIdle
+    isIdle = false
+  }
+}
+
+// MARK: - The consumer's side
+
+extension Backlog {
+  /// Whether the consumer has no element to expect any more.
+  var isExhausted: Bool { end != nil && waiting.isEmpty }
+
+  /// The consumer takes at most `share` elements.
+  mutating func take(_ share: Int, into batch: inout ContiguousArray<Item>) -> Effects {
+    var effects = Effects()
+    let count = min(share, waiting.count)
+    batch.reserveCapacity(count)
+    for _ in 0..<count { batch.append(waiting.popFirst()!) }
+    front += count
+    inFlight = count
+    // There is room now for those that wait for it.
+    while end == nil, waiting.count < limit, let next = parked.popFirst() {
+      store(next.element, &effects)
+      release(next.sender, &effects)
+    }
+    return effects
+  }
+
+  /// The consumer is done with what it took. It will be woken if nothing waits; if anything does, it has to come back.
+  ///
+  /// - Parameter delivered: how many were delivered; the others were discarded.
+  /// - Returns: `wake`: whether it has to come back.
+  mutating func finishTaken(delivered: Int) -> Effects {
+    var effects = Effects()
+    statistics.delivered += delivered
+    statistics.discarded += inFlight - delivered
+    isIdle = waiting.isEmpty && !lingers(tookSome: inFlight > 0)
+    inFlight = 0
+    effects.wake = !isIdle
+    effects.flushed = takeFlushed()
+    return effects
+  }
+
+  private mutating func lingers(tookSome: Bool) -> Bool {
+    guard mayLinger, end == nil else { return false }
+    guard tookSome else {
+      lingerPause = 16
+      return false
+    }
+    guard lingerPause == 0 else {
+      lingerPause -= 1
+      return false
+    }
+    return true
+  }
+
+  /// Whether the consumer may go to sleep now: nothing waits, and more may come. It is idle then.
+  mutating func sleep() -> Bool {
+    guard waiting.isEmpty && end == nil else { return false }
+    isIdle = true
+    return true
+  }
+
+  /// How many were lost behind the last element, if there will be no more; they are reported once.
+  mutating func takeMissedAtEnd() -> Int {
+    defer { missedAtEnd = 0 }
+    return missedAtEnd
+  }
+}
+
+// MARK: - The end
+
+extension Backlog {
+  /// Nothing more is accepted.
+  ///
+  /// - Returns: the effects, and what is to be destroyed: if the reason is `cancelled`, what waits is discarded.
+  mutating func close(_ reason: End) -> (Effects, discarded: (RingBuffer<Item>, [Parcel])) {
+    var effects = Effects()
+    var parkedElements: [Parcel] = []
+    if end == nil || reason == .cancelled { end = end == .disconnected ? end : reason }
+    while let next = parked.popFirst() {
+      statistics.discarded += 1
+      parkedElements.append(next.element)
+      release(next.sender, &effects)
+    }
+    var discarded = RingBuffer<Item>()
+    if reason == .cancelled {
+      swap(&discarded, &waiting)
+      front += discarded.count
+      statistics.discarded += discarded.count
+      missedAtEnd = 0
+      effects.flushed = takeFlushed()
+    }
+    wake(&effects)
+    return (effects, (discarded, parkedElements))
+  }
+}
+
+// MARK: - Flush
+
+extension Backlog {
+  /// Somebody wants to know when everything that is pending now is done.
+  ///
+  /// - Returns: whether `latch` will be told later; otherwise nothing is pending.
+  mutating func flush(_ latch: FlushLatch) -> Bool {
+    let position = front + waiting.count
+    if isDone(position) { return false }
+    flushes.append((position, latch))
+    return true
+  }
+
+  /// Whether everything before `position` was delivered, dropped or discarded.
+  private func isDone(_ position: Int) -> Bool {
+    inFlight == 0 && front >= position
+  }
+
+  private mutating func takeFlushed() -> [FlushLatch] {
+    guard !flushes.isEmpty else { return [] }
+    // They came in the order of their positions.
+    let done = flushes.prefix { isDone($0.position) }
+    flushes.removeFirst(done.count)
+    return done.map(\.latch)
+  }
+}

@@ -1,0 +1,82 @@
+internal import Synchronization
+
+/// A backlog under a lock, and the way to its consumer.
+///
+/// A sender appends inside the lock. What follows from that (waking the consumer, resuming a sender, destroying what was
+/// dropped) it does outside.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+@usableFromInline
+class Mailbox: @unchecked Sendable {
+  // Sendable: `backlog` is touched inside `lock` alone. Subclasses say what makes theirs so.
+
+  /// Held while `backlog` changes. No user code runs inside.
+  final let lock = Lock()
+  final var backlog: Backlog
+  /// Counts what is lost here for a whole hub.
+  private let losses: LossCounter?
+
+  /// Whether a delivery found the delegate dead. The next invocation prunes.
+  // Relaxed everywhere: it is a hint, nothing is read on the strength of it.
+  private let dead = Atomic(false)
+
+  init(_ backlog: Backlog, losses: LossCounter? = nil) {
+    self.backlog = backlog
+    self.losses = losses
+  }
+
+  /// Brings the consumer of `entry` to look at the backlog.
+  func wake(_ entry: Entry) {
+    preconditionFailure("implemented by every mailbox")
+  }
+
+  /// Does what an input of the backlog has left to do.
+  final func perform(_ effects: Backlog.Effects, for entry: Entry) {
+    if effects.wake { wake(entry) }
+    finish(effects)
+  }
+
+  /// As ``perform(_:for:)``, without waking.
+  final func finish(_ effects: Backlog.Effects) {
+    if effects.lost > 0 { losses?.add(effects.lost) }
+    for sender in effects.released { sender.resume() }
+    for latch in effects.flushed { latch.countDown() }
+  }
+
+  /// Adds `parcel` for `entry`, whose mailbox this is.
+  ///
+  /// - Returns: whether it waits for its turn; otherwise it was lost.
+  @discardableResult
+  final func enqueue(_ parcel: Parcel, for entry: Entry) -> Bool {
+    let effects = lock.withLock { backlog.append(parcel) }
+    perform(effects, for: entry)
+    return effects.isAccepted  // What was dropped dies here, outside the lock.
+  }
+
+  /// Ends the mailbox; see ``Backlog/close(_:)``.
+  final func close(_ reason: Backlog.End, for entry: Entry) {
+    let (effects, discarded) = lock.withLock { backlog.close(reason) }
+    perform(effects, for: entry)
+    withExtendedLifetime(discarded) {}  // It dies here, outside the lock.
+  }
+
+  final var isDead: Bool { dead.load(ordering: .relaxed) }
+
+  final func markDead() { dead.store(true, ordering: .relaxed) }
+
+  /// What became of the parcels so far.
+  final var statistics: DeliveryStatistics {
+    lock.withLock { backlog.statistics }
+  }
+
+  /// See ``Backlog/flush(_:)``.
+  final func flush(_ latch: FlushLatch) -> Bool {
+    lock.withLock { backlog.flush(latch) }
+  }
+
+  /// The registration of `entry`, whose mailbox this is, has ended: discards what waits, now and in future.
+  func cancel(_ entry: Entry) {
+    close(.cancelled, for: entry)
+  }
+}

@@ -1,0 +1,98 @@
+// Delivery on a queue.
+//
+// If no block of the mailbox is on the queue, a sender that appends schedules one. The block takes what has piled up,
+// delivers it, and leaves, or schedules itself again if there is more. So one delegate is called by one block at a time and
+// in order, even on a concurrent queue; a burst costs one block and not one for each call; and after a fair share the queue
+// gets to run something else.
+//
+// Ownership: an entry owns its mailbox, and the mailbox keeps the queue. A block on the queue holds the entry. Nobody holds
+// the hub. When the entry is removed, its backlog is discarded at once.
+
+internal import Dispatch
+
+/// The mailbox of a registration that is called on a queue.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread. `batch` belongs to the block that is draining; there is one at a time.
+final class QueueMailbox: Mailbox, @unchecked Sendable {
+  // Sendable: `batch` is touched by the one block that is draining; the rest never changes.
+
+  /// How many elements a block delivers before it lets others have the queue.
+  static var share: Int { 64 }
+
+  private let queue: DispatchQueue?
+  private let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void
+  private let whenExhausted: (@Sendable (Entry) -> Void)?
+  private var batch: ContiguousArray<Backlog.Item> = []
+
+  /// - Parameters:
+  ///   - queue: where to deliver; `nil`: on the thread of the sender that finds the mailbox idle.
+  ///   - limit: how many elements may wait.
+  ///   - whenFull: what happens to those that are too many.
+  ///   - isIdle: whether delivery may begin; otherwise it does with ``start(_:)``.
+  ///   - losses: where to count them, besides here.
+  ///   - whenExhausted: runs when nothing more will come and everything was delivered.
+  ///   - deliver: hands an element to an entry. Called on the queue.
+  init(
+    on queue: DispatchQueue?, limit: Int, whenFull: Backlog.WhenFull,
+    isIdle: Bool = true, losses: LossCounter? = nil,
+    whenExhausted: (@Sendable (Entry) -> Void)? = nil,
+    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void
+  ) {
+    self.queue = queue
+    self.deliver = deliver
+    self.whenExhausted = whenExhausted
+    super.init(
+      Backlog(limit: limit, whenFull: whenFull, isIdle: isIdle, mayLinger: queue != nil),
+      losses: losses)
+  }
+
+  override func wake(_ entry: Entry) {
+    guard let queue else {
+      while drain(entry) {}
+      return
+    }
+    // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so.
+    nonisolated(unsafe) let entry = entry
+    queue.async {
+      if self.drain(entry) { self.wake(entry) }
+    }
+  }
+
+  /// Begins delivery, if that was to wait.
+  func start(_ entry: Entry) {
+    let effects = lock.withLock { backlog.finishTaken(delivered: 0) }
+    perform(effects, for: entry)
+  }
+
+  /// There is nothing left to deliver, so no block goes to the queue, which might be suspended for long.
+  override func cancel(_ entry: Entry) {
+    let (effects, discarded) = lock.withLock { backlog.close(.cancelled) }
+    finish(effects)
+    withExtendedLifetime(discarded) {}  // It dies here, outside the lock.
+  }
+
+  /// The block.
+  ///
+  /// - Returns: whether it has to come back.
+  private func drain(_ entry: Entry) -> Bool {
+    finish(lock.withLock { backlog.take(Self.share, into: &batch) })
+    var delivered = 0
+    var visit = Visit(ThreadRecord.current)
+    for item in batch {
+      visit.pass(.passUnretained(entry)) { head in
+        deliver(head, item.element)
+        delivered += 1
+      }
+    }
+    visit.end()
+    if visit.sawDead { markDead() }
+    batch.removeAll(keepingCapacity: true)
+    let (effects, isExhausted) = lock.withLock {
+      (backlog.finishTaken(delivered: delivered), backlog.isExhausted)
+    }
+    finish(effects)
+    if isExhausted { whenExhausted?(entry) }
+    return effects.wake
+  }
+}

@@ -1,0 +1,65 @@
+/// How many events may wait for one subscriber, and what happens when there are too many.
+///
+/// Each subscriber has its own policy: a slow one is its own problem. Events that the subscriber has already taken, at most 64
+/// and at most as many as the limit, do not count.
+public struct BufferingPolicy<Event: Sendable>: Sendable {
+  /// What happens to an event that finds the buffer full.
+  public enum WhenFull: Sendable, Hashable, CaseIterable {
+    /// The event that has waited longest is dropped, and counted.
+    case dropOldest
+    /// The event is dropped, and counted.
+    case dropNewest
+    /// `sendWaiting` suspends until there is room. `send` cannot: it drops the event, and counts it.
+    case suspend
+    /// The event is dropped, and counted; the subscriber gets what waits, and then its end. See
+    /// ``SubscriptionEnd/disconnected``.
+    case disconnect
+  }
+
+  let limit: Int
+  let whenFull: Backlog.WhenFull
+  let key: (@Sendable (Event) -> AnyHashable)?
+
+  private init(
+    limit: Int, whenFull: Backlog.WhenFull,
+    key: (@Sendable (Event) -> AnyHashable)? = nil
+  ) {
+    self.limit = limit
+    self.whenFull = whenFull
+    self.key = key
+  }
+}
+
+extension BufferingPolicy {
+  /// As many events as there is memory. Nothing is lost.
+  public static var unbounded: BufferingPolicy {
+    BufferingPolicy(limit: .max, whenFull: .dropNewest)
+  }
+
+  /// At most `limit` events.
+  ///
+  /// - Precondition: `limit` is at least 1.
+  public static func bounded(_ limit: Int, whenFull: WhenFull) -> BufferingPolicy {
+    requireLimit(limit)
+    return switch whenFull {
+    case .dropOldest: BufferingPolicy(limit: limit, whenFull: .dropOldest)
+    case .dropNewest: BufferingPolicy(limit: limit, whenFull: .dropNewest)
+    case .suspend: BufferingPolicy(limit: limit, whenFull: .suspend)
+    case .disconnect: BufferingPolicy(limit: limit, whenFull: .disconnect)
+    }
+  }
+
+  /// The newest event only. As `bounded(1, whenFull: .dropOldest)`.
+  public static var latest: BufferingPolicy { .bounded(1, whenFull: .dropOldest) }
+
+  /// At most one event for each key: a new one takes the place of the one with its key that waits, which is dropped, and
+  /// counted.
+  ///
+  /// - Parameter key: computes the key of an event. It is called by senders, and so are the key's `hash(into:)` and `==`; no
+  ///   lock is held then.
+  public static func coalescing<Key: Hashable & Sendable>(
+    by key: @escaping @Sendable (Event) -> Key
+  ) -> BufferingPolicy {
+    BufferingPolicy(limit: .max, whenFull: .dropNewest) { AnyHashable(key($0)) }
+  }
+}

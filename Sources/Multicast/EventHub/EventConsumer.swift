@@ -1,0 +1,74 @@
+/// One iteration over the events of a hub; its end is the end of the subscription.
+///
+/// ## Thread safety
+/// `cancel` may be called from any thread, the rest by the iterating task.
+@usableFromInline
+final class EventConsumer: Sendable {
+  private let registration: Registration
+  let mailbox: StreamMailbox
+
+  init(_ registration: Registration, _ mailbox: StreamMailbox) {
+    self.registration = registration
+    self.mailbox = mailbox
+  }
+
+  deinit {
+    cancel()
+  }
+
+  func cancel() {
+    registration.cancel()
+  }
+
+  /// The next event of those that were taken already, unless the task is cancelled.
+  @usableFromInline
+  func nextTaken() -> Parcel? {
+    Task.isCancelled ? nil : mailbox.nextTaken()?.element
+  }
+
+  /// The next event.
+  @usableFromInline
+  func next() async -> Parcel? {
+    await nextItem()?.element
+  }
+
+  /// The next event, and how many were lost before it. If the task is cancelled, the subscription is over.
+  func nextItem() async -> StreamMailbox.Item? {
+    while !Task.isCancelled {
+      if let item = mailbox.nextTaken() { return item }
+      if mailbox.takeMore() { continue }
+      if mailbox.isExhausted {
+        cancel()
+        return nil
+      }
+      await withTaskCancellationHandler {
+        await mailbox.sleep()
+      } onCancel: {
+        // The runtime may hold a lock of its own here: nothing in `cancel` resumes anybody under one of ours.
+        cancel()
+      }
+    }
+    cancel()
+    return nil
+  }
+}
+
+/// Where the iterators of a sequence come from: the first gets the subscription that began with the sequence.
+///
+/// ## Thread safety
+/// ``take()`` may be called from any thread.
+final class EventSource: @unchecked Sendable {
+  // Sendable: `first` is touched inside `lock` alone.
+  private let subscribe: @Sendable () -> EventConsumer
+  private let lock = Lock()
+  private var first: EventConsumer?
+
+  init(_ subscribe: @escaping @Sendable () -> EventConsumer) {
+    self.subscribe = subscribe
+    first = subscribe()
+  }
+
+  func take() -> EventConsumer {
+    lock.withLock { first.take() } ?? subscribe()
+  }
+}

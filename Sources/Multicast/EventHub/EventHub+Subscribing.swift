@@ -1,0 +1,141 @@
+public import Dispatch
+internal import Synchronization
+
+extension EventHub {
+  /// Calls `handler` with each event from now on.
+  ///
+  /// Without a queue, the sender calls the handler. With a queue it is called there, one event after the other and in the order of each
+  /// sender, even if the queue is concurrent. If the hub replays, a handler without a queue is called for the replay before this
+  /// returns, and then by one sender at a time, who may find events of others waiting and delivers them too.
+  ///
+  /// - Parameters:
+  ///   - queue: where to call the handler; `nil`: where the event is sent.
+  ///   - buffering: how many events may wait for the handler, if it has a queue.
+  ///   - filter: which events the subscriber gets; called by senders. Others take no room in the buffer.
+  ///   - handler: what to do with an event. It may send, subscribe and cancel.
+  /// - Returns: a handle of the subscription, which ends when the handle goes away. After ``finish()``, a subscription that has ended.
+  /// - Complexity: amortised O(1), and O(replay).
+  public func subscribe(
+    on queue: DispatchQueue? = nil, buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil,
+    _ handler: @escaping @Sendable (Event) -> Void
+  ) -> Subscription {
+    subscribe(queue, buffering, filter, handler, owner: nil)
+  }
+
+  /// Calls `handler` with `owner` and each event, as long as `owner` lives.
+  ///
+  /// The hub does not keep `owner` alive but for the duration of each call. The subscription ends with the owner, not with the handle.
+  ///
+  /// - Parameters:
+  ///   - owner: whose subscription it is.
+  ///   - queue: where to call the handler; `nil`: where the event is sent.
+  ///   - buffering: how many events may wait for the handler, if it has a queue.
+  ///   - filter: which events the subscriber gets; called by senders.
+  ///   - handler: what to do with an event. It should not capture the owner.
+  /// - Returns: a handle to end the subscription earlier.
+  @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable>(
+    with owner: Owner, on queue: DispatchQueue? = nil,
+    buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil,
+    _ handler: @escaping @Sendable (Owner, Event) -> Void
+  ) -> Subscription {
+    // SAFETY: the handler runs only while a delivery keeps the target of its entry, the owner, alive.
+    let unretained = Unmanaged.passUnretained(owner)
+    return subscribe(
+      queue, buffering, filter,
+      { event in unretained._withUnsafeGuaranteedRef { handler($0, event) } }, owner: owner)
+  }
+
+  /// The events from now on, as an asynchronous sequence.
+  ///
+  /// The subscription begins before this returns: no event is lost between this and the first `next()`. See ``EventSequence``.
+  ///
+  /// - Parameters:
+  ///   - buffering: how many events may wait.
+  ///   - filter: which events the sequence gets; called by senders.
+  /// - Complexity: amortised O(1), and O(replay).
+  public func events(
+    buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil
+  ) -> EventSequence<Event> {
+    EventSequence { self.consumer(buffering, filter) }
+  }
+
+  /// The first event from now on that satisfies `predicate`, or `nil` if the hub finishes or the task is cancelled before.
+  public func first(where predicate: @escaping @Sendable (Event) -> Bool) async -> Event? {
+    let iterator = events(where: predicate).makeIterator()
+    return await iterator.next()
+  }
+}
+
+// MARK: - How
+
+extension EventHub {
+  private func subscribe(
+    _ queue: DispatchQueue?, _ buffering: BufferingPolicy<Event>,
+    _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
+    owner: AnyObject?
+  ) -> Subscription {
+    let replays = sequencer?.replays ?? false
+    var mailbox: QueueMailbox?
+    if queue != nil || replays {
+      mailbox = QueueMailbox(
+        on: queue, limit: queue == nil ? .max : buffering.limit,
+        whenFull: queue == nil ? .dropNewest : buffering.whenFull,
+        isIdle: !replays, losses: losses, whenExhausted: removal
+      ) { head, reference in
+        Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
+          subscriber.handler?(reference.event(Event.self))
+        }
+      }
+    }
+    let registration = register(mailbox, queue == nil ? nil : buffering.key, filter, handler, owner)
+    if replays { mailbox?.start(registration.entry) }
+    return Subscription(registration, mailbox, finishing, endsWithHandle: owner == nil)
+  }
+
+  func consumer(
+    _ buffering: BufferingPolicy<Event>, _ filter: (@Sendable (Event) -> Bool)?
+  ) -> EventConsumer {
+    let mailbox = StreamMailbox(
+      limit: buffering.limit, whenFull: buffering.whenFull, losses: losses)
+    let registration = register(mailbox, buffering.key, filter, nil, nil)
+    return EventConsumer(registration, mailbox)
+  }
+
+  /// Adds a subscriber, lets it in with its replay, and looks whether the hub has finished meanwhile.
+  private func register(
+    _ mailbox: Mailbox?, _ key: (@Sendable (Event) -> AnyHashable)?,
+    _ filter: (@Sendable (Event) -> Bool)?, _ handler: (@Sendable (Event) -> Void)?,
+    _ owner: AnyObject?
+  ) -> Registration {
+    let start = sequencer.map { _ in StartingPoint() }
+    let coalescer = key.flatMap { key in mailbox.map { Coalescer($0, by: key) } }
+    var path: EventPath<Event>?
+    if mailbox != nil || filter != nil || start != nil {
+      path = EventPath(filter: filter, start: start, mailbox: mailbox, coalescer: coalescer)
+    }
+    let registration = registry.add(
+      Subscriber(handler: handler, path: path), weakly: owner, mailbox: mailbox)
+    if let sequencer, let start {
+      // From here on senders reach the mailbox, in which nothing moves yet; what they find there came earlier.
+      let replayed = sequencer.admit(start).filter { filter?($0) ?? true }
+      if let mailbox, !replayed.isEmpty {
+        let effects = mailbox.lock.withLock {
+          mailbox.backlog.prepend(replayed.map { Parcel(event: $0) })
+        }
+        for effect in effects { mailbox.perform(effect, for: registration.entry) }
+      }
+    }
+    // Sequentially consistent: see `finish`.
+    if finishing.isRaised.load(ordering: .sequentiallyConsistent) { finish(registration.entry) }
+    return registration
+  }
+
+  /// Removes an entry whose mailbox is exhausted.
+  private var removal: @Sendable (Entry) -> Void {
+    { [weak registry] entry in registry?.remove(entry) }
+  }
+}

@@ -1,0 +1,134 @@
+internal import Synchronization
+
+/// In which order the subscribers of a hub see the events of several senders.
+public enum Ordering: Sendable, Hashable, CaseIterable {
+  /// Each subscriber sees each sender's events in order; two subscribers may see the events of two senders in different orders.
+  /// The default, and the fastest: senders do not wait for each other.
+  case perSender
+  /// All subscribers see all events in one order. An event that is sent while another one is being delivered, by another thread or
+  /// by a handler, is delivered afterwards by whoever is delivering; the sender does not wait for it.
+  case total
+}
+
+/// Hands each event to many subscribers: handlers, queues and asynchronous sequences, each with a buffer and a policy of its own.
+///
+/// ```swift
+/// let prices = EventHub<Price>()
+///
+/// let subscription = prices.subscribe { price in chart.add(price) }
+/// let sequence = prices.events(buffering: .bounded(100, whenFull: .dropOldest))
+/// Task { for await price in sequence { await store(price) } }
+///
+/// prices.send(Price(42))   // from any thread; synchronous; returns the number of subscribers
+/// ```
+///
+/// A hub does not transform, merge or share sequences: its sequences are ordinary ones, for which there are algorithms elsewhere.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread, also from inside a handler. No lock is held while user code runs: handlers,
+/// continuations, `deinit`, keys.
+public final class EventHub<Event: Sendable>: Sendable {
+  @usableFromInline let registry: Registry
+  /// Numbers events, if their number matters: for replay, and for one order.
+  @usableFromInline let sequencer: EventSequencer<Event>?
+  /// Raised by `finish`.
+  @usableFromInline let finishing = FinishFlag()
+  let losses = LossCounter()
+  // Relaxed: a number to be looked at.
+  let refused = Atomic<Int>(0)
+
+  /// Creates a hub without subscribers.
+  ///
+  /// - Parameters:
+  ///   - replay: how many of the newest events a new subscriber gets before the live ones.
+  ///   - ordering: in which order subscribers see the events of several senders.
+  ///   - storage: how subscribers are stored.
+  ///   - onFirstSubscriber: runs when somebody subscribes where nobody was: the place to start the source.
+  ///   - onLastSubscriber: runs when nobody is left: the place to stop it. The two take turns and never overlap; they run on the thread
+  ///     that subscribes or cancels, or on another one that was doing so. A subscriber that an owner takes along is noticed by the next
+  ///     `send`.
+  /// - Precondition: `replay` is not negative.
+  public convenience init(
+    replay: Int = 0, ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree,
+    onFirstSubscriber: (@Sendable () -> Void)? = nil,
+    onLastSubscriber: (@Sendable () -> Void)? = nil
+  ) {
+    precondition(replay >= 0, "Multicast: a replay of \(replay) events; it must not be negative.")
+    var presence: (@Sendable (Int) -> Void)?
+    if onFirstSubscriber != nil || onLastSubscriber != nil {
+      let hooks = Presence(first: onFirstSubscriber, last: onLastSubscriber)
+      presence = { hooks.change(by: $0) }
+    }
+    self.init(replay: replay, ordering: ordering, storage: storage, presence: presence)
+  }
+
+  /// - Parameter presence: told how many subscribers have come, or gone if negative.
+  init(
+    replay: Int = 0, ordering: Ordering, storage: StorageStrategy,
+    presence: (@Sendable (Int) -> Void)?
+  ) {
+    registry = Registry(strategy: storage, duplicates: .allowed, observer: presence)
+    sequencer =
+      replay > 0 || ordering == .total
+      ? EventSequencer(replay: replay, isTotal: ordering == .total) : nil
+  }
+
+  deinit {
+    finish()
+    registry.removeAll()
+  }
+}
+
+// MARK: - State
+
+extension EventHub {
+  /// How many subscribers there are. One whose owner is gone is never counted.
+  ///
+  /// - Complexity: O(subscribers).
+  public var subscriberCount: Int {
+    var count = 0
+    registry.visit(Subscriber<Event>.self) { subscriber in
+      if subscriber.path?.mailbox?.publicEnd == nil { count += 1 }
+      return true
+    }
+    return count
+  }
+
+  /// What became of the events so far.
+  ///
+  /// - Complexity: O(subscribers).
+  public var statistics: HubStatistics {
+    var statistics = HubStatistics()
+    registry.visit(Subscriber<Event>.self) { subscriber in
+      let mailbox = subscriber.path?.mailbox
+      if mailbox?.publicEnd == nil { statistics.subscribers += 1 }
+      statistics.pending += mailbox?.statistics.pending ?? 0
+      return true
+    }
+    statistics.dropped = losses.total
+    statistics.refused = refused.load(ordering: .relaxed)
+    return statistics
+  }
+
+  /// Ends the hub: there will be no more events.
+  ///
+  /// Handlers that senders call are removed. Those with a buffer, and sequences, get what waits and then end. Later subscribers end at
+  /// once; later events are refused and counted. Finishing again does nothing.
+  ///
+  /// - Complexity: O(subscribers).
+  public func finish() {
+    // Sequentially consistent: whoever subscribes adds an entry and then looks here; we write here and then look at the entries. One
+    // of the two sees the other.
+    let wasFinished = finishing.isRaised.exchange(true, ordering: .sequentiallyConsistent)
+    guard !wasFinished else { return }
+    for case let entry? in registry.snapshot() { finish(entry) }
+  }
+
+  func finish(_ entry: Entry) {
+    if let mailbox = entry.head.pointee.mailbox?.takeUnretainedValue() {
+      mailbox.close(.finished, for: entry)
+    } else {
+      registry.remove(entry)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+/// The events of a hub as an asynchronous sequence: what `events` returns.
+///
+/// The subscription begins with `events`. The first iterator takes it over, and it ends when the iterator is dropped, when its task is
+/// cancelled, when the hub finishes and what waits was delivered, or, if there never was an iterator, when the sequence is abandoned. An
+/// iterator after the first begins a subscription of its own, with the events from then on.
+///
+/// ## Thread safety
+/// The sequence may be handed around. An iterator belongs to one task at a time.
+public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
+  public typealias Element = Event
+  public typealias Failure = Never
+
+  private let source: EventSource
+
+  init(_ subscribe: @escaping @Sendable () -> EventConsumer) {
+    source = EventSource(subscribe)
+  }
+
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(consumer: source.take())
+  }
+
+  /// The same events, with a note wherever some were lost.
+  ///
+  /// ```swift
+  /// for await element in hub.events(buffering: .bounded(10, whenFull: .dropOldest)).notingLosses() {
+  ///   switch element {
+  ///   case .event(let event): show(event)
+  ///   case .missed(let count): warn("\(count) events lost")
+  ///   }
+  /// }
+  /// ```
+  public func notingLosses() -> Noting {
+    Noting(source: source)
+  }
+
+  func makeIterator() -> Iterator { makeAsyncIterator() }
+}
+
+extension EventSequence {
+  /// An iterator over the events of a hub.
+  public struct Iterator: AsyncIteratorProtocol {
+    @usableFromInline let consumer: EventConsumer
+
+    /// Why nothing more is coming, or `nil` as long as more may come. Events that wait may still be delivered then.
+    public var end: SubscriptionEnd? { consumer.mailbox.publicEnd }
+
+    /// What became of the events of this iteration. Those that were taken together, at most 64, count as delivered when all of them were
+    /// returned.
+    public var statistics: DeliveryStatistics { consumer.mailbox.statistics }
+
+    /// The next event, or `nil` at the end or if the task is cancelled.
+    @inlinable
+    public func next() async -> Event? {
+      await next(isolation: #isolation)
+    }
+
+    /// The next event, or `nil` at the end or if the task is cancelled.
+    @inlinable
+    public func next(isolation actor: isolated (any Actor)?) async -> Event? {
+      if let item = consumer.nextTaken() { return item.event(Event.self) }
+      return await consumer.next()?.event(Event.self)
+    }
+  }
+
+  /// An event, or a note that some were lost.
+  public enum Noted: Sendable {
+    case event(Event)
+    /// So many events were lost at this point.
+    case missed(Int)
+  }
+
+  /// The events of a hub, with a note wherever some were lost.
+  public struct Noting: AsyncSequence, Sendable {
+    public typealias Element = Noted
+    public typealias Failure = Never
+
+    fileprivate let source: EventSource
+
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(consumer: source.take())
+    }
+
+    /// An iterator over events and notes.
+    public struct Iterator: AsyncIteratorProtocol {
+      fileprivate let consumer: EventConsumer
+      private var held: Event?
+
+      fileprivate init(consumer: EventConsumer) {
+        self.consumer = consumer
+      }
+
+      /// The next event or note, or `nil` at the end or if the task is cancelled.
+      public mutating func next() async -> Noted? {
+        await next(isolation: #isolation)
+      }
+
+      /// The next event or note, or `nil` at the end or if the task is cancelled.
+      public mutating func next(isolation actor: isolated (any Actor)?) async -> Noted? {
+        if let event = held.take() { return .event(event) }
+        guard let item = await consumer.nextItem() else {
+          let missed = consumer.mailbox.takeMissedAtEnd()
+          return missed > 0 ? .missed(missed) : nil
+        }
+        let event = item.element.event(Event.self)
+        guard item.missed > 0 else { return .event(event) }
+        held = event
+        return .missed(item.missed)
+      }
+    }
+  }
+}

@@ -1,0 +1,7 @@
+public import Synchronization
+
+/// Whether a hub has finished; shared with its subscriptions, which may outlive it.
+@usableFromInline
+final class FinishFlag: Sendable {
+  @usableFromInline let isRaised = Atomic(false)
+}

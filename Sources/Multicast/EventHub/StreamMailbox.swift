@@ -1,0 +1,73 @@
+/// The mailbox of an asynchronous sequence.
+///
+/// ## Thread safety
+/// Sending is for any thread; ``next()`` is for one task at a time.
+final class StreamMailbox: Mailbox, @unchecked Sendable {
+  // Sendable: `consumer` is touched inside `lock` alone, `batch` by the one task that iterates.
+
+  typealias Item = Backlog.Item
+
+  /// The task that sleeps until there is something to take.
+  private var consumer: UnsafeContinuation<Void, Never>?
+  /// How many events the task takes at once.
+  private let share: Int
+  /// What the task has taken; the first `used` of them are done.
+  private var batch: ContiguousArray<Item> = []
+  private var used = 0
+
+  init(limit: Int, whenFull: Backlog.WhenFull, losses: LossCounter?) {
+    share = min(64, limit)
+    super.init(Backlog(limit: limit, whenFull: whenFull, isIdle: false), losses: losses)
+  }
+
+  override func wake(_ entry: Entry) {
+    lock.withLock {
+      defer { consumer = nil }
+      return consumer
+    }?.resume()
+  }
+
+  /// The next event and how many were lost before it, from what the task has taken.
+  func nextTaken() -> Item? {
+    guard used < batch.count else { return nil }
+    defer { used += 1 }
+    return batch[used]
+  }
+
+  /// Takes what waits, if anything does.
+  ///
+  /// - Returns: whether something was taken.
+  func takeMore() -> Bool {
+    let delivered = used
+    batch.removeAll(keepingCapacity: true)
+    used = 0
+    let (finished, taken) = lock.withLock {
+      // The consumer is awake: if nothing waits it will see so, and go to sleep by itself.
+      let finished = backlog.finishTaken(delivered: delivered)
+      return (finished, backlog.take(share, into: &batch))
+    }
+    finish(finished)
+    finish(taken)
+    return !batch.isEmpty
+  }
+
+  /// Returns when something waits, or nothing more will come.
+  func sleep() async {
+    await withUnsafeContinuation { continuation in
+      let mayGoOn = lock.withLock {
+        guard backlog.sleep() else { return true }
+        consumer = continuation
+        return false
+      }
+      if mayGoOn { continuation.resume() }
+    }
+  }
+
+  var isExhausted: Bool {
+    lock.withLock { backlog.isExhausted }
+  }
+
+  func takeMissedAtEnd() -> Int {
+    lock.withLock { backlog.takeMissedAtEnd() }
+  }
+}

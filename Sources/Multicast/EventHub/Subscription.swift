@@ -1,0 +1,84 @@
+internal import Synchronization
+
+/// Why a subscription has ended.
+public enum SubscriptionEnd: Sendable, Hashable, CaseIterable {
+  /// It was cancelled, its task was cancelled, or its handle, its sequence or its hub is gone.
+  case cancelled
+  /// The hub has finished.
+  case finished
+  /// It was too slow: its buffer was full, and its policy is to disconnect.
+  case disconnected
+}
+
+/// A handle of one subscription to the events of a hub: what `subscribe` returns.
+///
+/// The subscription ends when the handle goes away; keep it. (One that has an owner ends with the owner instead.)
+///
+/// ## Thread safety
+/// Every operation may be called from any thread, also from inside the handler.
+public final class Subscription: Sendable {
+  let registration: Registration
+  /// `nil` for a handler that the sender calls.
+  private let mailbox: Mailbox?
+  private let finishing: FinishFlag
+  private let endsWithHandle: Bool
+
+  init(
+    _ registration: Registration, _ mailbox: Mailbox?, _ finishing: FinishFlag,
+    endsWithHandle: Bool
+  ) {
+    self.registration = registration
+    self.mailbox = mailbox
+    self.finishing = finishing
+    self.endsWithHandle = endsWithHandle
+  }
+
+  deinit {
+    if endsWithHandle { registration.cancel() }
+  }
+}
+
+extension Subscription {
+  /// Whether the handler can still be called.
+  public var isActive: Bool { registration.isActive }
+
+  /// Why nothing more is coming, or `nil` as long as more may come. Events that wait may still be delivered then.
+  public var end: SubscriptionEnd? {
+    if let mailbox { return mailbox.publicEnd }
+    guard !registration.isActive else { return nil }
+    // Acquiring: as in `send`.
+    return finishing.isRaised.load(ordering: .acquiring) ? .finished : .cancelled
+  }
+
+  /// What became of the events for this subscriber, if it has a buffer; `nil` for a handler that the sender calls.
+  public var statistics: DeliveryStatistics? { mailbox?.statistics }
+
+  /// Ends the subscription; events that wait are discarded. See ``Registration/cancel()``.
+  public func cancel() { registration.cancel() }
+
+  /// Ends the subscription, and returns when its handler is not running and never will. See
+  /// ``Registration/cancelAndWait()``.
+  public func cancelAndWait() async { await registration.cancelAndWait() }
+
+  /// Ends the subscription, and blocks until its handler is not running and never will, or until `timeout` has passed. See
+  /// ``Registration/cancelAndWait(timeout:)``.
+  ///
+  /// - Returns: whether the promise holds.
+  @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
+  @discardableResult
+  public func cancelAndWait(timeout: Duration) -> Bool {
+    registration.cancelAndWait(timeout: timeout)
+  }
+}
+
+extension Mailbox {
+  /// Why the mailbox accepts nothing more.
+  final var publicEnd: SubscriptionEnd? {
+    switch lock.withLock({ backlog.end }) {
+    case nil: nil
+    case .cancelled: .cancelled
+    case .finished: .finished
+    case .disconnected: .disconnected
+    }
+  }
+}

@@ -1,0 +1,135 @@
+extension MulticastActor {
+  /// What `body` returns or throws for each delegate, in registration order; the delegates are called
+  /// concurrently.
+  ///
+  /// ```swift
+  /// let stored = await hub.invokeConcurrently(limit: 8, timeout: .seconds(1)) { try await $0.store(row) }
+  /// ```
+  ///
+  /// Each delegate is called in a child task on the global pool. One failure does not stop the rest. The delegates
+  /// are those that are registered at the beginning; one that is removed or dies before its child begins is not
+  /// called and has no result. Cancellation of the calling task reaches every child; each delegate is called all
+  /// the same.
+  ///
+  /// When the time is over, the children that have not ended are cancelled, those that have not begun do not call,
+  /// and the result of both is ``DeliveryTimedOut``, whatever a late one returns. This function still waits
+  /// for the late ones to end, since nothing that it has started outlives it: a delegate that ignores cancellation
+  /// delays the results.
+  ///
+  /// - Parameters:
+  ///   - limit: how many delegates may be called at once; `nil` for all of them.
+  ///   - timeout: how much time there is for all of them together, from the moment the first may begin; `nil` for
+  ///     as long as it takes.
+  ///   - clock: what measures `timeout`. Its `sleep` must end when it is cancelled.
+  ///   - body: what to do with a delegate. It may add, remove and invoke.
+  /// - Precondition: `limit` is at least 1.
+  /// - Complexity: O(`count`).
+  @inlinable
+  public func invokeConcurrently<T: Sendable>(
+    limit: Int? = nil, timeout: Duration? = nil, clock: some Clock<Duration> = ContinuousClock(),
+    _ body: @escaping @Sendable (Delegate) async throws -> T
+  ) async -> [Result<T, any Error>] {
+    var results: [Result<T, any Error>?] = []
+    await callConcurrently(limit: limit, timeout: timeout, clock: clock) {
+      (delegate: Delegate) -> Result<T, any Error> in
+      do {
+        return .success(try await body(delegate))
+      } catch {
+        return .failure(error)
+      }
+    } receive: { index, result in
+      while results.count <= index { results.append(nil) }
+      results[index] = result ?? .failure(DeliveryTimedOut(timeout: timeout ?? .zero))
+      return true
+    }
+    return results.compactMap(\.self)
+  }
+}
+
+// MARK: - The engine
+
+extension MulticastActor {
+  /// Calls `body` with each delegate, each in a child task, and hands the answers to `receive` on the actor, as
+  /// they come.
+  ///
+  /// - Parameter receive: is given the index of a delegate and its answer, or `nil` if it came too late. Returns
+  ///   whether to go on; if not, the children that are left are cancelled and their answers ignored.
+  @inlinable
+  func callConcurrently<Answer: Sendable>(
+    limit: Int?, timeout: Duration?, clock: some Clock<Duration>,
+    _ body: @escaping @Sendable (Delegate) async -> Answer,
+    receive: (Int, Answer?) -> Bool
+  ) async {
+    let limit = Self.checked(limit)
+    let hasTurn = isSerialized ? await takeTurn() : false
+    let invocation = ConcurrentInvocation(registry.retainedSnapshot, calls, body)
+    await TaskAncestry.current.withValue(invocation) {
+      await withTaskGroup(of: Reply<Answer>.self) { group in
+        if let timeout {
+          let end = clock.now.advanced(by: timeout)
+          group.addTask {
+            do {
+              try await clock.sleep(until: end, tolerance: nil)
+              return .timeIsOver
+            } catch {
+              return .timerStopped
+            }
+          }
+        }
+        var goesOn = true
+        var timeIsOver = false
+        var running = 0
+        var next = 0
+        while true {
+          while goesOn && running < limit && next < invocation.snapshot.count {
+            let child = Child(index: next, call: calls.take(parent: invocation.parent))
+            group.addTask { await invocation.run(child) }
+            running += 1
+            next += 1
+          }
+          guard running > 0, let reply = await group.next() else { break }
+          switch reply {
+          case .ended(let child, let answer):
+            calls.giveBack(child.call)
+            running -= 1
+            if timeIsOver {
+              _ = receive(child.index, nil)
+            } else if goesOn && !receive(child.index, answer) {
+              goesOn = false
+              invocation.end()
+              group.cancelAll()
+            }
+          case .notCalled(let child):
+            calls.giveBack(child.call)
+            running -= 1
+            if timeIsOver && invocation.isLive(child.index) { _ = receive(child.index, nil) }
+          case .timeIsOver where goesOn:
+            goesOn = false
+            timeIsOver = true
+            invocation.end()
+            group.cancelAll()
+          case .timeIsOver, .timerStopped:
+            break
+          }
+        }
+        group.cancelAll()  // The timer.
+        while timeIsOver && next < invocation.snapshot.count {
+          if invocation.isLive(next) { _ = receive(next, nil) }
+          next += 1
+        }
+      }
+    }
+    if invocation.sawDead { registry.pruneAfterVisit() }
+    if hasTurn { endTurn() }
+  }
+
+  /// The limit as a number, `Int.max` if there is none.
+  @usableFromInline
+  static func checked(_ limit: Int?) -> Int {
+    guard let limit else { return .max }
+    precondition(
+      limit >= 1,
+      "Multicast: a limit of \(limit) would call no delegate; use a limit of at least 1, or nil for none.")
+    return limit
+  }
+}

@@ -1,0 +1,68 @@
+extension MulticastActor {
+  /// Awaits `body` with each delegate, in registration order, on the executor of the hub.
+  ///
+  /// The delegates are those that are registered at the beginning, less those that are removed before their
+  /// turn, also while the invocation is suspended. One that is added meanwhile waits for the next invocation. A
+  /// weak delegate is retained for exactly its call. One that is held strongly and removed meanwhile stays alive
+  /// until the invocation ends.
+  ///
+  /// If the calling task is cancelled, the delegates see that, and each is called all the same.
+  ///
+  /// ```swift
+  /// try await hub.invoke { delegate throws(Veto) in try await delegate.willClose() }
+  /// ```
+  ///
+  /// In a serialized hub it first waits for its turn. A callback that waits for another task which invokes the
+  /// same serialized hub waits for ever.
+  ///
+  /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
+  /// - Throws: what `body` throws. The delegates behind are not called then.
+  /// - Complexity: O(`count`).
+  @inlinable
+  public func invoke<E>(
+    _ body: @Sendable (Delegate) async throws(E) -> Void
+  ) async throws(E) {
+    let hasTurn = isSerialized ? await takeTurn() : false
+    let snapshot = registry.retainedSnapshot
+    let call = calls.take()
+    let lightBarrierIsFence = calls.lightBarrierIsFence
+    var sawDead = false
+    defer {
+      calls.giveBack(call)
+      if sawDead { registry.pruneAfterVisit() }
+      if hasTurn { endTurn() }
+    }
+    for index in 0..<snapshot.count {
+      let entry = snapshot.entries[index]
+      guard call.pointee.begin(entry, lightBarrierIsFence: lightBarrierIsFence) else { continue }
+      let head = entry.head
+      guard head.pointee.isWeak else {
+        try await Entry.value(head, as: Delegate.self).pointee.pass(on: self, to: body)
+        continue
+      }
+      guard let target = WeakReference(word: head.pointee.target).promote() else {
+        sawDead = true
+        continue
+      }
+      // This may be the last release: then the delegate's `deinit` runs here, outside of any lock.
+      defer { target.release() }
+      try await Entry.value(head, as: Delegate.self).pointee.pass(on: self, to: body)
+    }
+  }
+}
+
+extension EntryValue {
+  @inlinable
+  borrowing func pass<E>(
+    on actor: isolated MulticastActor<Value>, to body: (Value) async throws(E) -> Void
+  ) async throws(E) where Value: Sendable {
+    try await body(value)
+  }
+
+  @inlinable
+  borrowing func pass<R, E>(
+    to body: (Value) async throws(E) -> R
+  ) async throws(E) -> R {
+    try await body(value)
+  }
+}

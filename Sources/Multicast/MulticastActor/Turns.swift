@@ -1,0 +1,71 @@
+/// Whose turn it is: the order of whole invocations in a serialized hub.
+///
+/// It belongs to the actor, so it needs no lock. A caller that waits is not told of its cancellation: its turn
+/// comes all the same, and its delegates see that it is cancelled.
+struct Turns {
+  /// The task whose invocation is in progress, or `none`.
+  private var holder = TaskIdentity.none
+  private var waiting = RingBuffer<Waiter>()
+
+  private struct Waiter {
+    let task: TaskIdentity
+    let continuation: CheckedContinuation<Void, Never>
+  }
+}
+
+extension Turns {
+  /// What an invocation does when it arrives.
+  enum Arrival {
+    /// It is its turn.
+    case first
+    /// It has to wait.
+    case queued
+    /// It belongs to the invocation in progress, which waits for it.
+    case nested
+  }
+
+  mutating func arrive() -> Arrival {
+    if holder == .none {
+      holder = .current
+      return .first
+    }
+    return TaskIdentity.anyWaitingForCurrent { $0 == holder } ? .nested : .queued
+  }
+
+  /// Waits behind the others.
+  mutating func wait(_ continuation: CheckedContinuation<Void, Never>) {
+    waiting.append(Waiter(task: .current, continuation: continuation))
+  }
+
+  /// Hands the turn to the next.
+  ///
+  /// - Returns: what the caller has to resume.
+  mutating func end() -> CheckedContinuation<Void, Never>? {
+    let next = waiting.popFirst()
+    holder = next?.task ?? .none
+    return next?.continuation
+  }
+}
+
+extension MulticastActor {
+  /// Returns when it is the turn of the invocation that asks.
+  ///
+  /// - Returns: whether it has to call ``endTurn()``.
+  @usableFromInline
+  func takeTurn() async -> Bool {
+    switch turns.arrive() {
+    case .first:
+      return true
+    case .nested:
+      return false
+    case .queued:
+      await withCheckedContinuation { turns.wait($0) }
+      return true
+    }
+  }
+
+  @usableFromInline
+  func endTurn() {
+    turns.end()?.resume()
+  }
+}

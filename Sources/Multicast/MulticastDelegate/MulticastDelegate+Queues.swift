@@ -1,0 +1,66 @@
+public import Dispatch
+
+// Only delegates that are Sendable can be called on a queue: the call happens on another thread.
+extension MulticastDelegate where Delegate: Sendable {
+  /// Adds `delegate` behind the others, to be called on `queue` by ``invoke(_:)``.
+  ///
+  /// The calls for this delegate run one after the other and in the order of each sender, even if the queue is
+  /// concurrent. A burst of calls occupies the queue with one block, and not with one for each call; after 64
+  /// calls the block goes to the end of the queue. The registration keeps the queue as long as it lasts.
+  ///
+  /// A delegate of the main actor goes like this:
+  /// ```swift
+  /// @MainActor final class StatusView: DownloadDelegate {
+  ///   nonisolated func didFinish(_ file: String) {
+  ///     MainActor.assumeIsolated { show(file) }
+  ///   }
+  /// }
+  /// hub.add(view, on: .main)
+  /// ```
+  /// The ways of calling on the caller's thread (``forEach(_:)``, ``results(_:)`` and so on) take no notice of the
+  /// queue.
+  ///
+  /// - Parameters:
+  ///   - delegate: what to call.
+  ///   - ownership: whether to keep it alive. A weak one is retained for exactly each call; calls that wait do not
+  ///     keep it alive.
+  ///   - queue: where to call it: serial, concurrent, global or main.
+  ///   - buffering: how many calls may wait.
+  /// - Returns: a handle to end the registration, with ``Registration/statistics``.
+  /// - Precondition: as for ``add(_:ownership:)``; a limit of `buffering` is at least 1.
+  /// - Complexity: amortised O(1).
+  @discardableResult
+  public func add(
+    _ delegate: Delegate, ownership: Ownership = .weak, on queue: DispatchQueue,
+    buffering: QueueBuffering = .unbounded
+  ) -> Registration {
+    let (limit, whenFull) = buffering.limit
+    let mailbox = QueueMailbox(on: queue, limit: limit, whenFull: whenFull) { head, parcel in
+      parcel.call(head)
+    }
+    return registry.add(delegate, ownership: ownership, mailbox: mailbox)
+  }
+
+  /// Returns when every call that was enqueued before has run, or was discarded because its delegate was removed or
+  /// has died.
+  ///
+  /// A callback that waits for the task that called this, by whatever means, waits for ever. Cancelling the task
+  /// does not end the wait.
+  public func flush() async {
+    await registry.flush()
+  }
+
+  /// Blocks the thread until every call that was enqueued before has run, or was discarded because its delegate was
+  /// removed or has died, or until `timeout` has passed.
+  ///
+  /// Called from inside a callback on a queue, it does not wait for the delegate that is being called: that one
+  /// cannot go on before this returns. Others on the same serial queue cannot either, so then the time runs out.
+  ///
+  /// - Parameter timeout: how long to wait at the most.
+  /// - Returns: whether everything has run or was discarded.
+  @available(*, noasync, message: "use the async flush() instead of blocking the thread")
+  @discardableResult
+  public func flush(timeout: Duration) -> Bool {
+    registry.flush(timeout: timeout)
+  }
+}
