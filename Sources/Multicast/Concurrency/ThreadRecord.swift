@@ -99,7 +99,8 @@ extension ThreadRecord {
     record.pointee.sibling = outer
     if let outer { record.pointee.stripe = outer.pointee.stripe }
     cmulticast_thread_set(record)
-    pthread_setspecific(exitKey, record)
+    let error = pthread_setspecific(exitKey, record)
+    precondition(error == 0, "pthread_setspecific failed with error \(error)")
     return record
   }
 

@@ -278,7 +278,7 @@ extension Backlog {
   mutating func close(_ reason: End) -> (Effects, discarded: (RingBuffer<Item>, [Parcel])) {
     var effects = Effects()
     var parkedElements: [Parcel] = []
-    if end == nil || reason == .cancelled { end = end == .disconnected ? end : reason }
+    end = end ?? reason
     while let next = parked.popFirst() {
       statistics.discarded += 1
       parkedElements.append(next.element)

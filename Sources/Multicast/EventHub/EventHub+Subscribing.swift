@@ -92,7 +92,7 @@ extension EventHub {
       }
     }
     let registration = register(mailbox, queue == nil ? nil : buffering.key, filter, handler, owner)
-    if replays { mailbox?.start(registration.entry) }
+    if replays, let entry = registration.entry { mailbox?.start(entry) }
     return Subscription(registration, mailbox, finishing, endsWithHandle: owner == nil)
   }
 
@@ -126,11 +126,15 @@ extension EventHub {
         let effects = mailbox.lock.withLock {
           mailbox.backlog.prepend(replayed.map { Parcel(event: $0) })
         }
-        for effect in effects { mailbox.perform(effect, for: registration.entry) }
+        if let entry = registration.entry {
+          for effect in effects { mailbox.perform(effect, for: entry) }
+        }
       }
     }
     // Sequentially consistent: see `finish`.
-    if finishing.isRaised.load(ordering: .sequentiallyConsistent) { finish(registration.entry) }
+    if finishing.isRaised.load(ordering: .sequentiallyConsistent), let entry = registration.entry {
+      finish(entry)
+    }
     return registration
   }
 

@@ -5,8 +5,7 @@ public struct DeliveryTimedOut: Error, Hashable, CustomStringConvertible {
   /// The time that was given to the invocation.
   public let timeout: Duration
 
-  @usableFromInline
-  init(timeout: Duration) {
+  public init(timeout: Duration) {
     self.timeout = timeout
   }
 

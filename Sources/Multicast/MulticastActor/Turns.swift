@@ -14,6 +14,9 @@ struct Turns {
 }
 
 extension Turns {
+  /// How many invocations wait.
+  var waitingCount: Int { waiting.count }
+
   /// What an invocation does when it arrives.
   enum Arrival {
     /// It is its turn.
@@ -48,6 +51,9 @@ extension Turns {
 }
 
 extension MulticastActor {
+  /// How many invocations wait for their turn.
+  var waitingCount: Int { turns.waitingCount }
+
   /// Returns when it is the turn of the invocation that asks.
   ///
   /// - Returns: whether it has to call ``endTurn()``.

@@ -156,6 +156,9 @@ extension Entry {
     _ value: Value, isWeak: Bool, target: UnsafeMutableRawPointer, mailbox: Mailbox?,
     keeper: AnyObject? = nil
   ) -> Entry {
+    precondition(
+      MemoryLayout<Value>.alignment <= 16,
+      "Multicast: \(Value.self) is aligned to more than 16 bytes; add a class that holds it.")
     let offset = valueOffset(Value.self)
     // Behind the value, if there is one: the keeper.
     let keeperOffset = (offset + MemoryLayout<Value>.size + 7) & ~7

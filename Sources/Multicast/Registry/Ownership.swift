@@ -13,8 +13,9 @@ public enum DuplicatePolicy: Sendable, Hashable, CaseIterable {
   case ignored
   /// Add another registration: the delegate is called once for each.
   case allowed
-  /// Cancel the registration that exists, and add one at the end. An invocation on another thread
-  /// calls one of the two, never both.
+  /// Cancel the registration that exists, and add one at the end. An invocation begins with exactly one
+  /// of the two, and never calls both. If it has begun with the old one, and the turn of that comes after
+  /// the replacement, the delegate counts as removed and is not called by it.
   case replaced
 }
 

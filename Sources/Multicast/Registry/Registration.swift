@@ -1,3 +1,4 @@
+internal import CMulticast
 internal import Dispatch
 
 /// A handle of one registration: what `add` returns.
@@ -15,26 +16,38 @@ internal import Dispatch
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the callback itself.
 public final class Registration: Sendable {
-  // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so.
-  nonisolated(unsafe) let entry: Entry
+  // An unowned reference: it keeps the memory of the entry, hence its address, but not what the entry
+  // owns. A handle that is kept, by the delegate itself perhaps, keeps nothing alive.
+  // SAFETY: an entry is a native Swift object on every platform; the word never changes.
+  private nonisolated(unsafe) let reference: UnsafeMutableRawPointer
+  private let mailbox: Mailbox?
   private let registry: Registry
 
   init(_ entry: Entry, in registry: Registry) {
-    self.entry = entry
+    reference = swift_unownedRetain(Unmanaged.passUnretained(entry).toOpaque())
+    mailbox = entry.head.pointee.mailbox?.takeUnretainedValue()
     self.registry = registry
+  }
+
+  deinit { swift_unownedRelease(reference) }
+
+  /// The entry, or `nil` if it was removed and no reader has it any more.
+  var entry: Entry? {
+    // SAFETY: try-retain has retained the entry for us.
+    swift_tryRetain(reference).map { Unmanaged<Entry>.fromOpaque($0).takeRetainedValue() }
   }
 }
 
 extension Registration {
   /// Whether the delegate can still be called: it was not removed, and it is alive.
   public var isActive: Bool {
-    entry.isLive
+    entry?.isLive ?? false
   }
 
   /// What became of the calls for a delegate that is called on a queue; `nil` for one that is called by the
   /// sender.
   public var statistics: DeliveryStatistics? {
-    entry.head.pointee.mailbox?._withUnsafeGuaranteedRef { $0.statistics }
+    mailbox?.statistics
   }
 
   /// Ends the registration. Cancelling again does nothing.
@@ -44,7 +57,7 @@ extension Registration {
   ///
   /// - Complexity: amortised O(1).
   public func cancel() {
-    registry.remove(entry)
+    if let entry { registry.remove(entry) }
   }
 
   /// Ends the registration, and returns when its callback is not running and never will.
@@ -92,13 +105,16 @@ extension Registration {
   private func cancelAndLook() -> Bool {
     cancel()
     ThreadRecord.barrier()
-    return ThreadRecord.isCalledByThisThread(entry.identity)
-      || registry.taskCalls?.isCalledByCurrentTask(entry.identity) ?? false
+    return ThreadRecord.isCalledByThisThread(identity)
+      || registry.taskCalls?.isCalledByCurrentTask(identity) ?? false
   }
 
+  /// What the frame of a thread holds while it calls the entry, see `Entry.identity`.
+  private var identity: UnsafeRawPointer { UnsafeRawPointer(reference) }
+
   private var isRunning: Bool {
-    ThreadRecord.isCalled(entry.identity)
-      || registry.taskCalls?.isCalled(entry.identity) ?? false
+    ThreadRecord.isCalled(identity)
+      || registry.taskCalls?.isCalled(identity) ?? false
   }
 }
 

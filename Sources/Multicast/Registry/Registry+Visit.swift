@@ -75,6 +75,7 @@ extension Registry {
       visit.count = entries.count
       for entry in entries {
         guard let entry else { continue }
+        defer { withExtendedLifetime(entry) {} }
         guard try step(&visit, .passUnretained(entry)) else { return }
       }
     }
@@ -155,6 +156,8 @@ struct Visit {
     _ call: Parcel, for entry: Unmanaged<Entry>, in mailbox: Unmanaged<Mailbox>
   ) -> Bool {
     let head = entry.head
+    // Releasing: as in `pass`. The last callback is over; whoever waits for it must not wait for this.
+    frame.pointee.store(nil, ordering: .releasing)
     let state = head.pointee.state.load(ordering: .acquiring)  // As in `pass`.
     guard state == EntryHead.active || isDue(head, state) else { return false }
     // SAFETY: the entry is held by the read section or the snapshot, and it owns the mailbox.

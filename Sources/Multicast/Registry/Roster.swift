@@ -122,8 +122,8 @@ extension Roster {
     count += 1
   }
 
-  /// Adds `entry` and removes `old` in such a way that no reader calls both, and that a reader that
-  /// begins meanwhile calls one of them.
+  /// Adds `entry` and removes `old` in such a way that no reader calls both, and that each reader begins
+  /// with exactly one of them (it may then find the old one removed before its turn).
   private mutating func supersede(_ old: Unmanaged<Entry>, with entry: Entry) -> Entry {
     let oldSlot = Int(old.head.pointee.slot)
     old.head.pointee.slot = UInt32(slots.used)

@@ -106,7 +106,7 @@ struct QueueBufferingTests {
     let delegate = RecordingObserver()
     let registration = hub.add(delegate, on: DispatchQueue(label: "quick"))
     for _ in 0..<1000 { hub.invoke { $0.receive(0) } }
-    yield { registration.statistics?.delivered == 1000 }
+    await eventually { registration.statistics?.delivered == 1000 }
     #expect(delegate.calls == 1000)
     #expect(slow.calls == 0)
   }

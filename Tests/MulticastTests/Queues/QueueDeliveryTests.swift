@@ -171,7 +171,7 @@ struct QueueDeliveryTests {
     #expect(weakHub == nil)
     registration = nil
     // Blocks that have run are released by the queue's thread, a moment later.
-    yield { weakQueue == nil }
+    while weakQueue != nil { await Task.yield() }
     #expect(delegate.calls == 1)
   }
 

@@ -1,0 +1,324 @@
+/*
+ * The read path of the `waitFree` strategy: who is reading, and when something may be destroyed.
+ *
+ * Stands for ReaderCounters.swift, Reclaimer.swift, PublishedSlots.swift and WaitFreeStorage.swift.
+ * Two readers visit the published list (`Registry.visitEntries`). One writer publishes a new list
+ * and retires the old one (`Roster.compact`), the other removes an entry (`Registration.cancel`).
+ *
+ * Each access to a word that others change is one step, with what follows from it locally. The code
+ * makes these accesses sequentially consistent, so interleaving the steps gives every behaviour it
+ * has. An ordering that is missing from the code is two steps that change places here. The one such
+ * word that a reader loads with less is the phase; with STALE_PHASE a reader counts itself in at
+ * either column, whatever the phase. With GROWING one reader makes the counters grow.
+ *
+ * Checked for every interleaving:
+ * - a reader never uses a list or an entry that was destroyed,
+ * - nothing is destroyed twice, and only one process at a time has the role of the collector,
+ * - when all have come to rest, whatever was retired is destroyed and the role is idle.
+ *
+ * The other names, when defined, take one step away or put it in the wrong place; see `check`.
+ */
+
+#define OLD_LIST 1
+#define ENTRY 4
+#define LIST_BIT(list) (1 << (list))
+
+/* ReaderCounters: two columns in the small block, and two in the large one that contention adds. */
+#define SMALL 0
+#define LARGE 1
+#define COUNTER(base, column) readers[(base) * 2 + (column)]
+byte readers[4];
+bit phase;
+bit block = SMALL;
+
+/* Reclaimer. `retired`, `newer` and `older` are sets of bits. */
+#define IDLE 0
+#define PENDING 1
+#define COLLECTING 2
+#define ASKED 3
+byte role = IDLE;
+byte retired, newer, older;
+
+/* PublishedSlots: the current list, first OLD_LIST, and the one slot of each list. */
+bit current;
+byte slot[2] = { ENTRY, 0 };
+
+/* What the checks need to know. */
+byte destroyed;
+byte collectors;
+byte resting;
+
+/* What readers see of the role. */
+#ifdef ROLE_WRITTEN_LATE
+bit shown;
+#define ROLE_IS_IDLE (!shown)
+#define SHOW_ROLE shown = (role != IDLE)
+#else
+#define ROLE_IS_IDLE (role == IDLE)
+#define SHOW_ROLE skip
+#endif
+
+inline destroy(what) {
+  atomic {
+    assert((destroyed & what) == 0);
+    destroyed = destroyed | what;
+    what = 0
+  }
+}
+
+inline take() {
+  newer = newer | retired;
+  retired = 0
+}
+
+/* ReaderCounters.isDrained: `drained` becomes whether the column that is not current is empty. */
+inline look() {
+#if defined(GROWING) && !defined(BLOCK_LOADED_EARLY)
+  base = block;
+#endif
+  atomic {
+    drained = (COUNTER(SMALL, 1 - phase) == 0);
+#ifdef ONLY_CURRENT_BLOCK
+    drained = drained || base == LARGE;
+#endif
+  };
+#ifdef GROWING
+  if
+  :: drained && base == LARGE -> drained = (COUNTER(LARGE, 1 - phase) == 0)
+  :: else
+  fi
+#endif
+}
+
+/* Reclaimer.advance: `nothing` becomes whether nothing is left. */
+inline advance() {
+  do
+  ::
+#ifdef BLOCK_LOADED_EARLY
+     base = block;
+#endif
+#ifdef TAKEN_AFTER_LOOK
+     look();
+#endif
+     atomic {
+       take();
+       nothing = (newer == 0 && older == 0);
+       if
+       :: nothing -> break
+       :: else
+       fi
+     };
+#ifndef TAKEN_AFTER_LOOK
+     look();
+#endif
+     atomic {
+       if
+       :: !drained -> break
+       :: else
+       fi;
+#ifdef ONE_COLUMN
+       unreachable = unreachable | newer;
+#else
+       unreachable = unreachable | older;
+       older = newer;
+#endif
+       newer = 0;
+#ifndef NO_FLIP
+       phase = 1 - phase;
+#endif
+       drained = 0
+     }
+  od
+}
+
+/*
+ * Reclaimer.collect. A compare-and-swap that fails changes nothing, so the loop around the first
+ * one is one step.
+ */
+inline collect() {
+  atomic {
+    again = false;
+    if
+    :: role == ASKED
+    :: role == COLLECTING ->
+#ifndef NOBODY_ASKS
+       role = ASKED
+#endif
+    :: else ->
+       role = COLLECTING;
+       again = true;
+       collectors++;
+       assert(collectors == 1)
+#ifndef ROLE_WRITTEN_LATE
+       ; SHOW_ROLE
+#endif
+    fi
+  };
+  do
+  :: atomic { !again -> break }
+  :: atomic { again -> skip };
+     advance();
+#ifdef ROLE_WRITTEN_LATE
+     SHOW_ROLE;
+#endif
+     atomic {
+       again = (role == ASKED);
+#ifdef NO_SECOND_LOOK
+       again = false;
+#endif
+       if
+       :: again
+       :: else -> collectors--; role = (nothing -> IDLE : PENDING); SHOW_ROLE
+       fi;
+       nothing = 0; base = 0; drained = 0
+     };
+     if
+     :: again -> role = COLLECTING
+     :: else
+     fi
+  od;
+  destroy(unreachable)
+}
+
+/* Reclaimer.retire */
+inline retire(what) {
+  retired = retired | what;
+#ifndef WRITER_DOES_NOT_COLLECT
+  collect()
+#endif
+}
+
+#define COLLECTOR \
+  byte unreachable; \
+  bit base, drained, nothing, again
+
+/* Registry.visitEntries, ReaderCounters.enter and Reclaimer.leave */
+proctype Reader(byte visits; bit grows) {
+  bit myBase, myColumn, list, idle, draining;
+  byte entry;
+  COLLECTOR;
+  do
+  :: atomic { visits == 0 -> resting++; break }
+  :: atomic { visits > 0 -> visits-- };
+#ifdef GROWING
+     myBase = block;
+#endif
+#ifdef STALE_PHASE
+     if
+     :: myColumn = 0
+     :: myColumn = 1
+     fi;
+#else
+     myColumn = phase;
+#endif
+#ifdef LOADED_BEFORE_COUNTED
+     list = current;
+#endif
+     COUNTER(myBase, myColumn)++;
+#ifdef GROWING
+     /* enterContended: another thread was met here. */
+     if
+     :: grows && block == SMALL -> block = LARGE
+     :: true
+     fi;
+#endif
+#ifndef LOADED_BEFORE_COUNTED
+     list = current;
+#endif
+     entry = slot[list];
+     /* The callback. What was destroyed stays so: a look at the end of the use is enough. */
+#ifdef OUT_BEFORE_USE
+     COUNTER(myBase, myColumn)--;
+     assert((destroyed & (LIST_BIT(list) | entry)) == 0);
+#endif
+#ifdef PHASE_BEFORE_OUT
+     draining = (phase != myColumn);
+#endif
+#ifdef ROLE_BEFORE_OUT
+     idle = ROLE_IS_IDLE;
+#endif
+#ifndef OUT_BEFORE_USE
+     atomic {
+       assert((destroyed & (LIST_BIT(list) | entry)) == 0);
+       COUNTER(myBase, myColumn)--
+     };
+#endif
+     atomic { list = 0; entry = 0; myBase = 0 };
+#ifdef READER_DOES_NOT_LOOK
+     idle = true;
+#else
+#ifndef ROLE_BEFORE_OUT
+     idle = ROLE_IS_IDLE;
+#endif
+#endif
+     if
+     :: idle
+     :: else ->
+#ifndef PHASE_BEFORE_OUT
+        draining = (phase != myColumn);
+#endif
+        if
+        :: draining -> collect()
+        :: else
+        fi
+     fi;
+     atomic { myColumn = 0; idle = 0; draining = 0 }
+  od
+}
+
+/*
+ * Roster.compact: WaitFreeStorage.update, PublishedSlots.compact, publish and retire. Between lock
+ * and unlock readers can see one store, so under the lock all of it is one step.
+ */
+proctype Compactor() {
+  COLLECTOR;
+#ifdef RETIRED_BEFORE_UNLINKED
+  retire(OLD_LIST);
+#endif
+#ifdef NO_LOCK
+  slot[1] = slot[0];
+  current = 1;
+#else
+  atomic { slot[1] = slot[0]; current = 1 };
+#endif
+#ifdef LIST_DESTROYED_AT_ONCE
+  unreachable = OLD_LIST;
+  destroy(unreachable);
+#else
+#ifndef RETIRED_BEFORE_UNLINKED
+  retire(OLD_LIST);
+#endif
+#endif
+  resting++
+}
+
+/* Registration.cancel: PublishedSlots.vacate, WaitFreeStorage.dispose */
+proctype Remover() {
+  COLLECTOR;
+#ifdef NO_LOCK
+  bit list;
+  list = current;
+  slot[list] = 0;
+#else
+  slot[current] = 0;
+#endif
+#ifdef ENTRY_DESTROYED_AT_ONCE
+  unreachable = ENTRY;
+  destroy(unreachable);
+#else
+  retire(ENTRY);
+#endif
+  resting++
+}
+
+init {
+  atomic {
+    run Reader(VISITS, false);
+    run Reader(VISITS, true);
+    run Compactor();
+    run Remover()
+  };
+  resting == 4;
+  assert(destroyed == (OLD_LIST | ENTRY));
+  assert(retired == 0 && newer == 0 && older == 0 && role == IDLE && collectors == 0)
+}

@@ -1,0 +1,28 @@
+/// A delegate that does what it is told when it is called, and when it goes away.
+public final class ActingObserver: Observing, Listening {
+  public let id: Int
+  private let tracker: LifetimeTracker?
+  private let onReceive: @Sendable (ActingObserver, Int) -> Void
+  private let onDeinit: @Sendable () -> Void
+
+  public init(
+    _ id: Int = 0, tracker: LifetimeTracker? = nil,
+    onReceive: @escaping @Sendable (ActingObserver, Int) -> Void = { _, _ in },
+    onDeinit: @escaping @Sendable () -> Void = {}
+  ) {
+    self.id = id
+    self.tracker = tracker
+    self.onReceive = onReceive
+    self.onDeinit = onDeinit
+    tracker?.noteCreation()
+  }
+
+  deinit {
+    onDeinit()
+    tracker?.noteDestruction()
+  }
+
+  public func receive(_ value: Int) {
+    onReceive(self, value)
+  }
+}

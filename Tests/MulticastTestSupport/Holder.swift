@@ -1,0 +1,24 @@
+internal import Foundation
+
+/// A reference that one thread can drop while others use what it refers to.
+public final class Holder<Value: Sendable>: @unchecked Sendable {
+  // Sendable: `stored` is touched inside `lock` alone.
+  private let lock = NSLock()
+  private var stored: Value?
+
+  public init(_ value: Value?) {
+    stored = value
+  }
+
+  public var value: Value? {
+    get { lock.withLock { stored } }
+    set {
+      let old = lock.withLock {
+        let old = stored
+        stored = newValue
+        return old
+      }
+      withExtendedLifetime(old) {}  // It dies here, outside the lock.
+    }
+  }
+}

@@ -1,0 +1,27 @@
+internal import Foundation
+
+/// What was called, in order; several delegates may share one.
+public final class Journal: @unchecked Sendable {
+  // Sendable: `recorded` is touched inside `lock` alone.
+  private let lock = NSLock()
+  private var recorded: [Int] = []
+
+  public init() {}
+
+  public func record(_ entry: Int) {
+    lock.withLock { recorded.append(entry) }
+  }
+
+  /// What was recorded so far.
+  public var entries: [Int] {
+    lock.withLock { recorded }
+  }
+
+  /// What was recorded so far; the journal is empty afterwards.
+  public func take() -> [Int] {
+    lock.withLock {
+      defer { recorded = [] }
+      return recorded
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/// A protocol of delegates that is bound to classes.
+public protocol Observing: AnyObject, Sendable {
+  var id: Int { get }
+  func receive(_ value: Int)
+}
+
+/// A protocol of delegates that is not bound to classes.
+public protocol Listening: Sendable {
+  var id: Int { get }
+  func receive(_ value: Int)
+}
+
+/// What only some delegates can do besides.
+public protocol Reporting: Sendable {
+  func report(_ value: Int)
+}

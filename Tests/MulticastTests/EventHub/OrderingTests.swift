@@ -1,0 +1,138 @@
+import Dispatch
+import Multicast
+import MulticastTestSupport
+import Synchronization
+import Testing
+
+@Suite("Order")
+struct OrderingTests {
+  @Test("perSender: each subscriber sees each sender's events in order", arguments: StorageStrategy.allCases)
+  func perSender(_ strategy: StorageStrategy) async {
+    let hub = EventHub<Int>(storage: strategy)
+    let senders = 4
+    let perSender = 1000
+    let sequences = (0..<3).map { _ in hub.events() }
+    let queued = Journal()
+    let subscription = hub.subscribe(on: .global()) { queued.record($0) }
+    runThreads(senders) { sender in
+      for index in 0..<perSender { hub.send(index * senders + sender) }
+    }
+    hub.finish()
+    for sequence in sequences {
+      var latest = Array(repeating: -1, count: senders)
+      var count = 0
+      for await event in sequence {
+        #expect(event > latest[event % senders])
+        latest[event % senders] = event
+        count += 1
+      }
+      #expect(count == senders * perSender)
+    }
+    await eventually { queued.entries.count == senders * perSender }
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("total: all subscribers see one order, also under concurrent senders", arguments: StorageStrategy.allCases)
+  func total(_ strategy: StorageStrategy) async {
+    let hub = EventHub<Int>(ordering: .total, storage: strategy)
+    let journals = [Journal(), Journal()]
+    let subscriptions = journals.map { journal in hub.subscribe { journal.record($0) } }
+    let sequences = (0..<2).map { _ in hub.events() }
+    runThreads(4) { sender in
+      for index in 0..<500 { hub.send(index * 4 + sender) }
+    }
+    await eventually { journals.allSatisfy { $0.entries.count == 2000 } }
+    hub.finish()
+    let order = journals[0].entries
+    #expect(Set(order).count == 2000)
+    #expect(journals[1].entries == order)
+    for sequence in sequences {
+      var received: [Int] = []
+      for await event in sequence { received.append(event) }
+      #expect(received == order)
+    }
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test("total: a send from a handler is delivered after the current event")
+  func reentrantTotal() {
+    let hub = EventHub<Int>(ordering: .total)
+    let first = Journal()
+    let second = Journal()
+    let subscriptions = [
+      hub.subscribe { [weak hub] event in
+        first.record(event)
+        if event < 3 { hub?.send(event + 1) }
+      },
+      hub.subscribe { second.record($0) },
+    ]
+    hub.send(0)
+    #expect(first.entries == [0, 1, 2, 3])
+    #expect(second.entries == [0, 1, 2, 3])
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test("perSender: a send from a handler is delivered at once")
+  func reentrantPerSender() {
+    let hub = EventHub<Int>()
+    let second = Journal()
+    let subscriptions = [
+      hub.subscribe { [weak hub] event in if event < 3 { hub?.send(event + 1) } },
+      hub.subscribe { second.record($0) },
+    ]
+    hub.send(0)
+    #expect(second.entries == [3, 2, 1, 0])
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test("total: no sender waits for a handler of another thread")
+  func totalDoesNotBlock() {
+    let hub = EventHub<Int>(ordering: .total)
+    let entered = Gate("entered")
+    let leave = Gate("leave")
+    let journal = Journal()
+    let subscription = hub.subscribe { event in
+      if event == 0 {
+        entered.open()
+        leave.wait()
+      }
+      journal.record(event)
+    }
+    let thread = RunningThread { hub.send(0) }
+    entered.wait()
+    #expect(hub.send(1) == 1)  // Returns although the handler is busy with 0.
+    #expect(journal.entries.isEmpty)
+    leave.open()
+    thread.join()
+    #expect(journal.entries == [0, 1])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("total: one that subscribes while events wait does not get them")
+  func totalSubscribesLate() {
+    let hub = EventHub<Int>(ordering: .total)
+    let late = Journal()
+    let holder = Holder<Subscription>(nil)
+    let subscription = hub.subscribe { [weak hub] event in
+      guard event == 0, let hub else { return }
+      hub.send(1)
+      holder.value = hub.subscribe { late.record($0) }
+      hub.send(2)
+    }
+    hub.send(0)
+    #expect(late.entries == [2])
+    holder.value = nil
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("latest: a stale value never overwrites a newer one")
+  func latestIsNewest() async {
+    let hub = EventHub<Int>()
+    let sequence = hub.events(buffering: .latest)
+    for event in 0..<1000 { hub.send(event) }
+    hub.finish()
+    var received: [Int] = []
+    for await event in sequence { received.append(event) }
+    #expect(received == [999])
+  }
+}
