@@ -1,5 +1,3 @@
-public import CMulticast
-
 #if canImport(ObjectiveC) || MULTICAST_PORTABLE_WEAK
 
   /// A weak reference in one trivial word: the portable form, over `weak`.
@@ -9,10 +7,10 @@ public import CMulticast
   /// in the untyped memory of an ``Entry``.
   @usableFromInline
   struct WeakReference {
-    // `weak let` can be loaded by many threads at once. The box is destroyed, as a whole, only
-    // when no thread can reach its entry.
+    // Sendable: a `weak let` never changes and can be loaded by many threads at once; the box is
+    // destroyed, as a whole, only when no thread can reach its entry.
     @usableFromInline
-    final class Box: Sendable {
+    final class Box: @unchecked Sendable {
       @usableFromInline weak let object: AnyObject?
       let address: Int
 
@@ -58,6 +56,8 @@ public import CMulticast
   }
 
 #else
+
+  public import CMulticast
 
   /// A weak reference in one trivial word: an unowned reference, promoted by try-retain.
   ///

@@ -289,7 +289,7 @@ extension Backlog {
       swap(&discarded, &waiting)
       front += discarded.count
       statistics.discarded += discarded.count
-      missedAtEnd = 0
+      if end == .cancelled { missedAtEnd = 0 }
       effects.flushed = takeFlushed()
     }
     wake(&effects)

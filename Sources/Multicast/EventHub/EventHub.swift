@@ -73,9 +73,9 @@ public final class EventHub<Event: Sendable>: Sendable {
       ? EventSequencer(replay: replay, isTotal: ordering == .total) : nil
   }
 
+  /// As ``finish()``: what waits is still delivered.
   deinit {
     finish()
-    registry.removeAll()
   }
 }
 

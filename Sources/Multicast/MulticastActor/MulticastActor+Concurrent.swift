@@ -129,7 +129,8 @@ extension MulticastActor {
     guard let limit else { return .max }
     precondition(
       limit >= 1,
-      "Multicast: a limit of \(limit) would call no delegate; use a limit of at least 1, or nil for none.")
+      "Multicast: a limit of \(limit) would call no delegate; use a limit of at least 1, or nil for none."
+    )
     return limit
   }
 }

@@ -10,7 +10,6 @@ extension MulticastDelegate {
   ///
   /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
   /// - Complexity: O(`count`), without an allocation.
-  // swift-format-ignore: AmbiguousTrailingClosureOverload
   @inlinable
   public func forEach(_ body: (Delegate) -> Void) {
     registry.visit(Delegate.self) { delegate in

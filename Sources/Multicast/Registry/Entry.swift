@@ -165,7 +165,8 @@ extension Entry {
     let words = keeperOffset / 8 + (keeper == nil ? 0 : 1)
     let entry = unsafeDowncast(
       Entry.create(minimumCapacity: words, makingHeaderWith: { _ in () }), to: Entry.self)
-    entry.head.initialize(to: EntryHead(
+    entry.head.initialize(
+      to: EntryHead(
         isWeak: isWeak, keeperOffset: keeper == nil ? 0 : UInt16(keeperOffset), target: target,
         mailbox: mailbox))
     // SAFETY: the bits are copied as they are, without the retain that a copy of the value would

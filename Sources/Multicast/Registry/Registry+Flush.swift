@@ -43,7 +43,8 @@ extension DispatchTimeInterval {
       self = .nanoseconds(0)
       return
     }
-    self = overflow || nanoseconds > Int64.max - 1_000_000_000
+    self =
+      overflow || nanoseconds > Int64.max - 1_000_000_000
       ? .never : .nanoseconds(Int(nanoseconds + attoseconds / 1_000_000_000))
   }
 }

@@ -160,7 +160,9 @@ struct BacklogTests {
     }
   }
 
-  @Test("parked × close: the sender is released, and its element discarded", arguments: Backlog.End.allCases)
+  @Test(
+    "parked × close: the sender is released, and its element discarded",
+    arguments: Backlog.End.allCases)
   func closeParked(_ reason: Backlog.End) {
     var backlog = backlog(.suspend, holding: 2)
     let sender = SendWaiter()

@@ -126,20 +126,22 @@ struct EventHubTests {
 
   @Test("finish racing subscribe: every sequence ends")
   func finishRacingSubscribe() async {
-    let outcomes = await onOwnThread { race(
-      rounds: 2000, setUp: { EventHub<Int>() },
-      actors: [
-        { $0.finish() },
-        { hub in
-          let done = Gate("sequence ended")
-          let sequence = hub.events()
-          Task {
-            for await _ in sequence {}
-            done.open()
-          }
-          done.wait()
-        },
-      ], outcome: { $0.subscriberCount }) }
+    let outcomes = await onOwnThread {
+      race(
+        rounds: 2000, setUp: { EventHub<Int>() },
+        actors: [
+          { $0.finish() },
+          { hub in
+            let done = Gate("sequence ended")
+            let sequence = hub.events()
+            Task {
+              for await _ in sequence {}
+              done.open()
+            }
+            done.wait()
+          },
+        ], outcome: { $0.subscriberCount })
+    }
     #expect(outcomes == [0: 2000])
   }
 

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Order")
 struct OrderingTests {
-  @Test("perSender: each subscriber sees each sender's events in order", arguments: StorageStrategy.allCases)
+  @Test(
+    "perSender: each subscriber sees each sender's events in order",
+    arguments: StorageStrategy.allCases)
   func perSender(_ strategy: StorageStrategy) async {
     let hub = EventHub<Int>(storage: strategy)
     let senders = 4
@@ -32,7 +34,9 @@ struct OrderingTests {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test("total: all subscribers see one order, also under concurrent senders", arguments: StorageStrategy.allCases)
+  @Test(
+    "total: all subscribers see one order, also under concurrent senders",
+    arguments: StorageStrategy.allCases)
   func total(_ strategy: StorageStrategy) async {
     let hub = EventHub<Int>(ordering: .total, storage: strategy)
     let journals = [Journal(), Journal()]

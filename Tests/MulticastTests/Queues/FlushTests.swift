@@ -83,7 +83,8 @@ struct FlushTests {
     #expect(result.isOpen)
   }
 
-  @Test("cancelAndWait covers a call that is running on a queue", arguments: StorageStrategy.allCases)
+  @Test(
+    "cancelAndWait covers a call that is running on a queue", arguments: StorageStrategy.allCases)
   func cancelAndWaitOnQueue(_ strategy: StorageStrategy) async {
     let hub = MulticastDelegate<any Observing>(storage: strategy)
     let tracker = LifetimeTracker()

@@ -5,7 +5,9 @@ import Testing
 
 @Suite("On a queue, one delegate's deliveries are serial and in the order of each sender")
 struct QueueDeliveryTests {
-  @Test("invoke enqueues for delegates with a queue and calls the rest inline", arguments: StorageStrategy.allCases)
+  @Test(
+    "invoke enqueues for delegates with a queue and calls the rest inline",
+    arguments: StorageStrategy.allCases)
   func enqueuesOrCalls(_ strategy: StorageStrategy) async {
     let hub = MulticastDelegate<any Observing>(storage: strategy)
     let queue = DispatchQueue(label: "suspended")
@@ -60,7 +62,9 @@ struct QueueDeliveryTests {
     }
   }
 
-  @Test("a delegate that was removed before its turn is not called", arguments: StorageStrategy.allCases)
+  @Test(
+    "a delegate that was removed before its turn is not called", arguments: StorageStrategy.allCases
+  )
   func removedBeforeItsTurn(_ strategy: StorageStrategy) async {
     let hub = MulticastDelegate<any Observing>(storage: strategy)
     let queue = DispatchQueue(label: "suspended")
@@ -76,7 +80,9 @@ struct QueueDeliveryTests {
     #expect(delegate.calls == 0)
   }
 
-  @Test("a delegate that died before its turn is not called, and what waits does not keep it alive", arguments: StorageStrategy.allCases)
+  @Test(
+    "a delegate that died before its turn is not called, and what waits does not keep it alive",
+    arguments: StorageStrategy.allCases)
   func diedBeforeItsTurn(_ strategy: StorageStrategy) async {
     let tracker = LifetimeTracker()
     let hub = MulticastDelegate<any Observing>(storage: strategy)

@@ -1,0 +1,69 @@
+import Foundation
+
+/// A file that is open for writing, with a buffer, closed when it goes away.
+///
+/// Going away does not write the buffer, because nobody would hear of an error then: call ``flush()``.
+struct OutputFile: ~Copyable {
+  private let name: String
+  private let descriptor: Int32
+  private let closes: Bool
+  private var buffer: [UInt8] = []
+
+  private static let bufferSize = 1 << 16
+
+  /// Opens the file at `path`; makes it if there is none, and empties it if there is.
+  ///
+  /// - Parameter input: what is being read, and hence must not be emptied.
+  init(path: String, sparing input: FileIdentity? = nil) throws {
+    name = path
+    descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    closes = true
+    guard descriptor >= 0 else { throw DemoError.system("cannot write \(path)", errno) }
+    // Only a regular file can be emptied. Others, a pipe say, do not need it.
+    guard let identity = FileIdentity(ofRegularFile: descriptor) else { return }
+    guard identity != input else {
+      throw DemoError.failure("cannot write \(path): it is the input")
+    }
+    guard ftruncate(descriptor, 0) == 0 else {
+      throw DemoError.system("cannot write \(path)", errno)
+    }
+  }
+
+  /// Takes a file that is open already, and leaves it open.
+  init(descriptor: Int32, name: String) {
+    self.name = name
+    self.descriptor = descriptor
+    closes = false
+  }
+
+  deinit {
+    if closes { close(descriptor) }
+  }
+}
+
+extension OutputFile {
+  /// Writes a line. It reaches the file when the buffer is full, or with ``flush()``.
+  mutating func write(line: some Collection<UInt8>) throws {
+    buffer += line
+    buffer.append(UInt8(ascii: "\n"))
+    if buffer.count >= Self.bufferSize { try flush() }
+  }
+
+  /// Writes what is in the buffer.
+  mutating func flush() throws {
+    // What could not be written is not tried again: the error is told once.
+    defer { buffer.removeAll(keepingCapacity: true) }
+    try buffer.withUnsafeBytes { buffer in
+      var written = 0
+      while written < buffer.count {
+        let count = Foundation.write(
+          descriptor, buffer.baseAddress! + written, buffer.count - written)
+        if count >= 0 {
+          written += count
+        } else if errno != EINTR {
+          throw DemoError.system("cannot write \(name)", errno)
+        }
+      }
+    }
+  }
+}

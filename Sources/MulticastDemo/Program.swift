@@ -1,0 +1,40 @@
+import Foundation
+
+/// The program: arguments in, a report and an exit status out.
+@main
+enum Program {
+  static func main() {
+    // Writing to a pipe that nobody reads is an error like any other, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
+    do {
+      try run(Array(CommandLine.arguments.dropFirst()))
+    } catch let error as DemoError {
+      tell(error.message)
+      exit(error.status)
+    } catch {
+      tell("\(error)")
+      exit(1)
+    }
+  }
+
+  private static func run(_ arguments: [String]) throws {
+    let options = try Options(arguments)
+    guard !options.wantsHelp else { return try print([Options.help]) }
+    try print(Demo(options, printProgress: tell).run())
+  }
+
+  /// Prints on standard output. Unlike the function of the library it notices if that fails.
+  private static func print(_ lines: [String]) throws {
+    var output = OutputFile(descriptor: STDOUT_FILENO, name: "standard output")
+    for line in lines { try output.write(line: line.utf8) }
+    try output.flush()
+  }
+
+  /// Prints one line on standard error.
+  @Sendable private static func tell(_ line: String) {
+    var output = OutputFile(descriptor: STDERR_FILENO, name: "standard error")
+    // There is nowhere to complain about standard error.
+    try? output.write(line: "multicast-demo: \(line.printable)".utf8)
+    try? output.flush()
+  }
+}

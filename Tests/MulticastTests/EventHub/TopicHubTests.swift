@@ -1,0 +1,101 @@
+import Multicast
+import MulticastTestSupport
+import Synchronization
+import Testing
+
+@Suite("A hub per topic, made on first use and gone with its last subscriber")
+struct TopicHubTests {
+  @Test func topicsAreApart() async {
+    let hub = TopicHub<String, Int>()
+    #expect(hub.send(1, to: "a") == 0)
+    #expect(hub.topicCount == 0)
+    let journal = Journal()
+    let subscription = hub.subscribe(to: "a") { journal.record($0) }
+    let sequence = hub.events(for: "b")
+    #expect(hub.topicCount == 2)
+    #expect(hub.send(1, to: "a") == 1)
+    #expect(hub.send(2, to: "b") == 1)
+    #expect(hub.send(3, to: "c") == 0)
+    #expect(hub.statistics["b"]?.pending == 1)
+    #expect(hub.subscriberCount(for: "a") == 1)
+    hub.finish("b")
+    var received: [Int] = []
+    for await event in sequence { received.append(event) }
+    #expect(received == [2])
+    #expect(journal.entries == [1])
+    subscription.cancel()
+    #expect(hub.topicCount == 0)
+  }
+
+  @Test("an owner takes its topic along")
+  func owners() {
+    let hub = TopicHub<Int, Int>()
+    var owner: RecordingObserver? = RecordingObserver()
+    hub.subscribe(to: 1, with: owner!) { owner, event in owner.receive(event) }
+    #expect(hub.send(1, to: 1) == 1)
+    owner = nil
+    #expect(hub.send(1, to: 1) == 0)
+    #expect(hub.topicCount == 0)
+  }
+
+  @Test("a topic that vanishes loses no concurrent subscriber")
+  func vanishing() {
+    let hub = TopicHub<Int, Int>()
+    let lost = Atomic<Int>(0)
+    runThreads(4) { index in
+      var generator = SplitMix64(seed: SplitMix64.runSeed &+ UInt64(index))
+      for round in 0..<2000 {
+        let topic = Int.random(in: 0..<3, using: &generator)
+        let counter = Journal()
+        let subscription = hub.subscribe(to: topic) { event in
+          if event == index { counter.record(round) }
+        }
+        hub.send(index, to: topic)
+        if counter.entries.count != 1 { lost.add(1, ordering: .relaxed) }
+        subscription.cancel()
+      }
+    }
+    #expect(lost.load(ordering: .relaxed) == 0)
+    #expect(hub.topicCount == 0)
+  }
+
+  @Test("topics whose hashes are all the same, and that use the hub while they are compared")
+  func awkwardTopics() {
+    let hub = TopicHub<Awkward, Int>()
+    let subscriptions = (0..<50).map { id in
+      hub.subscribe(to: Awkward(id: id, hub: nil)) { _ in }
+    }
+    #expect(hub.topicCount == 50)
+    for id in 0..<50 { #expect(hub.send(0, to: Awkward(id: id, hub: hub)) == 1) }
+    for subscription in subscriptions.reversed() { subscription.cancel() }
+    #expect(hub.topicCount == 0)
+  }
+
+  @Test("100,000 topics")
+  func manyTopics() {
+    let hub = TopicHub<Int, Int>()
+    let count = Atomic<Int>(0)
+    let subscriptions = (0..<100_000).map { topic in
+      hub.subscribe(to: topic) { _ in count.add(1, ordering: .relaxed) }
+    }
+    #expect(hub.topicCount == 100_000)
+    for topic in stride(from: 0, to: 100_000, by: 10) { hub.send(0, to: topic) }
+    #expect(count.load(ordering: .relaxed) == 10_000)
+    for subscription in subscriptions { subscription.cancel() }
+    #expect(hub.topicCount == 0)
+  }
+}
+
+/// A topic whose hash tells nothing, and which uses the hub when it is compared.
+private struct Awkward: Hashable, Sendable {
+  let id: Int
+  let hub: TopicHub<Awkward, Int>?
+
+  static func == (left: Awkward, right: Awkward) -> Bool {
+    _ = left.hub?.topicCount
+    _ = right.hub?.topicCount
+    return left.id == right.id
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(0) }
+}

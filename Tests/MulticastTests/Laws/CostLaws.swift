@@ -1,0 +1,75 @@
+import MulticastTestSupport
+import Testing
+
+@testable import Multicast
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+@Suite("Promise 11: adding and removing cost amortised O(1) at any size")
+struct CostLaws {
+  @Test("the cost of an operation does not grow with the size", arguments: StorageStrategy.allCases)
+  func theCostDoesNotGrowWithTheSize(storage: StorageStrategy) {
+    // A hundred times the size: an operation that looked at every entry would cost a hundred times as
+    // much. What is allowed beside is for caches and for whatever else the machine is doing.
+    let delegates = (0..<10_000).map { RecordingObserver($0) }
+    let small = (0..<5).map { _ in cost(of: delegates.prefix(100), storage) }.min()!
+    let large = (0..<3).map { _ in cost(of: delegates[...], storage) }.min()!
+    #expect(large < 15 * small, "\(small) ns at 100, \(large) ns at 10,000")
+  }
+
+  /// Adds one by one, removes by registration and by delegate. Nanoseconds of this thread for each.
+  private func cost(of delegates: ArraySlice<RecordingObserver>, _ storage: StorageStrategy) -> Int
+  {
+    let hub = MulticastDelegate<any Observing>(storage: storage)
+    let begin = threadTime()
+    let registrations = delegates.map { hub.add($0) }
+    for registration in registrations[..<(delegates.count / 2)] { registration.cancel() }
+    for delegate in delegates[(delegates.count / 2)...] { hub.remove(delegate) }
+    let end = threadTime()
+    #expect(hub.isEmpty)
+    return (end - begin) / delegates.count
+  }
+
+  private func threadTime() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+  }
+
+  @Test("removing many registrations of one delegate is not quadratic")
+  func manyRegistrationsOfOneDelegate() {
+    let hub = MulticastDelegate<any Observing>(duplicates: .allowed)
+    let delegate = RecordingObserver()
+    let registrations = (0..<20_000).map { _ in hub.add(delegate) }
+    let begin = threadTime()
+    // The oldest first: they are at the far end of their chain.
+    for registration in registrations { registration.cancel() }
+    let each = (threadTime() - begin) / registrations.count
+    #expect(hub.isEmpty)
+    #expect(each < 100_000, "\(each) ns for each")
+  }
+
+  @Test("a registration costs at most 128 bytes beside the delegate")
+  func memoryOfARegistration() throws {
+    let hub = MulticastDelegate<any Observing>(storage: .waitFree)
+    let delegates = (0..<100_000).map { RecordingObserver($0) }
+    for delegate in delegates { hub += delegate }
+    let storage = try #require(hub.registry.storage as? WaitFreeStorage)
+    let entry = try #require(storage.snapshot().first??.allocatedBytes)
+    // A word in the list and a word in the index for each place.
+    let places = storage.slots.capacity * 2 * MemoryLayout<Int>.size / delegates.count
+    #expect(entry + places <= 128, "\(entry) for the entry, \(places) for its place")
+  }
+}
+
+extension Entry {
+  /// What the allocator has set aside, with its own word.
+  fileprivate var allocatedBytes: Int {
+    // The capacity is derived from the size of the allocation, less the header of an object.
+    (2 + capacity + 1) * MemoryLayout<Int>.size
+  }
+}

@@ -1,0 +1,66 @@
+// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// swift-format-ignore-file: ReplaceForEachWithForLoop
+
+import MulticastTestSupport
+import Testing
+
+@testable import Multicast
+
+@Suite("Promise 10: an emission waits neither for other emitters nor for writers")
+struct NoWaitingLaws {
+  @Test(
+    "an emission in progress delays no other operation",
+    arguments: StorageStrategy.allCases, HubOperation.allCases)
+  func anEmissionInProgressDelaysNothing(storage: StorageStrategy, operation: HubOperation) {
+    let hub = MulticastDelegate<any Observing>(storage: storage)
+    let delegate = RecordingObserver()
+    hub += delegate
+    let inside = Gate("inside the callback")
+    let done = Gate("the other operation is done")
+    runThreads(2) { index in
+      if index == 0 {
+        hub.invoke { delegate in
+          // The second emission is not to wait here.
+          guard !inside.isOpen else { return }
+          inside.open()
+          done.wait()
+          delegate.receive(1)
+        }
+      } else {
+        inside.wait()
+        operation.run(on: hub)
+        done.open()
+      }
+    }
+    #expect(delegate.calls == 1)
+  }
+
+  @Test("with waitFree, an emission does not wait for a writer inside its critical section")
+  func waitFreeEmissionDoesNotWaitForAWriter() throws {
+    let hub = MulticastDelegate<any Observing>(storage: .waitFree)
+    let delegates = (0..<3).map { RecordingObserver($0) }
+    for delegate in delegates { hub += delegate }
+    var dead: RecordingObserver? = RecordingObserver(9)
+    hub += dead!
+    dead = nil  // An emission that comes across it wants to prune.
+    let storage = try #require(hub.registry.storage as? WaitFreeStorage)
+    let inside = Gate("inside the critical section")
+    let emitted = Gate("emitted")
+    runThreads(2) { index in
+      if index == 0 {
+        storage.update { _ in
+          inside.open()
+          emitted.wait()
+        }
+      } else {
+        inside.wait()
+        hub.forEach { $0.receive(1) }
+        #expect(hub.invoke { $0.receive(1) } == 3)
+        #expect(hub.count == 3)
+        emitted.open()
+      }
+    }
+    #expect(delegates.map(\.calls) == [2, 2, 2])
+    #expect(hub.prune() == 1)
+  }
+}

@@ -1,0 +1,73 @@
+import MulticastTestSupport
+import Testing
+
+@testable import Multicast
+
+@Suite("IdentityIndex")
+struct IdentityIndexTests {
+  private func makeEntry(_ delegate: RecordingObserver) -> Entry {
+    Entry.make(delegate as any Observing, ownership: .weak)
+  }
+
+  @Test("an empty index finds nothing")
+  func empty() {
+    let index = IdentityIndex()
+    #expect(index.first(at: 0) == nil)
+    #expect(index.first(at: 64) == nil)
+  }
+
+  @Test("finds every entry at its address, and none that was removed")
+  func findsEveryEntry() {
+    let delegates = (0..<300).map { RecordingObserver($0) }
+    let entries = delegates.map(makeEntry)
+    var index = IdentityIndex()
+    // More entries than buckets, so that the chains are long.
+    for entry in entries { index.insert(.passUnretained(entry)) }
+    for (delegate, entry) in zip(delegates, entries) {
+      let found = index.first(at: Entry.identity(of: delegate)!)
+      #expect(found?.takeUnretainedValue() === entry)
+      #expect(index.next(after: found!) == nil)
+    }
+    for (position, entry) in entries.enumerated() where !position.isMultiple(of: 3) {
+      index.remove(.passUnretained(entry))
+    }
+    for (position, delegate) in delegates.enumerated() {
+      let found = index.first(at: Entry.identity(of: delegate)!)
+      #expect((found != nil) == position.isMultiple(of: 3))
+    }
+  }
+
+  @Test("entries of one address come newest first, from any place in the chain")
+  func entriesOfOneAddress() {
+    let delegate = RecordingObserver()
+    let address = Entry.identity(of: delegate)!
+    let entries = (0..<5).map { _ in makeEntry(delegate) }
+    // The first, the last and one in the middle of the chain.
+    for removed in 0..<5 {
+      var index = IdentityIndex()
+      for entry in entries { index.insert(.passUnretained(entry)) }
+      index.remove(.passUnretained(entries[removed]))
+      var found: [Int] = []
+      var candidate = index.first(at: address)
+      while let entry = candidate {
+        found.append(entries.firstIndex { $0 === entry.takeUnretainedValue() }!)
+        candidate = index.next(after: entry)
+      }
+      #expect(found == (0..<5).reversed().filter { $0 != removed })
+    }
+  }
+
+  @Test("rebuilding forgets the rest and keeps the order")
+  func rebuilding() {
+    let delegates = (0..<40).map { RecordingObserver($0) }
+    let entries = delegates.map(makeEntry)
+    var index = IdentityIndex()
+    for entry in entries { index.insert(.passUnretained(entry)) }
+    let kept = ContiguousArray(entries[20...].map { Unmanaged.passUnretained($0) })
+    index.rebuild(for: 64, kept)
+    for (position, delegate) in delegates.enumerated() {
+      let found = index.first(at: Entry.identity(of: delegate)!)
+      #expect((found != nil) == (position >= 20))
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import MulticastTestSupport
+import Synchronization
+import Testing
+
+@testable import Multicast
+
+/// A noncopyable value that several threads can refer to.
+private final class Shared: @unchecked Sendable {
+  // Sendable: every operation of the counters may be called from any thread.
+  private let counters = ReaderCounters()
+
+  var base: UnsafeMutableRawPointer { counters.current.load(ordering: .relaxed) }
+
+  func enter() -> ReaderCounters.Ticket { counters.enter(ThreadRecord.current) }
+
+  /// As after a compare-and-swap that has failed: counts one more reader in at `ticket`.
+  func enterContended(_ ticket: ReaderCounters.Ticket) {
+    counters.enterContended(ThreadRecord.current, ticket)
+  }
+
+  func leave(_ ticket: ReaderCounters.Ticket) { counters.leave(ticket) }
+
+  func isDraining(_ ticket: ReaderCounters.Ticket) -> Bool { counters.isDraining(ticket) }
+
+  func isDrained() -> Bool { counters.isDrained() }
+
+  func flip() { counters.flip() }
+}
+
+@Suite("ReaderCounters")
+struct ReaderCountersTests {
+  @Test("drained means that nobody is left in the column that is not used")
+  func drainedAndFlip() {
+    let shared = Shared()
+    #expect(shared.isDrained())
+    let first = shared.enter()
+    #expect(shared.isDrained(), "new readers are in the other column")
+    #expect(!shared.isDraining(first))
+    shared.flip()
+    #expect(!shared.isDrained())
+    #expect(shared.isDraining(first))
+    let second = shared.enter()
+    #expect(second != first)
+    #expect(!shared.isDraining(second))
+    shared.leave(first)
+    #expect(shared.isDrained(), "the second reader is in the column in use")
+    shared.flip()
+    #expect(!shared.isDrained())
+    shared.leave(second)
+    #expect(shared.isDrained())
+    shared.flip()
+    #expect(shared.isDrained())
+  }
+
+  @Test("several readers in one column are counted each")
+  func severalReaders() {
+    let shared = Shared()
+    let tickets = (0..<5).map { _ in shared.enter() }
+    shared.flip()
+    for ticket in tickets {
+      #expect(!shared.isDrained())
+      shared.leave(ticket)
+    }
+    #expect(shared.isDrained())
+  }
+
+  @Test("the counters grow once under contention, and lose nobody")
+  func growthUnderContention() {
+    let shared = Shared()
+    let small = shared.base
+    let inside = shared.enter()
+    #expect(shared.base == small)
+    shared.enterContended(inside)
+    let large = shared.base
+    #expect(large != small)
+    let later = shared.enter()
+    #expect(later != inside)
+    shared.enterContended(later)
+    #expect(shared.base == large, "once")
+    shared.flip()
+    // Two in each place.
+    for ticket in [inside, later, inside, later] {
+      #expect(!shared.isDrained())
+      shared.leave(ticket)
+    }
+    #expect(shared.isDrained())
+    shared.flip()
+    #expect(shared.isDrained())
+  }
+
+  @Test("many threads come and go, and in the end nobody is inside")
+  func manyThreads() {
+    let shared = Shared()
+    let barrier = StartBarrier(4)
+    runThreads(4) { index in
+      barrier.arriveAndWait()
+      for round in 0..<20_000 {
+        let ticket = shared.enter()
+        // One thread flips, as the holder of the role does.
+        if index == 0 && round.isMultiple(of: 16) { shared.flip() }
+        shared.leave(ticket)
+      }
+    }
+    for _ in 0..<2 {
+      #expect(shared.isDrained())
+      shared.flip()
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import MulticastTestSupport
+import Synchronization
+import Testing
+
+@testable import Multicast
+
+/// A noncopyable value that several threads can refer to.
+private final class Shared: Sendable {
+  let reclaimer = Reclaimer()
+
+  func enter() -> ReaderCounters.Ticket {
+    reclaimer.readers.enter(ThreadRecord.current)
+  }
+}
+
+@Suite("Reclaimer")
+struct ReclaimerTests {
+  private let tracker = LifetimeTracker()
+
+  private func retireOne(_ shared: Shared) {
+    shared.reclaimer.retire(RecordingObserver(tracker: tracker))
+  }
+
+  @Test("without a reader it is destroyed at once")
+  func withoutAReader() {
+    let shared = Shared()
+    for count in 1...10 {
+      retireOne(shared)
+      #expect(tracker.destroyed == count)
+    }
+    let ticket = shared.enter()
+    shared.reclaimer.leave(ticket)
+    retireOne(shared)
+    #expect(tracker.live == 0)
+  }
+
+  @Test("it is destroyed exactly when the reader inside leaves", arguments: 0..<3)
+  func whenTheReaderLeaves(earlier: Int) {
+    let shared = Shared()
+    // Whatever the phase is by then.
+    for _ in 0..<earlier { retireOne(shared) }
+    let ticket = shared.enter()
+    retireOne(shared)
+    retireOne(shared)
+    #expect(tracker.live == 2)
+    shared.reclaimer.leave(ticket)
+    #expect(tracker.live == 0)
+  }
+
+  @Test("it outlives every reader that was inside, in whichever order they leave")
+  func everyReaderThatWasInside() {
+    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [1, 0, 2]] {
+      let shared = Shared()
+      let tickets = (0..<3).map { _ in shared.enter() }
+      retireOne(shared)
+      for position in order {
+        #expect(tracker.live == 1)
+        shared.reclaimer.leave(tickets[position])
+      }
+      #expect(tracker.live == 0)
+    }
+  }
+
+  @Test("readers that begin later do not keep it")
+  func readersThatBeginLater() {
+    let shared = Shared()
+    let before = shared.enter()
+    retireOne(shared)
+    let after = shared.enter()
+    #expect(tracker.live == 1)
+    shared.reclaimer.leave(before)
+    #expect(tracker.live == 0, "the reader inside has begun after it was retired")
+    retireOne(shared)
+    #expect(tracker.live == 1, "this one it may have seen")
+    shared.reclaimer.leave(after)
+    #expect(tracker.live == 0)
+  }
+
+  @Test("overlapping readers without end do not keep it either")
+  func overlappingReaders() {
+    let shared = Shared()
+    var ticket = shared.enter()
+    for _ in 0..<1_000 {
+      retireOne(shared)
+      let next = shared.enter()
+      shared.reclaimer.leave(ticket)
+      ticket = next
+      // At most what was retired since the phase changed twice.
+      #expect(tracker.live <= 3)
+    }
+    shared.reclaimer.leave(ticket)
+    #expect(tracker.live == 0)
+  }
+
+  @Test("a reader that never ends keeps what it may have seen, and nothing is lost")
+  func aReaderThatStays() {
+    let shared = Shared()
+    let ticket = shared.enter()
+    for count in 1...500 {
+      retireOne(shared)
+      #expect(tracker.live == count)
+      // Others come and go, here and on other threads.
+      shared.reclaimer.leave(shared.enter())
+    }
+    runThreads(1) { _ in shared.reclaimer.leave(shared.enter()) }
+    #expect(tracker.destroyed == 0)
+    shared.reclaimer.leave(ticket)
+    #expect(tracker.live == 0)
+  }
+
+  @Test("what is retired by a deinit that the reclaimer runs is destroyed too")
+  func retiredByADeinit() {
+    let shared = Shared()
+    let tracker = tracker
+    let ticket = shared.enter()
+    shared.reclaimer.retire(
+      ActingObserver(
+        tracker: tracker,
+        onDeinit: { shared.reclaimer.retire(RecordingObserver(tracker: tracker)) }))
+    shared.reclaimer.leave(ticket)
+    #expect(tracker.created == 2)
+    #expect(tracker.live == 0)
+  }
+
+  @Test("the end of the structure destroys what is left")
+  func endOfTheStructure() {
+    do {
+      let shared = Shared()
+      let ticket = shared.enter()
+      for _ in 0..<10 { retireOne(shared) }
+      #expect(tracker.live == 10)
+      shared.reclaimer.readers.leave(ticket)  // Without looking who waits.
+      #expect(tracker.live == 10)
+    }
+    #expect(tracker.live == 0)
+  }
+
+  @Test("a long list is destroyed without exhausting the stack")
+  func aLongList() {
+    let shared = Shared()
+    let ticket = shared.enter()
+    for _ in 0..<100_000 { retireOne(shared) }
+    shared.reclaimer.leave(ticket)
+    #expect(tracker.created == 100_000)
+    #expect(tracker.live == 0)
+  }
+
+  @Test("readers never see what was destroyed, and at the end nothing is left")
+  func readersAgainstWriters() {
+    let shared = Shared()
+    let tracker = tracker
+    let pointer = Atomic<Unmanaged<RecordingObserver>>(
+      .passRetained(RecordingObserver(tracker: tracker)))
+    let finished = Atomic<Int>(0)
+    let writes = 3_000
+    runThreads(4) { index in
+      if index < 2 {
+        for _ in 0..<writes {
+          let new = Unmanaged.passRetained(RecordingObserver(tracker: tracker))
+          let old = pointer.exchange(new, ordering: .sequentiallyConsistent).takeRetainedValue()
+          shared.reclaimer.retire(old)
+        }
+        finished.add(1, ordering: .releasing)
+      } else {
+        while finished.load(ordering: .acquiring) < 2 {
+          let ticket = shared.enter()
+          // It traps if the object is gone.
+          pointer.load(ordering: .sequentiallyConsistent)._withUnsafeGuaranteedRef {
+            $0.receive(1)
+          }
+          shared.reclaimer.leave(ticket)
+        }
+      }
+    }
+    #expect(tracker.live == 1, "all have left, so all that was retired is destroyed")
+    pointer.load(ordering: .relaxed).release()
+    #expect(tracker.created == 2 * writes + 1)
+    #expect(tracker.live == 0)
+  }
+}
