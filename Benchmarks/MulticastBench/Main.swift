@@ -1,2 +1,15 @@
+internal import BenchmarkHarness
+
 @main
-enum Main { static func main() {} }
+enum Main {
+  static func main() {
+    let program = BenchmarkProgram(
+      "multicast-bench",
+      summary: "measures the storage strategies of Multicast side by side",
+      workloads: [
+        .floor, .invocation, .retain, .contention, .churn, .registration, .memory, .prune,
+        .compaction, .queues, .hub, .consumers,
+      ])
+    Exit.with(program.run(CommandLine.arguments.dropFirst()))
+  }
+}

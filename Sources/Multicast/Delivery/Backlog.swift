@@ -89,6 +89,27 @@ struct Backlog {
 // MARK: - The sender's side
 
 extension Backlog {
+  /// What happened to an element that was offered.
+  enum Offer {
+    /// It waits.
+    case accepted
+    /// It waits, and the consumer is to be woken.
+    case acceptedByIdle
+    /// Nothing: there is more to it, see ``append(_:sender:)``.
+    case declined
+  }
+
+  /// Appends an element if it waits and that is all: the short form of ``append(_:sender:)``.
+  mutating func offer(_ element: Parcel) -> Offer {
+    guard end == nil, waiting.count < limit else { return .declined }
+    statistics.enqueued += 1
+    waiting.append(Item(element: element, missed: missedAtEnd))
+    missedAtEnd = 0
+    guard isIdle else { return .accepted }
+    isIdle = false
+    return .acceptedByIdle
+  }
+
   /// An element arrives.
   ///
   /// - Parameter sender: who can wait for room, if the policy is to suspend; `nil` if the sender cannot wait.
@@ -211,12 +232,15 @@ extension Backlog {
   /// Whether the consumer has no element to expect any more.
   var isExhausted: Bool { end != nil && waiting.isEmpty }
 
-  /// The consumer takes at most `share` elements.
-  mutating func take(_ share: Int, into batch: inout ContiguousArray<Item>) -> Effects {
+  /// The consumer takes at most `share` elements into `batch`, which is empty.
+  mutating func take(_ share: Int, into batch: inout RingBuffer<Item>) -> Effects {
     var effects = Effects()
     let count = min(share, waiting.count)
-    batch.reserveCapacity(count)
-    for _ in 0..<count { batch.append(waiting.popFirst()!) }
+    if count == waiting.count {
+      swap(&waiting, &batch)
+    } else {
+      for _ in 0..<count { batch.append(waiting.popFirst()!) }
+    }
     front += count
     inFlight = count
     // There is room now for those that wait for it.

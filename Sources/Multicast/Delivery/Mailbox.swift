@@ -46,9 +46,21 @@ class Mailbox: @unchecked Sendable {
 
   /// Adds `parcel` for `entry`, whose mailbox this is.
   ///
+  /// - Parameter entry: held by the caller.
   /// - Returns: whether it waits for its turn; otherwise it was lost.
   @discardableResult
-  final func enqueue(_ parcel: Parcel, for entry: Entry) -> Bool {
+  final func enqueue(_ parcel: Parcel, for entry: Unmanaged<Entry>) -> Bool {
+    switch lock.withLock({ backlog.offer(parcel) }) {
+    case .accepted: return true
+    case .acceptedByIdle:
+      wake(entry.takeUnretainedValue())
+      return true
+    case .declined: return enqueueDeclined(parcel, for: entry.takeUnretainedValue())
+    }
+  }
+
+  @inline(never)
+  private final func enqueueDeclined(_ parcel: Parcel, for entry: Entry) -> Bool {
     let effects = lock.withLock { backlog.append(parcel) }
     perform(effects, for: entry)
     return effects.isAccepted  // What was dropped dies here, outside the lock.

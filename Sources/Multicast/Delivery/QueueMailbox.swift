@@ -23,7 +23,7 @@ final class QueueMailbox: Mailbox, @unchecked Sendable {
   private let queue: DispatchQueue?
   private let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void
   private let whenExhausted: (@Sendable (Entry) -> Void)?
-  private var batch: ContiguousArray<Backlog.Item> = []
+  private var batch = RingBuffer<Backlog.Item>()
 
   /// - Parameters:
   ///   - queue: where to deliver; `nil`: on the thread of the sender that finds the mailbox idle.
@@ -79,7 +79,7 @@ final class QueueMailbox: Mailbox, @unchecked Sendable {
     finish(lock.withLock { backlog.take(Self.share, into: &batch) })
     var delivered = 0
     var visit = Visit(ThreadRecord.current)
-    for item in batch {
+    while let item = batch.popFirst() {
       visit.pass(.passUnretained(entry)) { head in
         deliver(head, item.element)
         delivered += 1
@@ -87,7 +87,6 @@ final class QueueMailbox: Mailbox, @unchecked Sendable {
     }
     visit.end()
     if visit.sawDead { markDead() }
-    batch.removeAll(keepingCapacity: true)
     let (effects, isExhausted) = lock.withLock {
       (backlog.finishTaken(delivered: delivered), backlog.isExhausted)
     }

@@ -1,7 +1,7 @@
 /// A queue: elements are appended at the end and taken from the front, both in amortised constant time.
 ///
-/// `Array.removeFirst()` moves every element; this moves none. Once it is empty, a buffer that has grown large
-/// gives its memory back.
+/// `Array.removeFirst()` moves every element; this moves none. A buffer that has grown large gives memory back
+/// as it empties.
 struct RingBuffer<Element> {
   /// Power of two many places, or none.
   private var places: ContiguousArray<Element?> = []
@@ -14,7 +14,7 @@ struct RingBuffer<Element> {
 
   /// - Complexity: amortised O(1).
   mutating func append(_ element: Element) {
-    if count == places.count { grow() }
+    if count == places.count { resize(to: max(4, places.count * 2)) }
     places[(head + count) & (places.count - 1)] = element
     count += 1
   }
@@ -25,10 +25,7 @@ struct RingBuffer<Element> {
     let element = places[head].take()
     head = (head + 1) & (places.count - 1)
     count -= 1
-    if count == 0 && places.count > Self.keptCapacity {
-      places = []
-      head = 0
-    }
+    if count < places.count / 8 && places.count > Self.keptCapacity { resize(to: places.count / 2) }
     return element
   }
 
@@ -43,15 +40,16 @@ struct RingBuffer<Element> {
     return (head + offset) & (places.count - 1)
   }
 
-  /// How much an empty buffer keeps.
-  private static var keptCapacity: Int { 256 }
+  /// How much a buffer keeps at least once it has grown.
+  private static var keptCapacity: Int { 64 }
 
-  private mutating func grow() {
-    var larger: ContiguousArray<Element?> = []
-    larger.reserveCapacity(max(4, places.count * 2))
-    for offset in 0..<count { larger.append(places[(head + offset) & (places.count - 1)].take()) }
-    while larger.count < max(4, places.count * 2) { larger.append(nil) }
-    places = larger
+  /// Moves the elements to `capacity` places, a power of two that is at least `count`.
+  private mutating func resize(to capacity: Int) {
+    var resized: ContiguousArray<Element?> = []
+    resized.reserveCapacity(capacity)
+    for offset in 0..<count { resized.append(places[(head + offset) & (places.count - 1)].take()) }
+    while resized.count < capacity { resized.append(nil) }
+    places = resized
     head = 0
   }
 }

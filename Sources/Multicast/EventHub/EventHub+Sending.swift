@@ -108,13 +108,12 @@ extension EventPath {
     let boxed = reference ?? Parcel(event: event)
     reference = boxed
     // SAFETY: whoever delivers holds the entry.
-    let entry = entry.takeUnretainedValue()
     if let coalescer {
-      coalescer.enqueue(boxed, for: entry)
+      coalescer.enqueue(boxed, for: entry.takeUnretainedValue())
       return true
     }
     guard let sender else { return mailbox.enqueue(boxed, for: entry) }
-    sender.append(boxed, to: mailbox, for: entry)
+    sender.append(boxed, to: mailbox, for: entry.takeUnretainedValue())
     return true
   }
 }

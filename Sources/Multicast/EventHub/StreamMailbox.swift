@@ -11,9 +11,10 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   private var consumer: UnsafeContinuation<Void, Never>?
   /// How many events the task takes at once.
   private let share: Int
-  /// What the task has taken; the first `used` of them are done.
-  private var batch: ContiguousArray<Item> = []
-  private var used = 0
+  /// What the task has taken and not yet returned.
+  private var batch = RingBuffer<Item>()
+  /// How many it has taken.
+  private var taken = 0
 
   init(limit: Int, whenFull: Backlog.WhenFull, losses: LossCounter?) {
     share = min(64, limit)
@@ -29,26 +30,22 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   /// The next event and how many were lost before it, from what the task has taken.
   func nextTaken() -> Item? {
-    guard used < batch.count else { return nil }
-    defer { used += 1 }
-    return batch[used]
+    batch.popFirst()
   }
 
   /// Takes what waits, if anything does.
   ///
   /// - Returns: whether something was taken.
   func takeMore() -> Bool {
-    let delivered = used
-    batch.removeAll(keepingCapacity: true)
-    used = 0
-    let (finished, taken) = lock.withLock {
+    let (finished, more) = lock.withLock {
       // The consumer is awake: if nothing waits it will see so, and go to sleep by itself.
-      let finished = backlog.finishTaken(delivered: delivered)
+      let finished = backlog.finishTaken(delivered: taken)
       return (finished, backlog.take(share, into: &batch))
     }
     finish(finished)
-    finish(taken)
-    return !batch.isEmpty
+    finish(more)
+    taken = batch.count
+    return taken > 0
   }
 
   /// Returns when something waits, or nothing more will come.

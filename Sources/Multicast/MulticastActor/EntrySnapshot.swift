@@ -29,8 +29,8 @@ final class EntrySnapshot: @unchecked Sendable {
 /// Keeps the snapshot that was made last until something changes.
 ///
 /// An invocation that awaits its delegates needs every entry retained, since a read section belongs
-/// to a thread. To retain a hundred entries costs as much as to call them; while nothing is added or
-/// removed, one retain of the snapshot does.
+/// to a thread. To retain a hundred entries costs as much as to call them; while nothing is added
+/// or removed, one retain of the snapshot does.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, but never inside a critical section.

@@ -1,14 +1,15 @@
 extension MulticastActor {
-  /// The first answer that is not `nil`, in time. All delegates are asked concurrently; when one has answered, the
-  /// others are cancelled.
+  /// The first answer that is not `nil`, in time. All delegates are asked concurrently; when one
+  /// has answered, the others are cancelled.
   ///
   /// As for who is asked, on what, and what `clock` is, see
-  /// ``invokeConcurrently(limit:timeout:clock:_:)``. A delegate that ignores its cancellation delays the answer.
+  /// ``invokeConcurrently(limit:timeout:clock:_:)``. A delegate that ignores its cancellation
+  /// delays the answer.
   ///
   /// - Parameter timeout: how much time there is; `nil` for as long as it takes.
   /// - Returns: the answer, or `nil` if no delegate has one, or none in time.
-  /// - Throws: the first error that `body` throws before there is an answer. It cancels the others too. To have
-  ///   those that fail passed over, make them answer `nil`.
+  /// - Throws: the first error that `body` throws before there is an answer. It cancels the others
+  ///   too. To have those that fail passed over, make them answer `nil`.
   /// - Complexity: O(`count`).
   @inlinable
   public func firstResult<T: Sendable, E>(
@@ -35,13 +36,15 @@ extension MulticastActor {
     return try first.get()
   }
 
-  /// Whether every delegate says yes. All are asked concurrently; when one has said no, the others are cancelled.
+  /// Whether every delegate says yes. All are asked concurrently; when one has said no, the others
+  /// are cancelled.
   ///
-  /// A delegate that has not voted in time counts as a no. Without delegates the answer is `true`. As for the
-  /// rest, see ``firstResult(timeout:clock:_:)``.
+  /// A delegate that has not voted in time counts as a no. Without delegates the answer is `true`.
+  /// As for the rest, see ``firstResult(timeout:clock:_:)``.
   ///
   /// - Parameter timeout: how much time there is; `nil` for as long as it takes.
-  /// - Throws: the first error that `predicate` throws before the vote is decided. It cancels the others too.
+  /// - Throws: the first error that `predicate` throws before the vote is decided. It cancels the
+  ///   others too.
   /// - Complexity: O(`count`).
   @inlinable
   public func allSatisfy<E>(
@@ -51,14 +54,15 @@ extension MulticastActor {
     try await vote(until: false, timeout: timeout, clock: clock, predicate)
   }
 
-  /// Whether at least one delegate says yes. All are asked concurrently; when one has said yes, the others are
-  /// cancelled.
+  /// Whether at least one delegate says yes. All are asked concurrently; when one has said yes, the
+  /// others are cancelled.
   ///
-  /// A delegate that has not voted in time counts as a no. Without delegates the answer is `false`. As for the
-  /// rest, see ``firstResult(timeout:clock:_:)``.
+  /// A delegate that has not voted in time counts as a no. Without delegates the answer is `false`.
+  /// As for the rest, see ``firstResult(timeout:clock:_:)``.
   ///
   /// - Parameter timeout: how much time there is; `nil` for as long as it takes.
-  /// - Throws: the first error that `predicate` throws before the vote is decided. It cancels the others too.
+  /// - Throws: the first error that `predicate` throws before the vote is decided. It cancels the
+  ///   others too.
   /// - Complexity: O(`count`).
   @inlinable
   public func contains<E>(

@@ -1,25 +1,27 @@
 extension MulticastActor {
-  /// What `body` returns or throws for each delegate, in registration order; the delegates are called
-  /// concurrently.
+  /// What `body` returns or throws for each delegate, in registration order; the delegates are
+  /// called concurrently.
   ///
   /// ```swift
-  /// let stored = await hub.invokeConcurrently(limit: 8, timeout: .seconds(1)) { try await $0.store(row) }
+  /// let stored = await hub.invokeConcurrently(limit: 8, timeout: .seconds(1)) {
+  ///   try await $0.store(row)
+  /// }
   /// ```
   ///
-  /// Each delegate is called in a child task on the global pool. One failure does not stop the rest. The delegates
-  /// are those that are registered at the beginning; one that is removed or dies before its child begins is not
-  /// called and has no result. Cancellation of the calling task reaches every child; each delegate is called all
-  /// the same.
+  /// Each delegate is called in a child task on the global pool. One failure does not stop the
+  /// rest. The delegates are those that are registered at the beginning; one that is removed or
+  /// dies before its child begins is not called and has no result. Cancellation of the calling task
+  /// reaches every child; each delegate is called all the same.
   ///
-  /// When the time is over, the children that have not ended are cancelled, those that have not begun do not call,
-  /// and the result of both is ``DeliveryTimedOut``, whatever a late one returns. This function still waits
-  /// for the late ones to end, since nothing that it has started outlives it: a delegate that ignores cancellation
-  /// delays the results.
+  /// When the time is over, the children that have not ended are cancelled, those that have not
+  /// begun do not call, and the result of both is ``DeliveryTimedOut``, whatever a late one
+  /// returns. This function still waits for the late ones to end, since nothing that it has started
+  /// outlives it: a delegate that ignores cancellation delays the results.
   ///
   /// - Parameters:
   ///   - limit: how many delegates may be called at once; `nil` for all of them.
-  ///   - timeout: how much time there is for all of them together, from the moment the first may begin; `nil` for
-  ///     as long as it takes.
+  ///   - timeout: how much time there is for all of them together, from the moment the first may
+  ///     begin; `nil` for as long as it takes.
   ///   - clock: what measures `timeout`. Its `sleep` must end when it is cancelled.
   ///   - body: what to do with a delegate. It may add, remove and invoke.
   /// - Precondition: `limit` is at least 1.
@@ -49,11 +51,12 @@ extension MulticastActor {
 // MARK: - The engine
 
 extension MulticastActor {
-  /// Calls `body` with each delegate, each in a child task, and hands the answers to `receive` on the actor, as
-  /// they come.
+  /// Calls `body` with each delegate, each in a child task, and hands the answers to `receive` on
+  /// the actor, as they come.
   ///
-  /// - Parameter receive: is given the index of a delegate and its answer, or `nil` if it came too late. Returns
-  ///   whether to go on; if not, the children that are left are cancelled and their answers ignored.
+  /// - Parameter receive: is given the index of a delegate and its answer, or `nil` if it came too
+  ///   late. Returns whether to go on; if not, the children that are left are cancelled and their
+  ///   answers ignored.
   @inlinable
   func callConcurrently<Answer: Sendable>(
     limit: Int?, timeout: Duration?, clock: some Clock<Duration>,
@@ -129,7 +132,10 @@ extension MulticastActor {
     guard let limit else { return .max }
     precondition(
       limit >= 1,
-      "Multicast: a limit of \(limit) would call no delegate; use a limit of at least 1, or nil for none."
+      """
+      Multicast: a limit of \(limit) would call no delegate; use a limit of at least 1, or nil for \
+      none.
+      """
     )
     return limit
   }

@@ -1,15 +1,17 @@
 extension MulticastActor {
   /// Adds `delegate` behind the others.
   ///
-  /// An invocation that begins after this has returned calls it; one that has begun before does not.
+  /// An invocation that begins after this has returned calls it; one that has begun before does
+  /// not.
   ///
   /// - Parameters:
   ///   - delegate: what to call.
   ///   - ownership: whether to keep it alive.
-  /// - Returns: a handle to end the registration. Dropping the handle does not end it. If the delegate is
-  ///   registered already and duplicates are ignored: a handle of the registration that exists.
-  /// - Precondition: `delegate` is an instance of a class or an actor if `ownership` is `.weak`. A value type
-  ///   would be lost at once.
+  /// - Returns: a handle to end the registration. Dropping the handle does not end it. If the
+  ///   delegate is registered already and duplicates are ignored: a handle of the registration that
+  ///   exists.
+  /// - Precondition: `delegate` is an instance of a class or an actor if `ownership` is `.weak`. A
+  ///   value type would be lost at once.
   /// - Complexity: amortised O(1), and O(`count`) for the first change after an invocation.
   @discardableResult
   public nonisolated func add(_ delegate: Delegate, ownership: Ownership = .weak) -> Registration {
@@ -18,9 +20,9 @@ extension MulticastActor {
 
   /// Removes every registration of `delegate`.
   ///
-  /// It is not called any more, also not by an invocation that is under way. A call that had passed its check
-  /// may still be running, or be suspended; see ``Registration/cancelAndWait()``. May be called from the `deinit`
-  /// of `delegate`.
+  /// It is not called any more, also not by an invocation that is under way. A call that had passed
+  /// its check may still be running, or be suspended; see ``Registration/cancelAndWait()``. May be
+  /// called from the `deinit` of `delegate`.
   ///
   /// - Returns: whether it was registered. A value type never is found: use its ``Registration``.
   /// - Complexity: as for ``add(_:ownership:)``.
@@ -54,7 +56,8 @@ extension MulticastActor {
     registry.prune()
   }
 
-  /// The delegates that are registered and alive now, in registration order. The array keeps them alive.
+  /// The delegates that are registered and alive now, in registration order. The array keeps them
+  /// alive.
   ///
   /// - Complexity: O(`count`).
   public nonisolated var delegates: [Delegate] {

@@ -1,6 +1,7 @@
 public import Dispatch
 
-/// A delegate that is many delegates, for those with `async` methods: awaits them in order or all at once.
+/// A delegate that is many delegates, for those with `async` methods: awaits them in order or all
+/// at once.
 ///
 /// ```swift
 /// protocol UploadDelegate: Actor {
@@ -16,19 +17,19 @@ public import Dispatch
 /// }
 /// ```
 ///
-/// It makes the promises of ``MulticastDelegate`` and has its registrations. Registering is synchronous, so that
-/// ending a registration cannot overtake its beginning. There is no queue for a delegate here: a delegate that is
-/// an actor runs where it belongs anyway.
+/// It makes the promises of ``MulticastDelegate`` and has its registrations. Registering is
+/// synchronous, so that ending a registration cannot overtake its beginning. There is no queue for
+/// a delegate here: a delegate that is an actor runs where it belongs anyway.
 ///
-/// Invocations that overlap run concurrently, wherever one of them is suspended. With `serialized: true` each
-/// begins when those before it have ended.
+/// Invocations that overlap run concurrently, wherever one of them is suspended. With `serialized:
+/// true` each begins when those before it have ended.
 ///
-/// It does not stop when the task that invokes is cancelled: the delegates see that, and decide. A body that throws
-/// (`try Task.checkCancellation()`) stops ``invoke(_:)``.
+/// It does not stop when the task that invokes is cancelled: the delegates see that, and decide. A
+/// body that throws (`try Task.checkCancellation()`) stops ``invoke(_:)``.
 ///
 /// ## Thread safety
-/// Every operation may be called from any thread and any task, also from inside a callback and from a `deinit`, on
-/// this hub or on another. No lock is held while user code runs.
+/// Every operation may be called from any thread and any task, also from inside a callback and from
+/// a `deinit`, on this hub or on another. No lock is held while user code runs.
 public actor MulticastActor<Delegate: Sendable> {
   @usableFromInline nonisolated let registry: Registry
   @usableFromInline nonisolated let calls: TaskCalls
@@ -41,14 +42,14 @@ public actor MulticastActor<Delegate: Sendable> {
   /// The executor on which ``invoke(_:)`` calls.
   public nonisolated let unownedExecutor: UnownedSerialExecutor
 
-  /// Creates a hub without delegates that runs on the global pool, or on the task executor that the caller
-  /// prefers.
+  /// Creates a hub without delegates that runs on the global pool, or on the task executor that the
+  /// caller prefers.
   ///
   /// - Parameters:
   ///   - storage: how delegates are stored; the promises are the same for all strategies.
   ///   - duplicates: what ``add(_:ownership:)`` does with a delegate that is already registered.
-  ///   - serialized: whether an invocation waits until those that came before it have ended. One that begins
-  ///     inside a callback of this hub runs at once, as a part of it.
+  ///   - serialized: whether an invocation waits until those that came before it have ended. One
+  ///     that begins inside a callback of this hub runs at once, as a part of it.
   public init(
     storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignored,
     serialized: Bool = false
@@ -59,8 +60,9 @@ public actor MulticastActor<Delegate: Sendable> {
 
   /// Creates a hub without delegates that runs on `executor`.
   ///
-  /// Where `DispatchSerialQueue` is an executor (on Apple's platforms) it can be given here. Otherwise as
-  /// ``init(storage:duplicates:serialized:)``. The children of a concurrent invocation run on the global pool.
+  /// Where `DispatchSerialQueue` is an executor (on Apple's platforms) it can be given here.
+  /// Otherwise as ``init(storage:duplicates:serialized:)``. The children of a concurrent invocation
+  /// run on the global pool.
   public init(
     storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignored,
     serialized: Bool = false, executor: any SerialExecutor

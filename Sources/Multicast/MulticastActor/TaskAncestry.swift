@@ -15,32 +15,15 @@ class TaskAncestry: @unchecked Sendable {
 
   /// The task that waits for the children.
   @usableFromInline let parent: TaskIdentity
-  fileprivate let calls: TaskCalls
-  fileprivate let outer: TaskAncestry?
+  /// The calls of its hub, the children's among them.
+  let calls: TaskCalls
+  /// The concurrent invocation around it.
+  let outer: TaskAncestry?
 
   /// The concurrent invocation that `parent` begins, with its children in `calls`.
   init(parent: TaskIdentity, calls: TaskCalls) {
     self.parent = parent
     self.calls = calls
     outer = TaskAncestry.current.get()
-  }
-}
-
-extension TaskIdentity {
-  /// Whether `condition` holds for the current task, or for one that waits for it because it invoked
-  /// concurrently and the current task is, directly or not, its child.
-  static func anyWaitingForCurrent(_ condition: (TaskIdentity) -> Bool) -> Bool {
-    var task = current
-    guard task != .none else { return false }
-    if condition(task) { return true }
-    var ancestry = TaskAncestry.current.get()
-    while let invocation = ancestry {
-      if invocation.calls.isChild(task, of: invocation.parent) {
-        task = invocation.parent
-        if condition(task) { return true }
-      }
-      ancestry = invocation.outer
-    }
-    return false
   }
 }

@@ -17,23 +17,6 @@
 public import CMulticast
 public import Synchronization
 
-/// The identity of a task, as long as it exists.
-@usableFromInline typealias TaskIdentity = UInt
-
-extension TaskIdentity {
-  /// No task.
-  @usableFromInline static var none: TaskIdentity { 0 }
-
-  /// The task that runs on this thread, or `none`.
-  @usableFromInline static var current: TaskIdentity {
-    // SAFETY: `UnsafeCurrentTask` is the reference to the task and nothing else; the address is
-    // compared and never used.
-    withUnsafeCurrentTask { task in
-      task.map { unsafeBitCast($0, to: TaskIdentity.self) } ?? .none
-    }
-  }
-}
-
 /// One call after the other, by one task.
 ///
 /// ## Thread safety
@@ -46,7 +29,8 @@ struct TaskCall: ~Copyable {
   @usableFromInline let entry = Atomic<UnsafeRawPointer?>(nil)
   /// The task that calls.
   @usableFromInline let task = Atomic<TaskIdentity>(.none)
-  /// The task that waits for it inside a concurrent invocation; `none` if the invocation itself calls.
+  /// The task that waits for it inside a concurrent invocation; `none` if the invocation itself
+  /// calls.
   @usableFromInline let parent = Atomic<TaskIdentity>(.none)
   fileprivate var next: Pointer?
 }

@@ -1,7 +1,7 @@
 /// Whose turn it is: the order of whole invocations in a serialized hub.
 ///
-/// It belongs to the actor, so it needs no lock. A caller that waits is not told of its cancellation: its turn
-/// comes all the same, and its delegates see that it is cancelled.
+/// It belongs to the actor, so it needs no lock. A caller that waits is not told of its
+/// cancellation: its turn comes all the same, and its delegates see that it is cancelled.
 struct Turns {
   /// The task whose invocation is in progress, or `none`.
   private var holder = TaskIdentity.none

@@ -32,9 +32,8 @@ extension Registry {
     var call: Parcel?
     visitEntries { visit, entry in
       if let mailbox = entry.head.pointee.mailbox {
-        let later = call ?? Parcel(call: later)
-        call = later
-        if visit.enqueue(later, for: entry, in: mailbox) { delivered += 1 }
+        if call == nil { call = Parcel(call: later) }
+        if visit.enqueue(call!, for: entry, in: mailbox) { delivered += 1 }
         return true
       }
       return visit.pass(entry) { (value: Value) -> Bool in
@@ -161,7 +160,6 @@ struct Visit {
     let state = head.pointee.state.load(ordering: .acquiring)  // As in `pass`.
     guard state == EntryHead.active || isDue(head, state) else { return false }
     // SAFETY: the entry is held by the read section or the snapshot, and it owns the mailbox.
-    let entry = entry.takeUnretainedValue()
     return mailbox._withUnsafeGuaranteedRef { mailbox in
       guard !mailbox.isDead else {
         sawDead = true

@@ -38,7 +38,11 @@ final class ManualClock: Clock, @unchecked Sendable {
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        enum Step { case cancelled, over, sleeping([CheckedContinuation<Void, Never>]) }
+        enum Step {
+          case cancelled
+          case over
+          case sleeping([CheckedContinuation<Void, Never>])
+        }
         let step = lock.withLock { () -> Step in
           if cancelled.remove(id) != nil { return .cancelled }
           if end <= time { return .over }

@@ -84,7 +84,9 @@ struct MulticastActorSerializedTests {
     let delegate = AwaitedObserver(0)
     hub.add(delegate)
     await #expect(throws: Failure.self) { try await hub.invoke { _ in throw Failure() } }
-    await #expect(throws: Failure.self) { try await hub.firstResult { _ -> Int? in throw Failure() } }
+    await #expect(throws: Failure.self) {
+      try await hub.firstResult { _ -> Int? in throw Failure() }
+    }
     await hub.invoke { await $0.receive(1) }
     #expect(delegate.calls == 1)
   }

@@ -122,6 +122,25 @@ struct OutcomeTests {
   }
 
   @Test(
+    "replace ‖ invoke, both again and again: no invocation calls the old one and the new one",
+    arguments: StorageStrategy.allCases)
+  func replaceNeverCallsBoth(storage: StorageStrategy) {
+    check(
+      storage, duplicates: .replaced, allowed: [[0], [1]],
+      prepare: { state in
+        state.hub.removeAll()
+        state.addTarget()
+      },
+      actors: [
+        { state in for _ in 0..<30 { state.hub.add(state.target!) } },
+        { state in
+          for _ in 0..<30 { state.note = max(state.note, state.hub.invoke { $0.receive(1) }) }
+        },
+      ],
+      outcome: { [$0.note] })
+  }
+
+  @Test(
     "cancelAndWait ‖ invoke: no call after it has returned", arguments: StorageStrategy.allCases)
   func cancelAndWaitVersusInvoke(storage: StorageStrategy) {
     check(
@@ -132,13 +151,20 @@ struct OutcomeTests {
           #expect(state.registration!.cancelAndWait(timeout: .seconds(60)))
           state.target!.poison()
         },
-        { state in for _ in 0..<2 { state.hub.invoke { $0.receive(1) } } },
+        { state in
+          for _ in 0..<2 {
+            state.hub.invoke { delegate in
+              state.linger()  // So that there is something to wait for.
+              delegate.receive(1)
+            }
+          }
+        },
       ],
       outcome: { [$0.target!.calls] })
   }
 
   @Test(
-    "cancelAndWait ‖ invoke ‖ invoke: what the callbacks wrote can be read without a lock",
+    "cancelAndWait ‖ invoke: what the callback wrote can be read without a lock",
     arguments: StorageStrategy.allCases)
   func cancelAndWaitPublishesTheCallbacks(storage: StorageStrategy) {
     check(
@@ -149,7 +175,13 @@ struct OutcomeTests {
           #expect(state.registration!.cancelAndWait(timeout: .seconds(60)))
           state.note = state.scratch  // The thread sanitizer would see it.
         },
-        { state in state.hub.forEach { if $0 === state.target! { state.scratch += 1 } } },
+        { state in
+          state.hub.forEach { delegate in
+            guard delegate === state.target! else { return }
+            state.linger()
+            state.scratch += 1
+          }
+        },
       ],
       outcome: { [$0.note] })
   }

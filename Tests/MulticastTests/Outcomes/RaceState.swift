@@ -1,5 +1,6 @@
 import Multicast
 import MulticastTestSupport
+import Synchronization
 
 /// What the actors of one round share: a hub with one delegate in front, and a target.
 final class RaceState: @unchecked Sendable {
@@ -18,6 +19,7 @@ final class RaceState: @unchecked Sendable {
   /// What the callbacks write.
   var scratch = 0
 
+  private let steps = Atomic<Int>(0)
   private let tracker: LifetimeTracker
 
   init(_ storage: StorageStrategy, _ duplicates: DuplicatePolicy, _ tracker: LifetimeTracker) {
@@ -37,6 +39,11 @@ final class RaceState: @unchecked Sendable {
 
   func addTarget(_ ownership: Ownership = .weak) {
     registration = hub.add(target!, ownership: ownership)
+  }
+
+  /// Takes about as long as the actors' random delays.
+  func linger() {
+    for _ in 0..<60 { steps.add(1, ordering: .relaxed) }
   }
 
   func makeGuests(_ count: Int) {

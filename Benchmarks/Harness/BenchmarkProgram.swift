@@ -1,0 +1,169 @@
+/// A benchmark as a command-line program.
+public struct BenchmarkProgram {
+  private let name: String
+  private let summary: String
+  private let workloads: [Workload]
+
+  public init(_ name: String, summary: String, workloads: [Workload]) {
+    self.name = name
+    self.summary = summary
+    self.workloads = workloads
+  }
+}
+
+extension BenchmarkProgram {
+  /// Does what `arguments` say.
+  ///
+  /// - Parameter arguments: the command line, without the name of the program.
+  /// - Returns: the exit status: 0, or 1 if a requirement or a result is missed, or 2 if the program was
+  ///   not used as it should be.
+  public func run(_ arguments: some Sequence<String>) -> Int32 {
+    do {
+      let options = try Options(arguments)
+      if options.asksForHelp {
+        Console.output.print("\(name): \(summary)\n\n\(Options.help)")
+        return 0
+      }
+      let experiments = try selection(options)
+      if options.lists {
+        list(experiments)
+        return 0
+      }
+      try Self.refuseDebugBuild()
+      if let iterations = options.iterations {
+        try runOnly(iterations, experiments, options)
+        return 0
+      }
+      try Self.checkSystems(experiments, options)
+      return try measure(experiments, options) ? 0 : 1
+    } catch let error as OptionError {
+      printError(error.message)
+      return 2
+    } catch let error as WrongResult {
+      printError(error.message)
+      return 1
+    } catch {
+      printError("\(error)")
+      return 1
+    }
+  }
+
+  private func printError(_ message: String) {
+    Console.error.print("\(name): \(message)")
+  }
+
+  private static func refuseDebugBuild() throws(OptionError) {
+    #if DEBUG
+      throw OptionError(message: "figures of a debug build mean nothing; use swift run -c release")
+    #endif
+  }
+}
+
+// MARK: - Selecting
+
+extension BenchmarkProgram {
+  /// The experiments that `options` ask for.
+  private func selection(_ options: Options) throws(OptionError) -> [Experiment] {
+    let settings = Settings(options)
+    let all = workloads.flatMap { $0.makeExperiments(settings) }
+    guard !options.workloads.isEmpty else { return all }
+    for path in options.workloads where !all.contains(where: { $0.name.isWithin(path) }) {
+      throw OptionError(message: "no workload '\(path)'; --list prints them")
+    }
+    return all.filter { experiment in options.workloads.contains { experiment.name.isWithin($0) } }
+  }
+
+  /// Refuses a system that none of `experiments` has.
+  private static func checkSystems(
+    _ experiments: [Experiment], _ options: Options
+  ) throws(OptionError) {
+    guard !options.systems.isEmpty else { return }
+    let known = Set(experiments.flatMap { $0.makeCases().map(\.system) })
+    guard let unknown = options.systems.first(where: { !known.contains($0) }) else { return }
+    throw OptionError(
+      message: "no system '\(unknown)' here, only \(known.sorted().joined(separator: ", "))")
+  }
+
+  private func list(_ experiments: [Experiment]) {
+    for workload in workloads {
+      let own = experiments.filter { $0.name.isWithin(workload.name) }
+      guard !own.isEmpty else { continue }
+      Console.output.print("\(workload.name): \(workload.summary)")
+      for experiment in own {
+        Console.output.print("  \(experiment.title)")
+        for requirement in experiment.requirements {
+          Console.output.print("    must: \(requirement.title) \(requirement.bound)")
+        }
+      }
+    }
+  }
+
+  /// The cases of `experiment` that `options` ask for.
+  private func cases(_ experiment: Experiment, _ options: Options) -> [Case] {
+    let cases = experiment.makeCases()
+    guard !options.systems.isEmpty else { return cases }
+    guard cases.contains(where: { options.systems.contains($0.system) }) else { return [] }
+    return cases.filter { $0.isBaseline || options.systems.contains($0.system) }
+  }
+}
+
+// MARK: - Running
+
+extension BenchmarkProgram {
+  /// - Returns: whether every requirement was reached, if that was to be checked.
+  private func measure(_ experiments: [Experiment], _ options: Options) throws -> Bool {
+    // Files that cannot be written are found out before the time is spent.
+    let json = try options.jsonPath.map { path throws(OptionError) in try OutputFile(path) }
+    let csv = try options.csvPath.map { path throws(OptionError) in try OutputFile(path) }
+    let runner = Runner(isQuick: options.isQuick)
+    var report = Report(.current(), isQuick: options.isQuick)
+    Console.output.print(report.headline + "\n")
+    for (index, experiment) in experiments.enumerated() {
+      let cases = cases(experiment, options)
+      guard !cases.isEmpty else { continue }
+      Console.error.print("[\(index + 1)/\(experiments.count)] \(experiment.title)")
+      let outcome = try runner.run(experiment, cases)
+      var verdicts = outcome.verdicts(on: experiment.requirements)
+      if options.checks, verdicts.contains(where: { !$0.isKept }) {
+        Console.error.print("[\(index + 1)/\(experiments.count)] \(experiment.title), again")
+        let missed = verdicts.filter { !$0.isKept }.map(\.requirement)
+        let again = try runner.run(experiment, self.cases(experiment, options))
+        verdicts = verdicts.filter(\.isKept) + again.verdicts(on: missed)
+      }
+      report.append(outcome, verdicts)
+      Console.output.print(Report.text(of: outcome))
+    }
+    if !report.verdicts.isEmpty { Console.output.print(Report.text(of: report.verdicts)) }
+    try json?.write(report.json)
+    try csv?.write(report.csv)
+    return !options.checks || report.verdicts.allSatisfy(\.isKept)
+  }
+
+  /// Runs the one case that `options` describe `iterations` times, and nothing else.
+  private func runOnly(
+    _ iterations: Int, _ experiments: [Experiment], _ options: Options
+  ) throws {
+    guard !options.workloads.isEmpty, options.systems.count == 1 else {
+      throw OptionError(message: "--iterations needs --workload and one --strategy")
+    }
+    guard experiments.count == 1, let experiment = experiments.first else {
+      throw OptionError(
+        message: "--iterations: \(experiments.count) experiments match; "
+          + "name one (--list prints them) and one of --sizes")
+    }
+    let cases = experiment.makeCases().filter { options.systems.contains($0.system) }
+    guard cases.count == 1, let only = cases.first else {
+      throw OptionError(
+        message: "--iterations: \(cases.count) cases of \(experiment.title) match; "
+          + "choose by --strategy, --sizes and --threads")
+    }
+    _ = try only.takeSample(iterations: iterations)
+  }
+}
+
+extension String {
+  /// Whether this path is `other`, or lies within it.
+  fileprivate func isWithin(_ other: String) -> Bool {
+    self == other || hasPrefix(other + "/")
+  }
+}

@@ -1,0 +1,59 @@
+/// Measures experiments.
+struct Runner {
+  /// How long a sample should take.
+  private let sampleNanoseconds: Int
+  private let isQuick: Bool
+
+  init(isQuick: Bool) {
+    sampleNanoseconds = isQuick ? 500_000 : 1_000_000
+    self.isQuick = isQuick
+  }
+}
+
+extension Runner {
+  /// Takes samples of `cases` in turns: one of each, then the next of each.
+  func run(_ experiment: Experiment, _ cases: [Case]) throws -> Outcome {
+    let iterations = try cases.map(calibrate)
+    var samples = cases.map { $0.metrics.map { _ in [Double]() } }
+    let repetitions = repetitions(experiment.sampling)
+    for repetition in 0..<repetitions {
+      for turn in cases.indices {
+        // Begin with another one each time, so that nobody always follows the same one.
+        let index = (turn + repetition) % cases.count
+        let values = try cases[index].takeSample(iterations: iterations[index])
+        for (metric, value) in values.enumerated() { samples[index][metric].append(value) }
+      }
+    }
+    let distributions = samples.map { $0.map { Distribution($0) } }
+    return Outcome(experiment, measured: Array(zip(cases, distributions)))
+  }
+
+  private func repetitions(_ sampling: Sampling) -> Int {
+    switch sampling {
+    case .few: isQuick ? 7 : 15
+    case .usual: isQuick ? 11 : 51
+    case .many: isQuick ? 51 : 151
+    }
+  }
+
+  /// How often a case repeats its work in a sample. Also warms it up.
+  private func calibrate(_ measured: Case) throws -> Int {
+    if let iterations = measured.iterations {
+      _ = try measured.takeSample(iterations: iterations)
+      return iterations
+    }
+    var iterations = 1
+    while true {
+      let start = MonotonicClock.nanoseconds
+      _ = try measured.takeSample(iterations: iterations)
+      let elapsed = max(MonotonicClock.nanoseconds - start, 1)
+      if elapsed >= sampleNanoseconds / 4 {
+        return max(iterations * sampleNanoseconds / elapsed, 1)
+      }
+      guard iterations < 1 << 40 else {
+        throw WrongResult("\(measured.system) takes no time: the optimiser has removed it")
+      }
+      iterations *= 2
+    }
+  }
+}

@@ -1,0 +1,103 @@
+internal import BenchmarkHarness
+internal import Multicast
+internal import Synchronization
+
+extension Workload {
+  /// Several threads on one hub. The work is the same however many share it, and no handler writes
+  /// anything: whatever slows the threads down is the hub.
+  static var contention: Workload {
+    Workload("contention", summary: "threads invoke one hub, the total work is constant") {
+      settings in
+      [Ownership.strong, .weak].map { Contention(ownership: $0, settings: settings).experiment }
+    }
+  }
+}
+
+private struct Contention {
+  let ownership: Ownership
+  let settings: Settings
+
+  private static let throughput = Metric("throughput", unit: "M/s", largerIsBetter: true)
+
+  private let size = 10
+
+  var experiment: Experiment {
+    Experiment(
+      "contention/\(ownership)", detail: "N = \(size)", sampling: .many,
+      requirements: requirements
+    ) {
+      let listeners = Listeners(size)
+      let list = BareList<any Observer>(listeners.observers.map { $0 })
+      let hubs = StorageStrategy.allCases.map { ($0.rawValue, listeners.hub($0, ownership)) }
+      return settings.threads(or: [1, 2, 4, 8]).flatMap { threads in
+        [measured("floor", threads, isBaseline: true) { BareLoop.answers(list, $0) }]
+          + hubs.map { name, hub in measured(name, threads) { answers(hub, $0) } }
+      }
+    }
+  }
+
+  /// Where a second processor is free, the floor's throughput doubles. Where others use it, the floor gains
+  /// less, and so does any hub: what counts is the gain in relation to the floor's.
+  private var requirements: [Requirement] {
+    guard ownership == .strong else { return [] }
+    let title = "throughput of 2 threads, strong, N = \(size), if the floor's doubles"
+    return [
+      Requirement(title, .atLeast(1.7)) {
+        guard let own = Self.gain("waitFree", $0), let floor = Self.gain("floor", $0) else {
+          return nil
+        }
+        return 2 * own / floor
+      }
+    ]
+  }
+
+  /// The throughput of two threads, as a multiple of that of one.
+  private static func gain(_ system: String, _ outcome: Outcome) -> Double? {
+    guard
+      let one = outcome.best(system, threads: 1, throughput),
+      let two = outcome.best(system, threads: 2, throughput)
+    else { return nil }
+    return two / one
+  }
+
+  private func measured(
+    _ system: String, _ threads: Int, isBaseline: Bool = false,
+    emit: @escaping @Sendable (Int) -> Int
+  ) -> Case {
+    let size = size
+    return Case(
+      system, size: size, threads: threads, isBaseline: isBaseline, metrics: [Self.throughput],
+      // Short, to end before somebody else gets the processor; and a sample of the floor takes as long as
+      // one of the default strategy.
+      iterations: isBaseline ? 12_000 : 4000
+    ) { iterations in
+      let delivered = Total()
+      let elapsed = ThreadTeam.run(threads) { thread in
+        // A share each, and what is left over for the first ones.
+        let share = iterations / threads + (thread < iterations % threads ? 1 : 0)
+        delivered.add(emit(share))
+      }
+      try WrongResult.check(system, delivered: delivered.value, expected: iterations * size)
+      return [Double(iterations * size) / Double(elapsed) * 1000]
+    }
+  }
+}
+
+/// A sum to which each thread adds once, at its end.
+private final class Total: Sendable {
+  private let sum = Atomic(0)
+
+  func add(_ value: Int) {
+    // Relaxed: it is read after the threads were joined.
+    sum.wrappingAdd(value, ordering: .relaxed)
+  }
+
+  var value: Int { sum.load(ordering: .relaxed) }
+}
+
+@inline(never)
+private func answers(_ hub: MulticastDelegate<any Observer>, _ iterations: Int) -> Int {
+  var sum = 0
+  for _ in 0..<iterations { sum &+= hub.sumOfAnswers() }
+  return sum
+}
