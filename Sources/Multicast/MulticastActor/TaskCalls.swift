@@ -129,8 +129,7 @@ extension TaskCall {
     // Releasing: what the last callback did happened before a waiter finds another entry here.
     self.entry.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)
     cmulticast_barrier_light(lightBarrierIsFence)
-    // Acquiring: pairs with whoever removed the entry. One that is being superseded counts as
-    // removed: its successor stands behind it or waits for the next invocation.
+    // Acquiring: pairs with whoever removed the entry.
     return entry.head.pointee.state.load(ordering: .acquiring) == EntryHead.active
   }
 

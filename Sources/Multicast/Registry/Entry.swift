@@ -52,14 +52,14 @@ final class Entry: ManagedBuffer<Void, UInt> {
 /// The untyped part of an ``Entry``.
 @usableFromInline
 struct EntryHead: ~Copyable {
-  /// One of ``active``, ``inactive`` and ``superseded``. It never becomes active again.
+  /// ``active`` or ``inactive``. It never becomes active again.
   @usableFromInline let state = Atomic<UInt8>(EntryHead.active)
   /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
   @usableFromInline let isWeak: Bool
   /// Where, counted from the head, a retained object is that keeps the value; 0 if the target does.
   let keeperOffset: UInt16
-  /// Where the storage keeps this entry; when superseded, where it keeps the successor.
-  @usableFromInline var slot: UInt32 = 0
+  /// Where the storage keeps this entry.
+  var slot: UInt32 = 0
   /// Neighbours in a chain of the ``IdentityIndex``.
   var previous: Unmanaged<Entry>?
   var next: Unmanaged<Entry>?
@@ -80,9 +80,6 @@ struct EntryHead: ~Copyable {
   @usableFromInline static var active: UInt8 { 1 }
   /// The entry was removed: it must not be called any more.
   @usableFromInline static var inactive: UInt8 { 0 }
-  /// Another entry is taking the place of this one, at `slot`: only a reader whose snapshot does not
-  /// reach that far calls this one. Lasts as long as the critical section that replaces.
-  @usableFromInline static var superseded: UInt8 { 2 }
 }
 
 /// The typed part of an ``Entry``.

@@ -13,9 +13,9 @@ public enum DuplicatePolicy: Sendable, Hashable, CaseIterable {
   case ignored
   /// Add another registration: the delegate is called once for each.
   case allowed
-  /// Cancel the registration that exists, and add one at the end. An invocation begins with exactly one
-  /// of the two, and never calls both. If it has begun with the old one, and the turn of that comes after
-  /// the replacement, the delegate counts as removed and is not called by it.
+  /// Cancel the registration that exists, and add one at the end. No invocation calls both. One that is
+  /// under way calls the old one if it gets there before; otherwise it calls neither, as if the delegate
+  /// had been removed and added again.
   case replaced
 }
 

@@ -60,8 +60,8 @@ extension Registry {
       // Sequentially consistent, acquiring: see `PublishedSlots`.
       let list = SlotList(published.current.load(ordering: .sequentiallyConsistent))
       let slots = list.slots
-      visit.count = list.header.pointee.count.load(ordering: .acquiring)
-      for slot in 0..<visit.count {
+      let count = list.header.pointee.count.load(ordering: .acquiring)
+      for slot in 0..<count {
         guard let entry = slots[slot].load(ordering: .sequentiallyConsistent) else { continue }
         guard try step(&visit, entry) else { return }
       }
@@ -71,7 +71,6 @@ extension Registry {
         visit.end()
         if visit.sawDead { pruneAfterVisit() }
       }
-      visit.count = entries.count
       for entry in entries {
         guard let entry else { continue }
         defer { withExtendedLifetime(entry) {} }
@@ -88,8 +87,6 @@ struct Visit {
   /// Where other threads see what this invocation is calling; see `ThreadRecord`.
   @usableFromInline let frame: UnsafeMutablePointer<ThreadRecord.Frame>
   @usableFromInline let lightBarrierIsFence: Bool
-  /// How many places the invocation looks at.
-  @usableFromInline var count = 0
   @usableFromInline var sawDead = false
 
   @inlinable @inline(__always)
@@ -132,9 +129,9 @@ struct Visit {
     // Releasing: what the last callback did happened before a waiter finds another entry here.
     frame.pointee.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)
     cmulticast_barrier_light(lightBarrierIsFence)
-    // Acquiring: pairs with `supersede`, and with whoever removed the entry.
+    // Acquiring: pairs with whoever removed the entry.
     let state = head.pointee.state.load(ordering: .acquiring)
-    guard state == EntryHead.active || isDue(head, state) else { return }
+    guard state == EntryHead.active else { return }
     guard head.pointee.isWeak else { return try body(head) }
     guard let target = WeakReference(word: head.pointee.target).promote() else {
       sawDead = true
@@ -158,7 +155,7 @@ struct Visit {
     // Releasing: as in `pass`. The last callback is over; whoever waits for it must not wait for this.
     frame.pointee.store(nil, ordering: .releasing)
     let state = head.pointee.state.load(ordering: .acquiring)  // As in `pass`.
-    guard state == EntryHead.active || isDue(head, state) else { return false }
+    guard state == EntryHead.active else { return false }
     // SAFETY: the entry is held by the read section or the snapshot, and it owns the mailbox.
     return mailbox._withUnsafeGuaranteedRef { mailbox in
       guard !mailbox.isDead else {
@@ -167,12 +164,5 @@ struct Visit {
       }
       return mailbox.enqueue(call, for: entry)
     }
-  }
-
-  /// Whether an entry that is not active is to be called all the same: if another one takes its
-  /// place, but behind what this invocation looks at.
-  @usableFromInline @inline(never)
-  func isDue(_ head: UnsafeMutablePointer<EntryHead>, _ state: UInt8) -> Bool {
-    state == EntryHead.superseded && Int(head.pointee.slot) >= count
   }
 }

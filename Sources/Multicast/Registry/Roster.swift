@@ -63,9 +63,15 @@ extension Roster {
       guard mayGrow else { return .full }
       compact()
     }
-    if let existing { return .replaced(supersede(existing, with: entry)) }
+    guard let existing else {
+      append(entry)
+      return .added
+    }
+    // In this order: a reader whose count includes the new one finds the old one inactive, so that nobody
+    // calls both. The count is stored with release, and loaded with acquire.
+    let old = take(existing, from: Int(existing.head.pointee.slot))
     append(entry)
-    return .added
+    return .replaced(old)
   }
 
   /// Removes `entry` if it is registered.
@@ -120,17 +126,6 @@ extension Roster {
     index.insert(.passUnretained(entry))
     slots.append(entry)
     count += 1
-  }
-
-  /// Adds `entry` and removes `old` in such a way that no reader calls both, and that each reader begins
-  /// with exactly one of them (it may then find the old one removed before its turn).
-  private mutating func supersede(_ old: Unmanaged<Entry>, with entry: Entry) -> Entry {
-    let oldSlot = Int(old.head.pointee.slot)
-    old.head.pointee.slot = UInt32(slots.used)
-    // Releasing: whoever sees the state sees the slot of the successor.
-    old.head.pointee.state.store(EntryHead.superseded, ordering: .releasing)
-    append(entry)
-    return take(old, from: oldSlot)
   }
 
   private mutating func take(_ entry: Unmanaged<Entry>, from slot: Int) -> Entry {

@@ -96,10 +96,10 @@ struct OutcomeTests {
   }
 
   @Test(
-    "replace ‖ invoke: called once, in one place or the other", arguments: StorageStrategy.allCases)
+    "replace ‖ invoke: called once or not, never twice", arguments: StorageStrategy.allCases)
   func replaceVersusInvoke(storage: StorageStrategy) {
     check(
-      storage, duplicates: .replaced, allowed: [[1, 1, 2]],
+      storage, duplicates: .replaced, allowed: [[1, 1, 2], [1, 0, 1]],
       prepare: { $0.addTarget() },
       actors: [
         { state in state.hub.add(state.target!) },
@@ -109,10 +109,10 @@ struct OutcomeTests {
   }
 
   @Test(
-    "replace again and again ‖ invoke: called once", arguments: StorageStrategy.allCases)
+    "replace again and again ‖ invoke: called once or not, never twice", arguments: StorageStrategy.allCases)
   func replaceAgainVersusInvoke(storage: StorageStrategy) {
     check(
-      storage, duplicates: .replaced, allowed: [[1, 1, 2]],
+      storage, duplicates: .replaced, allowed: [[1, 1, 2], [1, 0, 1]],
       prepare: { $0.addTarget() },
       actors: [
         { state in for _ in 0..<10 { state.hub.add(state.target!) } },

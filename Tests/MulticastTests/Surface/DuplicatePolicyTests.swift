@@ -81,7 +81,7 @@ struct DuplicatePolicyTests {
   }
 
   @Test(
-    "replaced during an invocation: called once, in the old place or the new one",
+    "replaced during an invocation: called in the old place, or by the next invocation",
     arguments: StorageStrategy.allCases, [0, 1, 2])
   func replacedDuringAnInvocation(storage: StorageStrategy, replaced: Int) {
     let journal = Journal()
@@ -96,7 +96,8 @@ struct DuplicatePolicyTests {
       // So often that the list is compacted while it is being read.
       for _ in 0..<40 { hub += delegates[replaced] }
     }
-    #expect(journal.take().sorted() == [0, 1, 2], "never both, never neither")
+    // The last one had not had its turn: it counts as removed.
+    #expect(journal.take() == (replaced == 2 ? [0, 1] : [0, 1, 2]), "never both")
     hub.forEach { $0.receive(1) }
     #expect(journal.take().last == replaced)
   }

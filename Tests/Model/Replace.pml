@@ -1,0 +1,94 @@
+/*
+ * Replacing a registration: `DuplicatePolicy.replaced`.
+ *
+ * Stands for Roster.insert and PublishedSlots on the writer's side, and for Registry.visitEntries and
+ * Visit.pass on the side of two readers.
+ *
+ * All stores are those of one writer, under the lock, and each of them releases or comes before one
+ * that does; all loads of a reader acquire. So a reader finds the stores in the order of the
+ * program, and interleaving the steps gives every behaviour there is.
+ *
+ * By default the list has room. With COMPACTING it is full and mostly empty, and a shorter one is
+ * published first.
+ *
+ * Checked for every interleaving: no invocation calls both entries. APPENDED_FIRST, when defined, puts
+ * a step in the wrong place; see `check`.
+ */
+
+#define NOTHING 0
+#define OLD 1
+#define NEW 2
+
+#ifdef COMPACTING
+#define SLOTS 3
+#define OLD_SLOT 2
+#else
+#define SLOTS 2
+#define OLD_SLOT 0
+#endif
+
+/* PublishedSlots: two lists, of which `current` is published, and how many slots each uses. */
+#define SLOT(list, index) slots[(list) * SLOTS + (index)]
+byte slots[2 * SLOTS];
+byte count[2];
+bit current;
+
+/* EntryHead.state of the old entry. */
+bool isActive = true;
+
+/* Roster.append */
+inline append() {
+  SLOT(current, count[current]) = NEW;
+  count[current] = count[current] + 1
+}
+
+/* Roster.take */
+inline takeOld() {
+  isActive = false;
+  SLOT(current, place) = NOTHING
+}
+
+/* Roster.insert, under the lock */
+proctype Writer() {
+  byte place = OLD_SLOT;
+#ifdef COMPACTING
+  /* Roster.compact: nobody sees the new list before it is published. */
+  atomic { SLOT(1, 0) = OLD; count[1] = 1; place = 0; current = 1 };
+#endif
+#ifdef APPENDED_FIRST
+  append();
+  takeOld()
+#else
+  takeOld();
+  append()
+#endif
+}
+
+proctype Reader() {
+  bit list, calledOld, calledNew;
+  byte used, index, entry;
+  list = current;
+  used = count[list];
+  do
+  :: index < used ->
+     entry = SLOT(list, index);
+     if
+     :: entry == OLD -> calledOld = isActive
+     :: entry == NEW -> calledNew = true
+     :: entry == NOTHING
+     fi;
+     index++
+  :: else -> break
+  od;
+  assert(!(calledOld && calledNew))
+}
+
+init {
+  atomic {
+    SLOT(0, OLD_SLOT) = OLD;
+    count[0] = OLD_SLOT + 1;
+    run Writer();
+    run Reader();
+    run Reader()
+  }
+}
