@@ -50,8 +50,8 @@ extension Workload {
   }
 
   private static func nanoseconds(_ body: () -> Void) -> Int {
-    let start = MonotonicClock.nanoseconds
+    let start = ThreadClock.nanoseconds
     body()
-    return MonotonicClock.nanoseconds - start
+    return ThreadClock.nanoseconds - start
   }
 }

@@ -27,9 +27,9 @@ extension Workload {
         mortal?.append(observer)
       }
       mortal = nil
-      let start = MonotonicClock.nanoseconds
+      let start = ThreadClock.nanoseconds
       let pruned = hub.prune()
-      let elapsed = MonotonicClock.nanoseconds - start
+      let elapsed = ThreadClock.nanoseconds - start
       guard pruned == size / 2, hub.count == immortal.observers.count else {
         throw WrongResult("\(storage.rawValue) pruned \(pruned) of \(size / 2)")
       }

@@ -63,15 +63,15 @@ private struct RegistrationCost {
         let hub = MulticastDelegate<any Observer>(storage: storage)
         var registrations: [Registration] = []
         registrations.reserveCapacity(size)
-        let start = MonotonicClock.nanoseconds
+        let start = ThreadClock.nanoseconds
         for observer in observers {
           registrations.append(hub.add(observer, ownership: ownership))
         }
-        let middle = MonotonicClock.nanoseconds
+        let middle = ThreadClock.nanoseconds
         let count = hub.count
-        let restart = MonotonicClock.nanoseconds
+        let restart = ThreadClock.nanoseconds
         for registration in registrations { registration.cancel() }
-        removing += MonotonicClock.nanoseconds - restart
+        removing += ThreadClock.nanoseconds - restart
         adding += middle - start
         guard count == size, hub.isEmpty else {
           throw WrongResult("\(storage.rawValue) holds \(count) of \(size), then \(hub.count)")

@@ -41,9 +41,9 @@ final class RaceState: @unchecked Sendable {
     registration = hub.add(target!, ownership: ownership)
   }
 
-  /// Takes about as long as the actors' random delays.
+  /// Takes longer than a cancellation.
   func linger() {
-    for _ in 0..<60 { steps.add(1, ordering: .relaxed) }
+    for _ in 0..<1_000 { steps.add(1, ordering: .relaxed) }
   }
 
   func makeGuests(_ count: Int) {
