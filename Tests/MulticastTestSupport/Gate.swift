@@ -43,4 +43,4 @@ public final class Gate: @unchecked Sendable {
 }
 
 /// After so many seconds a test that waits is taken to be stuck.
-public let timeLimit: Double = 120
+public let timeLimit: Double = 300

@@ -41,9 +41,9 @@ final class RaceState: @unchecked Sendable {
     registration = hub.add(target!, ownership: ownership)
   }
 
-  /// Takes longer than a cancellation.
-  func linger() {
-    for _ in 0..<1_000 { steps.add(1, ordering: .relaxed) }
+  /// Takes some time: by default, longer than a cancellation.
+  func linger(_ count: Int = 5_000) {
+    for _ in 0..<count { steps.add(1, ordering: .relaxed) }
   }
 
   func makeGuests(_ count: Int) {
