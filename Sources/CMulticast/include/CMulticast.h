@@ -61,6 +61,13 @@ static inline void cmulticast_barrier_light(bool is_fence) {
   }
 }
 
+// --- Memory -----------------------------------------------------------------------------------
+
+/// Asks for the cache line at `address + offset`, which need not be valid.
+static inline void cmulticast_prefetch(const void *_Nullable address, long offset) {
+  __builtin_prefetch((const char *)address + offset, 0, 3);
+}
+
 #if defined(__cplusplus)
 }
 #endif

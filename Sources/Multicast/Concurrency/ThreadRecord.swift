@@ -33,7 +33,7 @@ public import Synchronization
 /// this library at once.
 ///
 /// ## Thread safety
-/// `depth`, `stripe` and `sibling` belong to the owning thread. Everything else is atomic or never
+/// `top`, `stripe` and `sibling` belong to the owning thread. Everything else is atomic or never
 /// changes.
 @usableFromInline
 struct ThreadRecord: ~Copyable {
@@ -44,12 +44,17 @@ struct ThreadRecord: ~Copyable {
   /// How many nested invocations one record can hold. A thread that nests deeper takes another.
   @usableFromInline static var capacity: Int { 16 }
 
-  /// How many frames are in use.
-  @usableFromInline var depth = 0
+  /// The first frame that is not in use.
+  @usableFromInline var top: UnsafeMutablePointer<Frame>
+  /// Behind the last frame.
+  @usableFromInline let limit: UnsafeMutablePointer<Frame>
   /// Where this thread counts itself in, in the stripes of ``ReaderCounters``.
   @usableFromInline var stripe: Int
   /// The record this thread took before this one.
   private var sibling: Pointer?
+
+  /// How many frames are in use.
+  var depth: Int { top - frames }
 
   @usableFromInline let frames: UnsafeMutablePointer<Frame>
   /// The thread that uses this record, or `nil` for nobody. It is named by its first record.
@@ -63,6 +68,8 @@ struct ThreadRecord: ~Copyable {
     self.owner = Atomic(owner)
     // SAFETY: never freed, as the record itself.
     frames = .allocate(capacity: Self.capacity)
+    top = frames
+    limit = frames + Self.capacity
     for index in 0..<Self.capacity { (frames + index).initialize(to: Frame(nil)) }
   }
 }
@@ -72,7 +79,7 @@ extension ThreadRecord {
   @inlinable @inline(__always)
   static var current: Pointer {
     // SAFETY: the thread's pointer is written by `extend` alone, with a record that is never freed.
-    if let record = unsafeCurrent, record.pointee.depth < capacity { return record }
+    if let record = unsafeCurrent, record.pointee.top != record.pointee.limit { return record }
     return extend()
   }
 
@@ -113,7 +120,7 @@ extension ThreadRecord {
       let (taken, _) = record.pointee.owner.compareExchange(
         expected: nil,
         desired: owner ?? UnsafeRawPointer(record),
-        // Acquiring: pairs with the release in `abandon`, after which `depth` is ours.
+        // Acquiring: pairs with the release in `abandon`, after which `top` is ours.
         ordering: .acquiring)
       if taken { return record }
       candidate = record.pointee.next

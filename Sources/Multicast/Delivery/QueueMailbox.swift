@@ -80,7 +80,7 @@ final class QueueMailbox: Mailbox, @unchecked Sendable {
     var delivered = 0
     var visit = Visit(ThreadRecord.current)
     while let item = batch.popFirst() {
-      visit.pass(.passUnretained(entry)) { head in
+      visit.pass(.passUnretained(entry), otherwise: ()) { head in
         deliver(head, item.element)
         delivered += 1
       }

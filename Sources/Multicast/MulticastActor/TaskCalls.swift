@@ -130,7 +130,7 @@ extension TaskCall {
     self.entry.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)
     cmulticast_barrier_light(lightBarrierIsFence)
     // Acquiring: pairs with whoever removed the entry.
-    return entry.head.pointee.state.load(ordering: .acquiring) == EntryHead.active
+    return EntryHead.isActive(entry.head.pointee.state.load(ordering: .acquiring))
   }
 
   /// Says that nothing is being called any more.

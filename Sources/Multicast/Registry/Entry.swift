@@ -52,34 +52,40 @@ final class Entry: ManagedBuffer<Void, UInt> {
 /// The untyped part of an ``Entry``.
 @usableFromInline
 struct EntryHead: ~Copyable {
-  /// ``active`` or ``inactive``. It never becomes active again.
-  @usableFromInline let state = Atomic<UInt8>(EntryHead.active)
-  /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
-  @usableFromInline let isWeak: Bool
-  /// Where, counted from the head, a retained object is that keeps the value; 0 if the target does.
-  let keeperOffset: UInt16
-  /// Where the storage keeps this entry.
-  var slot: UInt32 = 0
   /// Neighbours in a chain of the ``IdentityIndex``.
   var previous: Unmanaged<Entry>?
   var next: Unmanaged<Entry>?
   /// Where deliveries wait for the entry's queue, owned; `nil` if it is called by the sender.
   @usableFromInline let mailbox: Unmanaged<Mailbox>?
+  // What a delivery reads comes last, next to the value: most often in one cache line.
   @usableFromInline let target: UnsafeMutableRawPointer
+  /// Where the storage keeps this entry.
+  var slot: UInt32 = 0
+  /// Where, counted from the head, a retained object is that keeps the value; 0 if the target does.
+  let keeperOffset: UInt16
+  /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
+  @usableFromInline let isWeak: Bool
+  /// One of ``activeStrong``, ``activeWeak`` and ``inactive``. It never becomes active again.
+  @usableFromInline let state: Atomic<UInt8>
 
   init(
     isWeak: Bool, keeperOffset: UInt16, target: UnsafeMutableRawPointer, mailbox: Mailbox?
   ) {
+    state = Atomic(isWeak ? EntryHead.activeWeak : EntryHead.activeStrong)
     self.isWeak = isWeak
     self.keeperOffset = keeperOffset
     self.target = target
     self.mailbox = mailbox.map(Unmanaged.passRetained)
   }
 
-  /// The entry may be called.
-  @usableFromInline static var active: UInt8 { 1 }
+  /// The entry may be called, and keeps its target alive.
+  @usableFromInline static var activeStrong: UInt8 { 1 }
+  /// The entry may be called if its target is alive.
+  @usableFromInline static var activeWeak: UInt8 { 2 }
   /// The entry was removed: it must not be called any more.
   @usableFromInline static var inactive: UInt8 { 0 }
+
+  @inlinable static func isActive(_ state: UInt8) -> Bool { state != inactive }
 }
 
 /// The typed part of an ``Entry``.
@@ -195,6 +201,9 @@ extension Entry {
 // MARK: - Layout
 
 extension Entry {
+  /// Where, counted from the object, the state and the value begin: what a delivery reads.
+  @usableFromInline static var hotOffset: Int { 48 }
+
   @inlinable
   var head: UnsafeMutablePointer<EntryHead> {
     // SAFETY: the memory behind the object header begins with a head, bound by `make`, and has no
@@ -229,7 +238,7 @@ extension Entry {
   ///
   /// Never call it inside a critical section: it may become the last owner of the target.
   var isLive: Bool {
-    guard head.pointee.state.load(ordering: .acquiring) == EntryHead.active else { return false }
+    guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return false }
     return !isDead
   }
 
@@ -251,7 +260,7 @@ extension Entry {
 
   /// The value, retained, if the entry is live.
   func liveValue<Value>(as _: Value.Type) -> Value? {
-    guard head.pointee.state.load(ordering: .acquiring) == EntryHead.active else { return nil }
+    guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return nil }
     let value = Entry.value(head, as: Value.self)
     guard head.pointee.isWeak else { return value.pointee.value }
     guard let target = WeakReference(word: head.pointee.target).promote() else { return nil }

@@ -24,7 +24,7 @@ extension Registry {
   ///   - here: what to do with a value now, if its entry has no mailbox. Returns whether that counts.
   ///   - later: what to do with it when its turn has come, if it has one.
   /// - Returns: how many were enqueued, or called so that it counts.
-  @inlinable
+  @inlinable @inline(__always)
   func deliver<Value>(
     here: (Value) -> Bool, later: @escaping @Sendable (Value) -> Void
   ) -> Int {
@@ -51,19 +51,26 @@ extension Registry {
   ) throws(E) {
     var visit = Visit(ThreadRecord.current)
     if let published {
-      let ticket = published.reclaimer.readers.enter(visit.thread)
+      // SAFETY: the storage keeps the slots, the registry keeps the storage, and the caller the registry.
+      let ticket = published._withUnsafeGuaranteedRef { $0.reclaimer.readers.enter(visit.thread) }
       defer {
         visit.end()
-        published.reclaimer.leave(ticket)
+        published._withUnsafeGuaranteedRef { $0.reclaimer.leave(ticket) }
         if visit.sawDead { pruneAfterVisit() }
+        withExtendedLifetime(self) {}
       }
       // Sequentially consistent, acquiring: see `PublishedSlots`.
-      let list = SlotList(published.current.load(ordering: .sequentiallyConsistent))
-      let slots = list.slots
+      let list = SlotList(
+        published._withUnsafeGuaranteedRef { $0.current.load(ordering: .sequentiallyConsistent) })
       let count = list.header.pointee.count.load(ordering: .acquiring)
-      for slot in 0..<count {
-        guard let entry = slots[slot].load(ordering: .sequentiallyConsistent) else { continue }
-        guard try step(&visit, entry) else { return }
+      var slot = list.slots
+      let end = slot + count
+      while slot != end {
+        SlotList.prefetch(slot)
+        if let entry = slot.pointee.load(ordering: .sequentiallyConsistent) {
+          guard try step(&visit, entry) else { return }
+        }
+        slot += 1
       }
     } else {
       let entries = snapshot()
@@ -93,8 +100,8 @@ struct Visit {
   init(_ thread: ThreadRecord.Pointer) {
     self.thread = thread
     // SAFETY: `ThreadRecord.current` has a free frame, and only this thread opens frames in it.
-    frame = thread.pointee.frames + thread.pointee.depth
-    thread.pointee.depth &+= 1
+    frame = thread.pointee.top
+    thread.pointee.top = frame + 1
     lightBarrierIsFence = cmulticast_light_barrier_must_fence()
   }
 
@@ -103,7 +110,7 @@ struct Visit {
   func end() {
     // Releasing: what the callbacks did happened before a waiter finds the frame empty.
     frame.pointee.store(nil, ordering: .releasing)
-    thread.pointee.depth &-= 1
+    thread.pointee.top = frame
   }
 
   /// Passes the value of `entry` to `body` if the entry is still active and its target alive.
@@ -113,33 +120,34 @@ struct Visit {
   mutating func pass<Value, E>(
     _ entry: Unmanaged<Entry>, to body: (Value) throws(E) -> Bool
   ) throws(E) -> Bool {
-    var goesOn = true
-    try pass(entry) { (head: UnsafeMutablePointer<EntryHead>) throws(E) in
-      goesOn = try Entry.value(head, as: Value.self).pointee.pass(to: body)
+    try pass(entry, otherwise: true) { (head: UnsafeMutablePointer<EntryHead>) throws(E) in
+      try Entry.value(head, as: Value.self).pointee.pass(to: body)
     }
-    return goesOn
   }
 
   /// Runs `body` if `entry` is still active and its target alive, which it stays until `body` returns.
+  ///
+  /// - Returns: what `body` returns, or `skipped` if it was not run.
   @inlinable @inline(__always)
-  mutating func pass<E>(
-    _ entry: Unmanaged<Entry>, _ body: (UnsafeMutablePointer<EntryHead>) throws(E) -> Void
-  ) throws(E) {
+  mutating func pass<R, E>(
+    _ entry: Unmanaged<Entry>, otherwise skipped: R,
+    _ body: (UnsafeMutablePointer<EntryHead>) throws(E) -> R
+  ) throws(E) -> R {
     let head = entry.head
     // Releasing: what the last callback did happened before a waiter finds another entry here.
     frame.pointee.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)
     cmulticast_barrier_light(lightBarrierIsFence)
     // Acquiring: pairs with whoever removed the entry.
     let state = head.pointee.state.load(ordering: .acquiring)
-    guard state == EntryHead.active else { return }
-    guard head.pointee.isWeak else { return try body(head) }
+    if _fastPath(state == EntryHead.activeStrong) { return try body(head) }
+    guard state == EntryHead.activeWeak else { return skipped }
     guard let target = WeakReference(word: head.pointee.target).promote() else {
       sawDead = true
-      return
+      return skipped
     }
     // This may be the last release: then the delegate's `deinit` runs here, outside of any lock.
     defer { target.release() }
-    try body(head)
+    return try body(head)
   }
 
   /// Puts `call` into the mailbox of `entry` if the entry is still active.
@@ -155,7 +163,7 @@ struct Visit {
     // Releasing: as in `pass`. The last callback is over; whoever waits for it must not wait for this.
     frame.pointee.store(nil, ordering: .releasing)
     let state = head.pointee.state.load(ordering: .acquiring)  // As in `pass`.
-    guard state == EntryHead.active else { return false }
+    guard EntryHead.isActive(state) else { return false }
     // SAFETY: the entry is held by the read section or the snapshot, and it owns the mailbox.
     return mailbox._withUnsafeGuaranteedRef { mailbox in
       guard !mailbox.isDead else {

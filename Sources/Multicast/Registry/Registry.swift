@@ -11,7 +11,7 @@ final class Registry: Sendable {
   let strategy: StorageStrategy
   let duplicates: DuplicatePolicy
   /// The published slots if the strategy is `waitFree`: the fast path of ``visit(_:_:)``.
-  @usableFromInline let published: PublishedSlots?
+  @usableFromInline let published: Unmanaged<PublishedSlots>?
 
   /// Told how many entries have come, or gone if negative, outside of any lock.
   private let observer: (@Sendable (Int) -> Void)?
@@ -40,7 +40,7 @@ final class Registry: Sendable {
       (storage, published) = (BarrierQueueStorage(), nil)
     case .waitFree:
       let waitFree = WaitFreeStorage()
-      (storage, published) = (waitFree, waitFree.slots)
+      (storage, published) = (waitFree, .passUnretained(waitFree.slots))
     }
   }
 }

@@ -79,7 +79,7 @@ extension Roster {
   /// - Complexity: amortised O(1).
   mutating func remove(_ entry: Entry) -> Entry? {
     let state = entry.head.pointee.state.load(ordering: .relaxed)
-    guard state == EntryHead.active else { return nil }
+    guard EntryHead.isActive(state) else { return nil }
     let removed = take(.passUnretained(entry), from: Int(entry.head.pointee.slot))
     compactIfSparse()
     return removed

@@ -23,6 +23,17 @@ protocol EntryStorage: AnyObject, Sendable {
 
   /// Lets go of many at once.
   func dispose(_ removed: ContiguousArray<Entry>)
+
+  // All of these have one implementation, below. They are requirements so that the compiler makes one
+  // of each for each strategy, instead of one that asks for the types of its strategy at run time.
+
+  func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion
+  func remove(_ entry: Entry) -> Bool
+  func removeAll(at address: Int) -> Int
+  func removeAll() -> Int
+  func contains(_ address: Int) -> Bool
+  func prune(_ dead: ContiguousArray<Entry>, waiting: Bool) -> Int
+  var count: Int { get }
 }
 
 extension EntryStorage {

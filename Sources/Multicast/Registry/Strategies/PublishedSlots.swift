@@ -17,6 +17,7 @@
 // The list owns a retain of each entry in the current list; an old list owns nothing. An entry that
 // is vacated is retired, hence it outlives every reader that might have found it, in whichever list.
 
+public import CMulticast
 public import Synchronization
 
 /// A list of slots: a header, and the slots behind it.
@@ -44,15 +45,30 @@ struct SlotList {
   }
 
   static func make(capacity: Int) -> SlotList {
-    // SAFETY: room for a header and `capacity` slots, all of them initialised here.
+    // SAFETY: room for a header, `capacity` slots and those that are only prefetched, all of them
+    // initialised here.
+    let total = capacity + prefetchDistance
     let memory = UnsafeMutableRawPointer.allocate(
-      byteCount: MemoryLayout<Header>.stride + capacity * MemoryLayout<Slot>.stride, alignment: 16)
+      byteCount: MemoryLayout<Header>.stride + total * MemoryLayout<Slot>.stride, alignment: 16)
     let header = memory.bindMemory(to: Header.self, capacity: 1)
     header.initialize(to: Header(capacity: capacity))
     let list = SlotList(header)
-    (memory + MemoryLayout<Header>.stride).bindMemory(to: Slot.self, capacity: capacity)
-    for slot in 0..<capacity { (list.slots + slot).initialize(to: Slot(nil)) }
+    (memory + MemoryLayout<Header>.stride).bindMemory(to: Slot.self, capacity: total)
+    for slot in 0..<total { (list.slots + slot).initialize(to: Slot(nil)) }
     return list
+  }
+
+  /// How many slots ahead an invocation asks for what it will need. As many empty slots lie behind the
+  /// last one, so that it need not look where the list ends.
+  @usableFromInline static var prefetchDistance: Int { 4 }
+
+  /// Asks for the memory of the entry a few places behind `slot`, which is only looked at.
+  @inlinable @inline(__always)
+  static func prefetch(_ slot: UnsafeMutablePointer<Slot>) {
+    // Relaxed: nothing is read through it. The entry may be gone: an address may be prefetched, whatever
+    // is there.
+    let entry = (slot + prefetchDistance).pointee.load(ordering: .relaxed)
+    cmulticast_prefetch(entry?.toOpaque(), Entry.hotOffset)
   }
 
   /// Frees the memory. The list owns nothing else.

@@ -15,7 +15,12 @@ final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
   }
 
   func update<R>(_ change: (inout Roster<PublishedSlots>) -> R) -> R {
-    let (result, lists) = lock.withLock { (change(&roster), slots.takeReplaced()) }
+    var lists: ContiguousArray<SlotList> = []
+    let result = lock.withLock {
+      let result = change(&roster)
+      lists = slots.takeReplaced()
+      return result
+    }
     slots.retire(lists)
     return result
   }
