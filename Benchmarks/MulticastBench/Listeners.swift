@@ -22,7 +22,6 @@ final class Listeners: Sendable {
 }
 
 // What is measured. Inlined into the loops, so that each stands for code of a user.
-// swift-format-ignore: ReplaceForEachWithForLoop
 extension MulticastDelegate where Delegate == any Observer {
   @inline(__always)
   func notifyAll() {
@@ -37,7 +36,6 @@ extension MulticastDelegate where Delegate == any Observer {
   }
 }
 
-// swift-format-ignore: ReplaceForEachWithForLoop
 extension MulticastDelegate where Delegate == any OpenObserver {
   @inline(__always)
   func notifyAll() {

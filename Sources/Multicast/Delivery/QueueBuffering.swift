@@ -35,7 +35,7 @@ public enum QueueBuffering: Sendable, Hashable {
 
 /// - Precondition: `limit` is at least 1.
 func requireLimit(_ limit: Int) {
-  precondition(
+  require(
     limit >= 1,
     "Multicast: a buffer limit of \(limit) would lose everything; use a limit of at least 1.")
 }

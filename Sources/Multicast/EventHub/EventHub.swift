@@ -53,7 +53,7 @@ public final class EventHub<Event: Sendable>: Sendable {
     onFirstSubscriber: (@Sendable () -> Void)? = nil,
     onLastSubscriber: (@Sendable () -> Void)? = nil
   ) {
-    precondition(replay >= 0, "Multicast: a replay of \(replay) events; it must not be negative.")
+    require(replay >= 0, "Multicast: a replay of \(replay) events; it must not be negative.")
     var presence: (@Sendable (Int) -> Void)?
     if onFirstSubscriber != nil || onLastSubscriber != nil {
       let hooks = Presence(first: onFirstSubscriber, last: onLastSubscriber)

@@ -130,7 +130,7 @@ extension MulticastActor {
   @usableFromInline
   static func checked(_ limit: Int?) -> Int {
     guard let limit else { return .max }
-    precondition(
+    require(
       limit >= 1,
       """
       Multicast: a limit of \(limit) would call no delegate; use a limit of at least 1, or nil for \

@@ -124,7 +124,7 @@ extension Entry {
     _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil
   ) -> Entry {
     guard let object = classInstance(delegate) else {
-      precondition(
+      require(
         ownership == .strong,
         """
         Multicast: \(type(of: delegate as Any)) is a value type, and a weak reference to a value \
@@ -159,7 +159,7 @@ extension Entry {
     _ value: Value, isWeak: Bool, target: UnsafeMutableRawPointer, mailbox: Mailbox?,
     keeper: AnyObject? = nil
   ) -> Entry {
-    precondition(
+    require(
       MemoryLayout<Value>.alignment <= 16,
       "Multicast: \(Value.self) is aligned to more than 16 bytes; add a class that holds it.")
     let offset = valueOffset(Value.self)

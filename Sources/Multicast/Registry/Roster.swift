@@ -150,7 +150,7 @@ extension Roster {
   private mutating func compact() {
     var capacity = Self.minimumCapacity
     while capacity < count + count / 2 + 1 { capacity *= 2 }
-    precondition(capacity <= UInt32.max, "Multicast: more than 2^31 registrations in one hub")
+    require(capacity <= UInt32.max, "Multicast: more than 2^31 registrations in one hub")
     slots.compact(to: capacity)
     let entries = slots.entries
     for (slot, entry) in entries.enumerated() { entry.head.pointee.slot = UInt32(slot) }

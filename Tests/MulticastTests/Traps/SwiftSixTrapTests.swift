@@ -1,5 +1,4 @@
 // `forEach` of a hub is not the one of a sequence: it is what is tested.
-// swift-format-ignore-file: ReplaceForEachWithForLoop
 
 import Foundation
 import Multicast
