@@ -46,8 +46,8 @@ extension Demo {
   func run() throws -> [String] {
     try FanOut(source: source, delegates: delegates).run(threads: threads)
 
-    // Asks each delegate, and collects the answers in registration order. One that throws does not keep the
-    // next from being asked.
+    // Asks each delegate, and collects the answers in registration order. One that throws does not
+    // keep the next from being asked.
     let answers = delegates.results { try $0.didFinish() }
 
     let report = Report(

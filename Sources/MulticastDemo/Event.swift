@@ -12,7 +12,8 @@ struct Event: Sendable, Equatable {
 }
 
 extension Event {
-  /// The field with this number, counting from one; `nil` if there are fewer. Blanks separate fields.
+  /// The field with this number, counting from one; `nil` if there are fewer. Blanks separate
+  /// fields.
   func field(_ number: Int) -> String? {
     var rest = bytes.drop(while: Self.isBlank)
     for _ in 1..<number {

@@ -1,7 +1,7 @@
 /// Who is told about the events.
 ///
-/// Any number of delegates hear of each event; none knows of the others. Several threads deliver events at
-/// once, so a delegate guards its own state: hence `Sendable`.
+/// Any number of delegates hear of each event; none knows of the others. Several threads deliver
+/// events at once, so a delegate guards its own state: hence `Sendable`.
 protocol EventDelegate: AnyObject, Sendable {
   /// Takes one event.
   ///

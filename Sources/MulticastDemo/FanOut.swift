@@ -1,7 +1,8 @@
 import Foundation
 import Multicast
 
-/// The way of the events: several threads take them from a source, and tell all delegates about each.
+/// The way of the events: several threads take them from a source, and tell all delegates about
+/// each.
 struct FanOut: Sendable {
   let source: any EventSource
   let delegates: MulticastDelegate<any EventDelegate>
@@ -10,8 +11,8 @@ struct FanOut: Sendable {
 extension FanOut {
   /// Delivers all events, and returns when each delegate has been told about each of them.
   ///
-  /// - Throws: the first error of the source or of a delegate. Other threads may be at work still, or wait for
-  ///   input; then the program has to end.
+  /// - Throws: the first error of the source or of a delegate. Other threads may be at work still,
+  ///   or wait for input; then the program has to end.
   func run(threads: Int) throws {
     let outcome = Outcome()
     for _ in 0..<threads {
@@ -34,8 +35,8 @@ extension FanOut {
   private func deliver() throws {
     while let events = try source.next() {
       for event in events {
-        // The multicast: calls each delegate, here and now, in the order in which they were added. A `for`
-        // loop over the hub would do too, but it makes a copy of the list each time.
+        // The multicast: calls each delegate, here and now, in the order in which they were added.
+        // A `for` loop over the hub would do too, but it makes a copy of the list each time.
         try delegates.forEach { try $0.didReceive(event) }
       }
     }

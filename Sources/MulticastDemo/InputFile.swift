@@ -31,7 +31,8 @@ extension InputFile {
     InputFile(descriptor: STDIN_FILENO, name: "standard input")
   }
 
-  /// Whether standard input is neither a terminal nor closed nor `/dev/null`, but something to read.
+  /// Whether standard input is neither a terminal nor closed nor `/dev/null`, but something to
+  /// read.
   static var standardInputHasContent: Bool {
     var status = stat()
     return fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT != S_IFCHR

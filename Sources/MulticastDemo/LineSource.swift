@@ -7,7 +7,8 @@ final class LineSource: EventSource {
   /// Which file it is, if it is one.
   let identity: FileIdentity?
 
-  /// The longest line that is taken. Without a limit, a file without newlines would fill the memory.
+  /// The longest line that is taken. Without a limit, a file without newlines would fill the
+  /// memory.
   static let longestLine = 1 << 20
 
   fileprivate struct State: ~Copyable {
@@ -29,8 +30,8 @@ final class LineSource: EventSource {
   }
 
   func next() throws -> [Event]? {
-    // The lock is held while waiting for the input: nobody has anything better to wait for. No delegate is
-    // called in here.
+    // The lock is held while waiting for the input: nobody has anything better to wait for. No
+    // delegate is called in here.
     try state.withLock { state in
       while !state.ended {
         guard let events = try state.read() else { continue }

@@ -2,8 +2,9 @@ import Foundation
 
 /// A value that one thread at a time can get at.
 ///
-/// `Mutex` of the Synchronization module has the same interface. On Linux it gets many times slower when more
-/// threads than there are cores want it all the time, as here; a lock of pthreads, which this is, does not.
+/// `Mutex` of the Synchronization module has the same interface. On Linux it gets many times slower
+/// when more threads than there are cores want it all the time, as here; a lock of pthreads, which
+/// this is, does not.
 final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable {
   // Sendable: `value` is touched inside `lock` alone.
   private let lock = NSLock()

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A delegate that counts the events that contain a text, and writes them to a file if it is given one.
+/// A delegate that counts the events that contain a text, and writes them to a file if it is given
+/// one.
 final class MatchFilter: EventDelegate {
   private let text: String
   private let pattern: [UInt8]

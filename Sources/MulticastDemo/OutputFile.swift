@@ -2,7 +2,8 @@ import Foundation
 
 /// A file that is open for writing, with a buffer, closed when it goes away.
 ///
-/// Going away does not write the buffer, because nobody would hear of an error then: call ``flush()``.
+/// Going away does not write the buffer, because nobody would hear of an error then: call
+/// ``flush()``.
 struct OutputFile: ~Copyable {
   private let name: String
   private let descriptor: Int32

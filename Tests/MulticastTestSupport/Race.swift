@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// Lets `actors` run against each other, each on its own thread, in many rounds with a new state each.
+/// Lets `actors` run against each other, each on its own thread, in many rounds with a new state
+/// each.
 ///
-/// The threads meet before each round, and then wait for a few random steps, so that the actors meet
-/// in different places. When all are done, one of them looks at the state.
+/// The threads meet before each round, and then wait for a few random steps, so that the actors
+/// meet in different places. When all are done, one of them looks at the state.
 ///
 /// - Parameters:
 ///   - rounds: how often.

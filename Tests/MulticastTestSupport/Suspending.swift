@@ -1,7 +1,7 @@
 internal import Dispatch
 
-// Tests run on the few threads of the concurrency pool, which also serve the global queues. A test that
-// waits for a task or for a global queue must therefore suspend and not block.
+// Tests run on the few threads of the concurrency pool, which also serve the global queues. A test
+// that waits for a task or for a global queue must therefore suspend and not block.
 
 /// Suspends until `condition` holds. Traps if that takes too long.
 public func eventually(_ condition: @Sendable () -> Bool) async {

@@ -7,8 +7,8 @@
 //     retired ──take──▶ newer ──drained, flip──▶ older ──drained, flip──▶ destroyed
 //
 // "Drained" is the observation that the counters of the phase which new readers do not use are all
-// zero. What has been observed twice, with a flip between, has had both columns at zero since it was
-// retired. That is the condition given in `ReaderCounters`.
+// zero. What has been observed twice, with a flip between, has had both columns at zero since it
+// was retired. That is the condition given in `ReaderCounters`.
 //
 // The two lists belong to whoever plays the role of the collector. The role is a word:
 //
@@ -74,8 +74,8 @@ struct Reclaimer: ~Copyable, @unchecked Sendable {
 }
 
 extension Reclaimer {
-  /// Destroys `object` once nobody inside a read section can hold it: at once if there is no reader,
-  /// otherwise when the last one leaves.
+  /// Destroys `object` once nobody inside a read section can hold it: at once if there is no
+  /// reader, otherwise when the last one leaves.
   ///
   /// - Precondition: no reader can find `object` any more, by a sequentially consistent store.
   /// - Complexity: O(stripes), and what it destroys.

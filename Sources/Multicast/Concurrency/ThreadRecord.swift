@@ -50,6 +50,8 @@ struct ThreadRecord: ~Copyable {
   @usableFromInline let limit: UnsafeMutablePointer<Frame>
   /// Where this thread counts itself in, in the stripes of ``ReaderCounters``.
   @usableFromInline var stripe: Int
+  /// How many mailboxes the thread has woken since it began its latest invocation; see `WakeUps`.
+  @usableFromInline var wakeUps = 0
   /// The record this thread took before this one.
   private var sibling: Pointer?
 

@@ -1,16 +1,17 @@
-/// What waits in a mailbox, and what is owed to whom: a state machine without locks, threads or user code.
+/// What waits in a mailbox, and what is owed to whom: a state machine without locks, threads or
+/// user code.
 ///
-/// The consumer is a block on a queue or a task. It is *idle* when it has nothing to do and must be woken for
-/// the next element; otherwise it will come by itself.
+/// The consumer is a block on a queue or a task. It is *idle* when it has nothing to do and must be
+/// woken for the next element; otherwise it will come by itself.
 ///
-///     idle ──append: wake──▶ busy ──take──▶ busy with n in flight ──finish──▶ idle, or busy if more waits
+///     idle ──append: wake──▶ busy ──take──▶ busy, n in flight ──finish──▶ idle, or busy if more
 ///
-/// Waking a block costs much more than appending. So a consumer that may *linger* comes back once more before it is idle: during
-/// a burst it finds what has piled up meanwhile, and the senders have nothing to wake. If it comes back in vain, it does not linger the
-/// next few times.
+/// Waking a block costs much more than appending. So a consumer that may *linger* comes back once
+/// more before it is idle: during a burst it finds what has piled up meanwhile, and the senders
+/// have nothing to wake. If it comes back in vain, it does not linger the next few times.
 ///
-/// Each input returns its ``Effects``: what the caller has to do after it has left its critical section. Elements
-/// that are dropped are among them, because destroying one may run user code.
+/// Each input returns its ``Effects``: what the caller has to do after it has left its critical
+/// section. Elements that are dropped are among them, because destroying one may run user code.
 struct Backlog {
   /// An element that waits, and how many were lost between it and the one before.
   struct Item {
@@ -112,7 +113,8 @@ extension Backlog {
 
   /// An element arrives.
   ///
-  /// - Parameter sender: who can wait for room, if the policy is to suspend; `nil` if the sender cannot wait.
+  /// - Parameter sender: who can wait for room, if the policy is to suspend; `nil` if the sender
+  ///   cannot wait.
   mutating func append(_ element: Parcel, sender: SendWaiter? = nil) -> Effects {
     var effects = Effects()
     statistics.enqueued += 1
@@ -129,7 +131,8 @@ extension Backlog {
     return effects
   }
 
-  /// Puts `element` in the place of the one at `position`, if that still waits; otherwise appends it.
+  /// Puts `element` in the place of the one at `position`, if that still waits; otherwise appends
+  /// it.
   ///
   /// - Returns: the position of `element`, and the effects.
   mutating func replace(_ position: Int?, with element: Parcel) -> (position: Int, Effects) {
@@ -251,7 +254,8 @@ extension Backlog {
     return effects
   }
 
-  /// The consumer is done with what it took. It will be woken if nothing waits; if anything does, it has to come back.
+  /// The consumer is done with what it took. It will be woken if nothing waits; if anything does,
+  /// it has to come back.
   ///
   /// - Parameter delivered: how many were delivered; the others were discarded.
   /// - Returns: `wake`: whether it has to come back.
@@ -298,7 +302,8 @@ extension Backlog {
 extension Backlog {
   /// Nothing more is accepted.
   ///
-  /// - Returns: the effects, and what is to be destroyed: if the reason is `cancelled`, what waits is discarded.
+  /// - Returns: the effects, and what is to be destroyed: if the reason is `cancelled`, what waits
+  ///   is discarded.
   mutating func close(_ reason: End) -> (Effects, discarded: (RingBuffer<Item>, [Parcel])) {
     var effects = Effects()
     var parkedElements: [Parcel] = []

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A backlog under a lock, and the way to its consumer.
 ///
-/// A sender appends inside the lock. What follows from that (waking the consumer, resuming a sender, destroying what was
-/// dropped) it does outside.
+/// A sender appends inside the lock. What follows from that (waking the consumer, resuming a
+/// sender, destroying what was dropped) it does outside.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -87,7 +87,8 @@ class Mailbox: @unchecked Sendable {
     lock.withLock { backlog.flush(latch) }
   }
 
-  /// The registration of `entry`, whose mailbox this is, has ended: discards what waits, now and in future.
+  /// The registration of `entry`, whose mailbox this is, has ended: discards what waits, now and in
+  /// future.
   func cancel(_ entry: Entry) {
     close(.cancelled, for: entry)
   }

@@ -1,7 +1,7 @@
 /// What waits in a mailbox: a call, or an event, in a box.
 ///
-/// A sender makes one box if anybody has a mailbox, and every mailbox shares it. So mailboxes are free of generics, and a large event is
-/// copied once.
+/// A sender makes one box if anybody has a mailbox, and every mailbox shares it. So mailboxes are
+/// free of generics, and a large event is copied once.
 @usableFromInline
 struct Parcel: Sendable {
   @usableFromInline let box: any AnyObject & Sendable

@@ -1,4 +1,5 @@
-/// How many calls may wait for a delegate on its queue, and what becomes of those that are too many.
+/// How many calls may wait for a delegate on its queue, and what becomes of those that are too
+/// many.
 ///
 /// The calls that the queue is working on, at most 64, do not count.
 public enum QueueBuffering: Sendable, Hashable {
@@ -6,7 +7,8 @@ public enum QueueBuffering: Sendable, Hashable {
   case unbounded
   /// At most so many, at least one. A call too many drops another, and is counted.
   case bounded(Int, whenFull: Drop)
-  /// At most one: a new call takes the place of one that waits. As `bounded(1, whenFull: .dropOldest)`.
+  /// At most one: a new call takes the place of one that waits. As `bounded(1, whenFull:
+  /// .dropOldest)`.
   case latest
 
   /// Which call goes when there is one too many.

@@ -1,19 +1,21 @@
 // Delivery on a queue.
 //
-// If no block of the mailbox is on the queue, a sender that appends schedules one. The block takes what has piled up,
-// delivers it, and leaves, or schedules itself again if there is more. So one delegate is called by one block at a time and
-// in order, even on a concurrent queue; a burst costs one block and not one for each call; and after a fair share the queue
-// gets to run something else.
+// If no block of the mailbox is on the queue, a sender that appends schedules one. The block takes
+// what has piled up, delivers it, and leaves, or schedules itself again if there is more. So one
+// delegate is called by one block at a time and in order, even on a concurrent queue; a burst costs
+// one block and not one for each call; and after a fair share the queue gets to run something else.
+// An invocation that finds many mailboxes idle leaves the scheduling to `WakeUps`.
 //
-// Ownership: an entry owns its mailbox, and the mailbox keeps the queue. A block on the queue holds the entry. Nobody holds
-// the hub. When the entry is removed, its backlog is discarded at once.
+// Ownership: an entry owns its mailbox, and the mailbox keeps the queue. A block on the queue holds
+// the entry. Nobody holds the hub. When the entry is removed, its backlog is discarded at once.
 
 internal import Dispatch
 
 /// The mailbox of a registration that is called on a queue.
 ///
 /// ## Thread safety
-/// Every operation may be called from any thread. `batch` belongs to the block that is draining; there is one at a time.
+/// Every operation may be called from any thread. `batch` belongs to the block that is draining;
+/// there is one at a time.
 final class QueueMailbox: Mailbox, @unchecked Sendable {
   // Sendable: `batch` is touched by the one block that is draining; the rest never changes.
 
@@ -52,10 +54,22 @@ final class QueueMailbox: Mailbox, @unchecked Sendable {
       while drain(entry) {}
       return
     }
+    let thread = ThreadRecord.current
+    thread.pointee.wakeUps += 1
+    let begins = thread.pointee.wakeUps > WakeUps.perInvocation
+    if !WakeUps.shared.take(self, entry, begins: begins) { schedule(entry, on: queue) }
+  }
+
+  /// Puts a block on the queue.
+  func schedule(_ entry: Entry) {
+    if let queue { schedule(entry, on: queue) }
+  }
+
+  private func schedule(_ entry: Entry, on queue: DispatchQueue) {
     // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so.
     nonisolated(unsafe) let entry = entry
     queue.async {
-      if self.drain(entry) { self.wake(entry) }
+      if self.drain(entry) { self.schedule(entry, on: queue) }
     }
   }
 
@@ -65,7 +79,8 @@ final class QueueMailbox: Mailbox, @unchecked Sendable {
     perform(effects, for: entry)
   }
 
-  /// There is nothing left to deliver, so no block goes to the queue, which might be suspended for long.
+  /// There is nothing left to deliver, so no block goes to the queue, which might be suspended for
+  /// long.
   override func cancel(_ entry: Entry) {
     let (effects, discarded) = lock.withLock { backlog.close(.cancelled) }
     finish(effects)

@@ -1,7 +1,8 @@
-/// A queue: elements are appended at the end and taken from the front, both in amortised constant time.
+/// A queue: elements are appended at the end and taken from the front, both in amortised constant
+/// time.
 ///
-/// `Array.removeFirst()` moves every element; this moves none. A buffer that has grown large gives memory back
-/// as it empties.
+/// `Array.removeFirst()` moves every element; this moves none. A buffer that has grown large gives
+/// memory back as it empties.
 struct RingBuffer<Element> {
   /// Power of two many places, or none.
   private var places: ContiguousArray<Element?> = []

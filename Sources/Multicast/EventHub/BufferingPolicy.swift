@@ -1,7 +1,7 @@
 /// How many events may wait for one subscriber, and what happens when there are too many.
 ///
-/// Each subscriber has its own policy: a slow one is its own problem. Events that the subscriber has already taken, at most 64
-/// and at most as many as the limit, do not count.
+/// Each subscriber has its own policy: a slow one is its own problem. Events that the subscriber
+/// has already taken, at most 64 and at most as many as the limit, do not count.
 public struct BufferingPolicy<Event: Sendable>: Sendable {
   /// What happens to an event that finds the buffer full.
   public enum WhenFull: Sendable, Hashable, CaseIterable {
@@ -9,7 +9,8 @@ public struct BufferingPolicy<Event: Sendable>: Sendable {
     case dropOldest
     /// The event is dropped, and counted.
     case dropNewest
-    /// `sendWaiting` suspends until there is room. `send` cannot: it drops the event, and counts it.
+    /// `sendWaiting` suspends until there is room. `send` cannot: it drops the event, and counts
+    /// it.
     case suspend
     /// The event is dropped, and counted; the subscriber gets what waits, and then its end. See
     /// ``SubscriptionEnd/disconnected``.
@@ -52,11 +53,11 @@ extension BufferingPolicy {
   /// The newest event only. As `bounded(1, whenFull: .dropOldest)`.
   public static var latest: BufferingPolicy { .bounded(1, whenFull: .dropOldest) }
 
-  /// At most one event for each key: a new one takes the place of the one with its key that waits, which is dropped, and
-  /// counted.
+  /// At most one event for each key: a new one takes the place of the one with its key that waits,
+  /// which is dropped, and counted.
   ///
-  /// - Parameter key: computes the key of an event. It is called by senders, and so are the key's `hash(into:)` and `==`; no
-  ///   lock is held then.
+  /// - Parameter key: computes the key of an event. It is called by senders, and so are the key's
+  ///   `hash(into:)` and `==`; no lock is held then.
   public static func coalescing<Key: Hashable & Sendable>(
     by key: @escaping @Sendable (Event) -> Key
   ) -> BufferingPolicy {

@@ -1,12 +1,14 @@
 /// Puts a new event in the place of the one with the same key that waits.
 ///
-/// Comparing keys runs user code, so it cannot happen under a lock. One sender at a time plays the role of the coalescer, and the
-/// table of keys is its own; a sender that comes meanwhile leaves its event in the inbox, and goes.
+/// Comparing keys runs user code, so it cannot happen under a lock. One sender at a time plays the
+/// role of the coalescer, and the table of keys is its own; a sender that comes meanwhile leaves
+/// its event in the inbox, and goes.
 ///
 /// ## Thread safety
 /// ``enqueue(_:_:for:)`` may be called from any thread.
 final class Coalescer<Event: Sendable>: @unchecked Sendable {
-  // Sendable: `inbox` and `isBusy` are touched inside `lock` alone, `positions` by whoever has set `isBusy`.
+  // Sendable: `inbox` and `isBusy` are touched inside `lock` alone, `positions` by whoever has set
+  // `isBusy`.
   private let key: @Sendable (Event) -> AnyHashable
   private let mailbox: Mailbox
   private let lock = Lock()

@@ -32,7 +32,8 @@ final class EventConsumer: Sendable {
     await nextItem()?.element
   }
 
-  /// The next event, and how many were lost before it. If the task is cancelled, the subscription is over.
+  /// The next event, and how many were lost before it. If the task is cancelled, the subscription
+  /// is over.
   func nextItem() async -> StreamMailbox.Item? {
     while !Task.isCancelled {
       if let item = mailbox.nextTaken() { return item }
@@ -44,7 +45,8 @@ final class EventConsumer: Sendable {
       await withTaskCancellationHandler {
         await mailbox.sleep()
       } onCancel: {
-        // The runtime may hold a lock of its own here: nothing in `cancel` resumes anybody under one of ours.
+        // The runtime may hold a lock of its own here: nothing in `cancel` resumes anybody under
+        // one of ours.
         cancel()
       }
     }
@@ -53,7 +55,8 @@ final class EventConsumer: Sendable {
   }
 }
 
-/// Where the iterators of a sequence come from: the first gets the subscription that began with the sequence.
+/// Where the iterators of a sequence come from: the first gets the subscription that began with the
+/// sequence.
 ///
 /// ## Thread safety
 /// ``take()`` may be called from any thread.

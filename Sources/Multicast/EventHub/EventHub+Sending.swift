@@ -3,12 +3,13 @@ public import Synchronization
 extension EventHub {
   /// Hands `event` to every subscriber.
   ///
-  /// A handler without a queue is called here and now. For the others the event goes into their buffers. The subscribers are those
-  /// that are there when this begins.
+  /// A handler without a queue is called here and now. For the others the event goes into their
+  /// buffers. The subscribers are those that are there when this begins.
   ///
-  /// - Returns: how many subscribers were called or have the event in their buffer. After ``finish()``: 0, and the event is counted as
-  ///   refused. If the order is total: how many subscribers there are; if somebody else is delivering, they get the event after this
-  ///   has returned.
+  /// - Returns: how many subscribers were called or have the event in their buffer. After
+  ///   ``finish()``: 0, and the event is counted as refused. If the order is total: how many
+  ///   subscribers there are; if somebody else is delivering, they get the event after this has
+  ///   returned.
   /// - Complexity: O(subscribers). If anybody has a buffer, one allocation for all of them.
   @inlinable @discardableResult
   public func send(_ event: Event) -> Int {
@@ -23,12 +24,14 @@ extension EventHub {
     for event in events { send(event) }
   }
 
-  /// Hands `event` to every subscriber, and suspends while the buffer of one whose policy is `.suspend` is full.
+  /// Hands `event` to every subscriber, and suspends while the buffer of one whose policy is
+  /// `.suspend` is full.
   ///
-  /// Every other subscriber gets the event at once. If the task is cancelled, the event is dropped for those that still have no room,
-  /// and counted.
+  /// Every other subscriber gets the event at once. If the task is cancelled, the event is dropped
+  /// for those that still have no room, and counted.
   ///
-  /// If the order is total, events that are sent meanwhile may overtake this one in the buffers that were full.
+  /// If the order is total, events that are sent meanwhile may overtake this one in the buffers
+  /// that were full.
   public func sendWaiting(_ event: Event) async {
     guard !finishing.isRaised.load(ordering: .acquiring) else {
       refuse()

@@ -4,16 +4,19 @@ internal import Synchronization
 extension EventHub {
   /// Calls `handler` with each event from now on.
   ///
-  /// Without a queue, the sender calls the handler. With a queue it is called there, one event after the other and in the order of each
-  /// sender, even if the queue is concurrent. If the hub replays, a handler without a queue is called for the replay before this
-  /// returns, and then by one sender at a time, who may find events of others waiting and delivers them too.
+  /// Without a queue, the sender calls the handler. With a queue it is called there, one event
+  /// after the other and in the order of each sender, even if the queue is concurrent. If the hub
+  /// replays, a handler without a queue is called for the replay before this returns, and then by
+  /// one sender at a time, who may find events of others waiting and delivers them too.
   ///
   /// - Parameters:
   ///   - queue: where to call the handler; `nil`: where the event is sent.
   ///   - buffering: how many events may wait for the handler, if it has a queue.
-  ///   - filter: which events the subscriber gets; called by senders. Others take no room in the buffer.
+  ///   - filter: which events the subscriber gets; called by senders. Others take no room in the
+  ///     buffer.
   ///   - handler: what to do with an event. It may send, subscribe and cancel.
-  /// - Returns: a handle of the subscription, which ends when the handle goes away. After ``finish()``, a subscription that has ended.
+  /// - Returns: a handle of the subscription, which ends when the handle goes away. After
+  ///   ``finish()``, a subscription that has ended.
   /// - Complexity: amortised O(1), and O(replay).
   public func subscribe(
     on queue: DispatchQueue? = nil, buffering: BufferingPolicy<Event> = .unbounded,
@@ -25,7 +28,8 @@ extension EventHub {
 
   /// Calls `handler` with `owner` and each event, as long as `owner` lives.
   ///
-  /// The hub does not keep `owner` alive but for the duration of each call. The subscription ends with the owner, not with the handle.
+  /// The hub does not keep `owner` alive but for the duration of each call. The subscription ends
+  /// with the owner, not with the handle.
   ///
   /// - Parameters:
   ///   - owner: whose subscription it is.
@@ -41,7 +45,8 @@ extension EventHub {
     where filter: (@Sendable (Event) -> Bool)? = nil,
     _ handler: @escaping @Sendable (Owner, Event) -> Void
   ) -> Subscription {
-    // SAFETY: the handler runs only while a delivery keeps the target of its entry, the owner, alive.
+    // SAFETY: the handler runs only while a delivery keeps the target of its entry, the owner,
+    // alive.
     let unretained = Unmanaged.passUnretained(owner)
     return subscribe(
       queue, buffering, filter,
@@ -50,7 +55,8 @@ extension EventHub {
 
   /// The events from now on, as an asynchronous sequence.
   ///
-  /// The subscription begins before this returns: no event is lost between this and the first `next()`. See ``EventSequence``.
+  /// The subscription begins before this returns: no event is lost between this and the first
+  /// `next()`. See ``EventSequence``.
   ///
   /// - Parameters:
   ///   - buffering: how many events may wait.
@@ -63,7 +69,8 @@ extension EventHub {
     EventSequence { self.consumer(buffering, filter) }
   }
 
-  /// The first event from now on that satisfies `predicate`, or `nil` if the hub finishes or the task is cancelled before.
+  /// The first event from now on that satisfies `predicate`, or `nil` if the hub finishes or the
+  /// task is cancelled before.
   public func first(where predicate: @escaping @Sendable (Event) -> Bool) async -> Event? {
     let iterator = events(where: predicate).makeIterator()
     return await iterator.next()
@@ -105,7 +112,8 @@ extension EventHub {
     return EventConsumer(registration, mailbox)
   }
 
-  /// Adds a subscriber, lets it in with its replay, and looks whether the hub has finished meanwhile.
+  /// Adds a subscriber, lets it in with its replay, and looks whether the hub has finished
+  /// meanwhile.
   private func register(
     _ mailbox: Mailbox?, _ key: (@Sendable (Event) -> AnyHashable)?,
     _ filter: (@Sendable (Event) -> Bool)?, _ handler: (@Sendable (Event) -> Void)?,
@@ -120,7 +128,8 @@ extension EventHub {
     let registration = registry.add(
       Subscriber(handler: handler, path: path), weakly: owner, mailbox: mailbox)
     if let sequencer, let start {
-      // From here on senders reach the mailbox, in which nothing moves yet; what they find there came earlier.
+      // From here on senders reach the mailbox, in which nothing moves yet; what they find there
+      // came earlier.
       let replayed = sequencer.admit(start).filter { filter?($0) ?? true }
       if let mailbox, !replayed.isEmpty {
         let effects = mailbox.lock.withLock {

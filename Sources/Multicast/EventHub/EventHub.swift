@@ -2,15 +2,17 @@ internal import Synchronization
 
 /// In which order the subscribers of a hub see the events of several senders.
 public enum Ordering: Sendable, Hashable, CaseIterable {
-  /// Each subscriber sees each sender's events in order; two subscribers may see the events of two senders in different orders.
-  /// The default, and the fastest: senders do not wait for each other.
+  /// Each subscriber sees each sender's events in order; two subscribers may see the events of two
+  /// senders in different orders. The default, and the fastest: senders do not wait for each other.
   case perSender
-  /// All subscribers see all events in one order. An event that is sent while another one is being delivered, by another thread or
-  /// by a handler, is delivered afterwards by whoever is delivering; the sender does not wait for it.
+  /// All subscribers see all events in one order. An event that is sent while another one is being
+  /// delivered, by another thread or by a handler, is delivered afterwards by whoever is
+  /// delivering; the sender does not wait for it.
   case total
 }
 
-/// Hands each event to many subscribers: handlers, queues and asynchronous sequences, each with a buffer and a policy of its own.
+/// Hands each event to many subscribers: handlers, queues and asynchronous sequences, each with a
+/// buffer and a policy of its own.
 ///
 /// ```swift
 /// let prices = EventHub<Price>()
@@ -22,11 +24,12 @@ public enum Ordering: Sendable, Hashable, CaseIterable {
 /// prices.send(Price(42))   // from any thread; synchronous; returns the number of subscribers
 /// ```
 ///
-/// A hub does not transform, merge or share sequences: its sequences are ordinary ones, for which there are algorithms elsewhere.
+/// A hub does not transform, merge or share sequences: its sequences are ordinary ones, for which
+/// there are algorithms elsewhere.
 ///
 /// ## Thread safety
-/// Every operation may be called from any thread, also from inside a handler. No lock is held while user code runs: handlers,
-/// continuations, `deinit`, keys.
+/// Every operation may be called from any thread, also from inside a handler. No lock is held while
+/// user code runs: handlers, continuations, `deinit`, keys.
 public final class EventHub<Event: Sendable>: Sendable {
   @usableFromInline let registry: Registry
   /// Numbers events, if their number matters: for replay, and for one order.
@@ -43,10 +46,11 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///   - replay: how many of the newest events a new subscriber gets before the live ones.
   ///   - ordering: in which order subscribers see the events of several senders.
   ///   - storage: how subscribers are stored.
-  ///   - onFirstSubscriber: runs when somebody subscribes where nobody was: the place to start the source.
-  ///   - onLastSubscriber: runs when nobody is left: the place to stop it. The two take turns and never overlap; they run on the thread
-  ///     that subscribes or cancels, or on another one that was doing so. A subscriber that an owner takes along is noticed by the next
-  ///     `send`.
+  ///   - onFirstSubscriber: runs when somebody subscribes where nobody was: the place to start the
+  ///     source.
+  ///   - onLastSubscriber: runs when nobody is left: the place to stop it. The two take turns and
+  ///     never overlap; they run on the thread that subscribes or cancels, or on another one that
+  ///     was doing so. A subscriber that an owner takes along is noticed by the next `send`.
   /// - Precondition: `replay` is not negative.
   public convenience init(
     replay: Int = 0, ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree,
@@ -112,13 +116,14 @@ extension EventHub {
 
   /// Ends the hub: there will be no more events.
   ///
-  /// Handlers that senders call are removed. Those with a buffer, and sequences, get what waits and then end. Later subscribers end at
-  /// once; later events are refused and counted. Finishing again does nothing.
+  /// Handlers that senders call are removed. Those with a buffer, and sequences, get what waits and
+  /// then end. Later subscribers end at once; later events are refused and counted. Finishing again
+  /// does nothing.
   ///
   /// - Complexity: O(subscribers).
   public func finish() {
-    // Sequentially consistent: whoever subscribes adds an entry and then looks here; we write here and then look at the entries. One
-    // of the two sees the other.
+    // Sequentially consistent: whoever subscribes adds an entry and then looks here; we write here
+    // and then look at the entries. One of the two sees the other.
     let wasFinished = finishing.isRaised.exchange(true, ordering: .sequentiallyConsistent)
     guard !wasFinished else { return }
     for case let entry? in registry.snapshot() { finish(entry) }

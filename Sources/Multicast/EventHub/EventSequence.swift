@@ -1,8 +1,9 @@
 /// The events of a hub as an asynchronous sequence: what `events` returns.
 ///
-/// The subscription begins with `events`. The first iterator takes it over, and it ends when the iterator is dropped, when its task is
-/// cancelled, when the hub finishes and what waits was delivered, or, if there never was an iterator, when the sequence is abandoned. An
-/// iterator after the first begins a subscription of its own, with the events from then on.
+/// The subscription begins with `events`. The first iterator takes it over, and it ends when the
+/// iterator is dropped, when its task is cancelled, when the hub finishes and what waits was
+/// delivered, or, if there never was an iterator, when the sequence is abandoned. An iterator after
+/// the first begins a subscription of its own, with the events from then on.
 ///
 /// ## Thread safety
 /// The sequence may be handed around. An iterator belongs to one task at a time.
@@ -23,7 +24,8 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
   /// The same events, with a note wherever some were lost.
   ///
   /// ```swift
-  /// for await element in hub.events(buffering: .bounded(10, whenFull: .dropOldest)).notingLosses() {
+  /// let prices = hub.events(buffering: .bounded(10, whenFull: .dropOldest))
+  /// for await element in prices.notingLosses() {
   ///   switch element {
   ///   case .event(let event): show(event)
   ///   case .missed(let count): warn("\(count) events lost")
@@ -42,11 +44,12 @@ extension EventSequence {
   public struct Iterator: AsyncIteratorProtocol {
     @usableFromInline let consumer: EventConsumer
 
-    /// Why nothing more is coming, or `nil` as long as more may come. Events that wait may still be delivered then.
+    /// Why nothing more is coming, or `nil` as long as more may come. Events that wait may still be
+    /// delivered then.
     public var end: SubscriptionEnd? { consumer.mailbox.publicEnd }
 
-    /// What became of the events of this iteration. Those that were taken together, at most 64, count as delivered when all of them were
-    /// returned.
+    /// What became of the events of this iteration. Those that were taken together, at most 64,
+    /// count as delivered when all of them were returned.
     public var statistics: DeliveryStatistics { consumer.mailbox.statistics }
 
     /// The next event, or `nil` at the end or if the task is cancelled.

@@ -1,4 +1,5 @@
-/// Numbers events, keeps the newest, and delivers them one after the other if the order is to be total.
+/// Numbers events, keeps the newest, and delivers them one after the other if the order is to be
+/// total.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -47,7 +48,8 @@ extension EventSequencer {
     takeTurn(event, waiters, hub)
   }
 
-  /// Lets a subscriber in: it gets the events that are returned, and live those that come after them.
+  /// Lets a subscriber in: it gets the events that are returned, and live those that come after
+  /// them.
   func admit(_ start: StartingPoint) -> [Event] {
     lock.withLock {
       start.first = nextNumber
@@ -57,7 +59,8 @@ extension EventSequencer {
 
   /// Gives `event` a number and a place in the history.
   ///
-  /// - Returns: the number, and the event that has left the history, to be destroyed outside the lock.
+  /// - Returns: the number, and the event that has left the history, to be destroyed outside the
+  ///   lock.
   private func number(_ event: Event) -> (number: UInt64, forgotten: Event?) {
     lock.withLock { numberLocked(event) }
   }

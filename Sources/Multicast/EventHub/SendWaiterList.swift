@@ -1,7 +1,8 @@
 /// The full buffers that one sender waits for.
 ///
 /// ## Thread safety
-/// Filled by whoever delivers the event, who then calls ``delivered()``; the sender's task waits for that too.
+/// Filled by whoever delivers the event, who then calls ``delivered()``; the sender's task waits
+/// for that too.
 @usableFromInline
 final class SendWaiterList: @unchecked Sendable {
   // Sendable: everything that changes is touched inside `lock` alone.

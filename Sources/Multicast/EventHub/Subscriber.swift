@@ -39,9 +39,11 @@ final class EventPath<Event: Sendable>: Sendable {
   }
 }
 
-/// The number of the first event that a subscriber gets live; those before came with the replay, or before its time.
+/// The number of the first event that a subscriber gets live; those before came with the replay, or
+/// before its time.
 final class StartingPoint: Sendable {
-  // Relaxed: a sender whose event has a number beyond it has left, after it was set, the lock under which it was set.
+  // Relaxed: a sender whose event has a number beyond it has left, after it was set, the lock under
+  // which it was set.
   private let number = Atomic<UInt64>(.max)
 
   /// `UInt64.max` until it is known.

@@ -12,7 +12,8 @@ public enum SubscriptionEnd: Sendable, Hashable, CaseIterable {
 
 /// A handle of one subscription to the events of a hub: what `subscribe` returns.
 ///
-/// The subscription ends when the handle goes away; keep it. (One that has an owner ends with the owner instead.)
+/// The subscription ends when the handle goes away; keep it. (One that has an owner ends with the
+/// owner instead.)
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the handler.
@@ -42,7 +43,8 @@ extension Subscription {
   /// Whether the handler can still be called.
   public var isActive: Bool { registration.isActive }
 
-  /// Why nothing more is coming, or `nil` as long as more may come. Events that wait may still be delivered then.
+  /// Why nothing more is coming, or `nil` as long as more may come. Events that wait may still be
+  /// delivered then.
   public var end: SubscriptionEnd? {
     if let mailbox { return mailbox.publicEnd }
     guard !registration.isActive else { return nil }
@@ -50,7 +52,8 @@ extension Subscription {
     return finishing.isRaised.load(ordering: .acquiring) ? .finished : .cancelled
   }
 
-  /// What became of the events for this subscriber, if it has a buffer; `nil` for a handler that the sender calls.
+  /// What became of the events for this subscriber, if it has a buffer; `nil` for a handler that
+  /// the sender calls.
   public var statistics: DeliveryStatistics? { mailbox?.statistics }
 
   /// Ends the subscription; events that wait are discarded. See ``Registration/cancel()``.
@@ -60,8 +63,8 @@ extension Subscription {
   /// ``Registration/cancelAndWait()``.
   public func cancelAndWait() async { await registration.cancelAndWait() }
 
-  /// Ends the subscription, and blocks until its handler is not running and never will, or until `timeout` has passed. See
-  /// ``Registration/cancelAndWait(timeout:)``.
+  /// Ends the subscription, and blocks until its handler is not running and never will, or until
+  /// `timeout` has passed. See ``Registration/cancelAndWait(timeout:)``.
   ///
   /// - Returns: whether the promise holds.
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")

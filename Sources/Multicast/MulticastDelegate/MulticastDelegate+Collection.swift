@@ -62,9 +62,9 @@ extension MulticastDelegate {
   }
 }
 
-/// Iterates over the delegates that are registered when the iteration begins, less those that are removed
-/// before their turn. The iterator keeps no weak delegate alive but the one it has just returned; a strong one
-/// that is removed meanwhile lives as long as the iterator.
+/// Iterates over the delegates that are registered when the iteration begins, less those that are
+/// removed before their turn. The iterator keeps no weak delegate alive but the one it has just
+/// returned; a strong one that is removed meanwhile lives as long as the iterator.
 extension MulticastDelegate: Sequence {
   /// An iterator over the delegates of a hub. It belongs to one thread at a time.
   public struct Iterator: IteratorProtocol {

@@ -1,12 +1,12 @@
 extension MulticastDelegate {
-  // `Sequence` has a `forEach` of its own, which the compiler prefers to one that is generic over the
-  // error; hence one overload that does not throw, one that does, and a label for typed throws.
+  // `Sequence` has a `forEach` of its own, which the compiler prefers to one that is generic over
+  // the error; hence one overload that does not throw, one that does, and a label for typed throws.
 
   /// Calls `body` with each delegate, in registration order, on the calling thread.
   ///
-  /// The delegates are those that are registered at the beginning, less those that are removed before their
-  /// turn. One that is added meanwhile waits for the next invocation. A weak delegate is retained for exactly
-  /// its call.
+  /// The delegates are those that are registered at the beginning, less those that are removed
+  /// before their turn. One that is added meanwhile waits for the next invocation. A weak delegate
+  /// is retained for exactly its call.
   ///
   /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
   /// - Complexity: O(`count`), without an allocation.
@@ -63,10 +63,10 @@ extension MulticastDelegate {
 
   /// Calls `body` with each delegate in the delegate's own context, in registration order.
   ///
-  /// A delegate that was added without a queue is called on the calling thread, as by ``forEach(_:)``. For one
-  /// that was added with a queue the call is enqueued: the calls for one delegate run one after the other, those
-  /// of one sender in its order, even on a concurrent queue. If the delegate was removed or has died when its
-  /// turn comes, it is not called.
+  /// A delegate that was added without a queue is called on the calling thread, as by
+  /// ``forEach(_:)``. For one that was added with a queue the call is enqueued: the calls for one
+  /// delegate run one after the other, those of one sender in its order, even on a concurrent
+  /// queue. If the delegate was removed or has died when its turn comes, it is not called.
   ///
   /// - Returns: how many delegates were called or have the call enqueued.
   /// - Complexity: O(`count`).
@@ -81,7 +81,8 @@ extension MulticastDelegate {
 
   /// Calls `body` with each delegate that is also an `Other`, as ``invoke(_:)``.
   ///
-  /// - Returns: how many were called, or have a queue and will be asked there whether they are an `Other`.
+  /// - Returns: how many were called, or have a queue and will be asked there whether they are an
+  ///   `Other`.
   @inlinable @discardableResult
   public func invoke<Other>(
     as _: Other.Type, _ body: @escaping @Sendable (Other) -> Void

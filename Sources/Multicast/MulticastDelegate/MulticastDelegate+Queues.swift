@@ -4,9 +4,10 @@ public import Dispatch
 extension MulticastDelegate where Delegate: Sendable {
   /// Adds `delegate` behind the others, to be called on `queue` by ``invoke(_:)``.
   ///
-  /// The calls for this delegate run one after the other and in the order of each sender, even if the queue is
-  /// concurrent. A burst of calls occupies the queue with one block, and not with one for each call; after 64
-  /// calls the block goes to the end of the queue. The registration keeps the queue as long as it lasts.
+  /// The calls for this delegate run one after the other and in the order of each sender, even if
+  /// the queue is concurrent. A burst of calls occupies the queue with one block, and not with one
+  /// for each call; after 64 calls the block goes to the end of the queue. The registration keeps
+  /// the queue as long as it lasts.
   ///
   /// A delegate of the main actor goes like this:
   /// ```swift
@@ -17,13 +18,13 @@ extension MulticastDelegate where Delegate: Sendable {
   /// }
   /// hub.add(view, on: .main)
   /// ```
-  /// The ways of calling on the caller's thread (``forEach(_:)``, ``results(_:)`` and so on) take no notice of the
-  /// queue.
+  /// The ways of calling on the caller's thread (``forEach(_:)``, ``results(_:)`` and so on) take
+  /// no notice of the queue.
   ///
   /// - Parameters:
   ///   - delegate: what to call.
-  ///   - ownership: whether to keep it alive. A weak one is retained for exactly each call; calls that wait do not
-  ///     keep it alive.
+  ///   - ownership: whether to keep it alive. A weak one is retained for exactly each call; calls
+  ///     that wait do not keep it alive.
   ///   - queue: where to call it: serial, concurrent, global or main.
   ///   - buffering: how many calls may wait.
   /// - Returns: a handle to end the registration, with ``Registration/statistics``.
@@ -41,20 +42,21 @@ extension MulticastDelegate where Delegate: Sendable {
     return registry.add(delegate, ownership: ownership, mailbox: mailbox)
   }
 
-  /// Returns when every call that was enqueued before has run, or was discarded because its delegate was removed or
-  /// has died.
+  /// Returns when every call that was enqueued before has run, or was discarded because its
+  /// delegate was removed or has died.
   ///
-  /// A callback that waits for the task that called this, by whatever means, waits for ever. Cancelling the task
-  /// does not end the wait.
+  /// A callback that waits for the task that called this, by whatever means, waits for ever.
+  /// Cancelling the task does not end the wait.
   public func flush() async {
     await registry.flush()
   }
 
-  /// Blocks the thread until every call that was enqueued before has run, or was discarded because its delegate was
-  /// removed or has died, or until `timeout` has passed.
+  /// Blocks the thread until every call that was enqueued before has run, or was discarded because
+  /// its delegate was removed or has died, or until `timeout` has passed.
   ///
-  /// Called from inside a callback on a queue, it does not wait for the delegate that is being called: that one
-  /// cannot go on before this returns. Others on the same serial queue cannot either, so then the time runs out.
+  /// Called from inside a callback on a queue, it does not wait for the delegate that is being
+  /// called: that one cannot go on before this returns. Others on the same serial queue cannot
+  /// either, so then the time runs out.
   ///
   /// - Parameter timeout: how long to wait at the most.
   /// - Returns: whether everything has run or was discarded.

@@ -11,16 +11,18 @@
 /// delegates.invoke { $0.didFinish("a.txt") }     // from any thread
 /// ```
 ///
-/// `Delegate` may be an existential (`any P`, whether or not `P` is bound to classes), a class, or an
-/// actor. Delegates are recognised by identity, never by `==`. Value types can be added with
+/// `Delegate` may be an existential (`any P`, whether or not `P` is bound to classes), a class, or
+/// an actor. Delegates are recognised by identity, never by `==`. Value types can be added with
 /// `ownership: .strong`; they have no identity, so only their ``Registration`` removes them.
 ///
-/// It does not hand delegates over for keeping, it does not call anybody later, and it does not catch
-/// what a delegate throws: see ``forEach(_:)``, ``results(_:)`` and ``invoke(_:)`` for the ways to call.
+/// It does not hand delegates over for keeping, it does not call anybody later, and it does not
+/// catch what a delegate throws: see ``forEach(_:)``, ``results(_:)`` and ``invoke(_:)`` for the
+/// ways to call.
 ///
 /// ## Thread safety
-/// Every operation may be called from any thread, also from inside a callback and from a `deinit`, on this
-/// hub or on another. No lock is held while user code runs. The class is `Sendable` where `Delegate` is.
+/// Every operation may be called from any thread, also from inside a callback and from a `deinit`,
+/// on this hub or on another. No lock is held while user code runs. The class is `Sendable` where
+/// `Delegate` is.
 public final class MulticastDelegate<Delegate> {
   @usableFromInline let registry: Registry
 
@@ -56,15 +58,17 @@ extension MulticastDelegate: Sendable where Delegate: Sendable {}
 extension MulticastDelegate {
   /// Adds `delegate` behind the others.
   ///
-  /// An invocation that begins after this has returned calls it; one that has begun before does not.
+  /// An invocation that begins after this has returned calls it; one that has begun before does
+  /// not.
   ///
   /// - Parameters:
   ///   - delegate: what to call.
   ///   - ownership: whether to keep it alive.
-  /// - Returns: a handle to end the registration. Dropping the handle does not end it. If the delegate is
-  ///   registered already and duplicates are ignored: a handle of the registration that exists.
-  /// - Precondition: `delegate` is an instance of a class if `ownership` is `.weak`. A value type would be
-  ///   lost at once.
+  /// - Returns: a handle to end the registration. Dropping the handle does not end it. If the
+  ///   delegate is registered already and duplicates are ignored: a handle of the registration that
+  ///   exists.
+  /// - Precondition: `delegate` is an instance of a class if `ownership` is `.weak`. A value type
+  ///   would be lost at once.
   /// - Complexity: amortised O(1).
   @discardableResult
   public func add(_ delegate: Delegate, ownership: Ownership = .weak) -> Registration {
@@ -73,9 +77,9 @@ extension MulticastDelegate {
 
   /// Removes every registration of `delegate`.
   ///
-  /// It is not called any more, also not by an invocation that is under way. A call that had passed its
-  /// check on another thread may still be running; see ``Registration/cancelAndWait()``. May be called
-  /// from the `deinit` of `delegate`.
+  /// It is not called any more, also not by an invocation that is under way. A call that had passed
+  /// its check on another thread may still be running; see ``Registration/cancelAndWait()``. May be
+  /// called from the `deinit` of `delegate`.
   ///
   /// - Returns: whether it was registered. A value type never is found: use its ``Registration``.
   /// - Complexity: amortised O(1).
@@ -100,8 +104,9 @@ extension MulticastDelegate {
 
   /// Removes the registrations of delegates that are gone.
   ///
-  /// Nobody needs to call this: an invocation that comes across a dead delegate prunes, and so does `add`
-  /// before it takes more memory. Until then a dead delegate costs its memory, without its properties.
+  /// Nobody needs to call this: an invocation that comes across a dead delegate prunes, and so does
+  /// `add` before it takes more memory. Until then a dead delegate costs its memory, without its
+  /// properties.
   ///
   /// - Returns: how many were removed.
   /// - Complexity: O(`count`).

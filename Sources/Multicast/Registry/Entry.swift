@@ -25,8 +25,8 @@ public import Synchronization
 /// outlive a read section, and by `Registration` handles.
 ///
 /// ## Thread safety
-/// `state` is atomic; `slot`, `previous` and `next` are guarded by the lock of the storage; the rest
-/// never changes.
+/// `state` is atomic; `slot`, `previous` and `next` are guarded by the lock of the storage; the
+/// rest never changes.
 @usableFromInline
 final class Entry: ManagedBuffer<Void, UInt> {
   deinit {
@@ -90,8 +90,8 @@ struct EntryHead: ~Copyable {
 
 /// The typed part of an ``Entry``.
 ///
-/// It cannot be copied, so reading it through a pointer is a borrow: this is what keeps the compiler
-/// from retaining the value for each call.
+/// It cannot be copied, so reading it through a pointer is a borrow: this is what keeps the
+/// compiler from retaining the value for each call.
 @usableFromInline
 struct EntryValue<Value>: ~Copyable {
   @usableFromInline let value: Value
@@ -192,7 +192,8 @@ extension Entry {
     type(of: delegate as Any) is AnyClass ? (delegate as AnyObject) : nil
   }
 
-  /// The address by which `delegate` is recognised, or `nil` for a value type, which has no identity.
+  /// The address by which `delegate` is recognised, or `nil` for a value type, which has no
+  /// identity.
   static func identity<Value>(of delegate: Value) -> Int? {
     classInstance(delegate).map { Int(bitPattern: Unmanaged.passUnretained($0).toOpaque()) }
   }
@@ -217,7 +218,8 @@ extension Entry {
   @inlinable @inline(__always)
   static func valueOffset<Value>(_: Value.Type) -> Int {
     let mask = MemoryLayout<Value>.alignment - 1
-    // The head begins 16 bytes into an object that is aligned to 16, the largest alignment there is.
+    // The head begins 16 bytes into an object that is aligned to 16, the largest alignment there
+    // is.
     return (MemoryLayout<EntryHead>.size + mask) & ~mask
   }
 
@@ -242,8 +244,8 @@ extension Entry {
     return !isDead
   }
 
-  /// What the frame of a thread holds while it calls this entry. Whoever compares it holds the entry, so
-  /// nothing else can have the same address.
+  /// What the frame of a thread holds while it calls this entry. Whoever compares it holds the
+  /// entry, so nothing else can have the same address.
   var identity: UnsafeRawPointer {
     UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
   }

@@ -1,7 +1,7 @@
 /// Whether a hub keeps a delegate alive.
 public enum Ownership: Sendable, Hashable, CaseIterable {
-  /// The hub does not keep the delegate alive. It is retained for exactly the duration of each call,
-  /// and forgotten once it is gone. Only instances of classes and actors can be held weakly.
+  /// The hub does not keep the delegate alive. It is retained for exactly the duration of each
+  /// call, and forgotten once it is gone. Only instances of classes and actors can be held weakly.
   case weak
   /// The hub keeps the delegate alive until it is removed, or the hub itself is gone.
   case strong
@@ -13,9 +13,9 @@ public enum DuplicatePolicy: Sendable, Hashable, CaseIterable {
   case ignored
   /// Add another registration: the delegate is called once for each.
   case allowed
-  /// Cancel the registration that exists, and add one at the end. No invocation calls both. One that is
-  /// under way calls the old one if it gets there before; otherwise it calls neither, as if the delegate
-  /// had been removed and added again.
+  /// Cancel the registration that exists, and add one at the end. No invocation calls both. One
+  /// that is under way calls the old one if it gets there before; otherwise it calls neither, as if
+  /// the delegate had been removed and added again.
   case replaced
 }
 

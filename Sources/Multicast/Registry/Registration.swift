@@ -3,8 +3,8 @@ internal import Dispatch
 
 /// A handle of one registration: what `add` returns.
 ///
-/// A registration does not end when its handle goes away; it ends with ``cancel()``, with `remove`, with
-/// the delegate if that is held weakly, or with the hub.
+/// A registration does not end when its handle goes away; it ends with ``cancel()``, with `remove`,
+/// with the delegate if that is held weakly, or with the hub.
 ///
 /// ```swift
 /// let registration = hub.add(logger)
@@ -16,9 +16,9 @@ internal import Dispatch
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the callback itself.
 public final class Registration: Sendable {
-  // An unowned reference: it keeps the memory of the entry, hence its address, but not what the entry
-  // owns. A handle that is kept, by the delegate itself perhaps, keeps nothing alive.
-  // SAFETY: an entry is a native Swift object on every platform; the word never changes.
+  // An unowned reference: it keeps the memory of the entry, hence its address, but not what the
+  // entry owns. A handle that is kept, by the delegate itself perhaps, keeps nothing alive. SAFETY:
+  // an entry is a native Swift object on every platform; the word never changes.
   private nonisolated(unsafe) let reference: UnsafeMutableRawPointer
   private let mailbox: Mailbox?
   private let registry: Registry
@@ -44,8 +44,8 @@ extension Registration {
     entry?.isLive ?? false
   }
 
-  /// What became of the calls for a delegate that is called on a queue; `nil` for one that is called by the
-  /// sender.
+  /// What became of the calls for a delegate that is called on a queue; `nil` for one that is
+  /// called by the sender.
   public var statistics: DeliveryStatistics? {
     mailbox?.statistics
   }
@@ -62,11 +62,11 @@ extension Registration {
 
   /// Ends the registration, and returns when its callback is not running and never will.
   ///
-  /// It waits for this callback alone, not for others of the same invocation. Called from inside the
-  /// callback itself it returns at once: the promise then starts when that callback ends.
+  /// It waits for this callback alone, not for others of the same invocation. Called from inside
+  /// the callback itself it returns at once: the promise then starts when that callback ends.
   ///
-  /// A callback that waits for the task that called this, by whatever means, waits for ever. Cancelling
-  /// the task does not end the wait.
+  /// A callback that waits for the task that called this, by whatever means, waits for ever.
+  /// Cancelling the task does not end the wait.
   public func cancelAndWait() async {
     guard !cancelAndLook() else { return }
     var pause = Pause()
@@ -78,14 +78,14 @@ extension Registration {
     }
   }
 
-  /// Ends the registration, and blocks the thread until its callback is not running and never will, or
-  /// until `timeout` has passed.
+  /// Ends the registration, and blocks the thread until its callback is not running and never will,
+  /// or until `timeout` has passed.
   ///
   /// As for ``cancelAndWait()``. The registration has ended in either case.
   ///
   /// - Parameter timeout: how long to wait at the most. If it is zero or less, this only looks.
-  /// - Returns: whether the promise holds. From inside the callback itself: `true`, and the promise starts
-  ///   when that callback ends.
+  /// - Returns: whether the promise holds. From inside the callback itself: `true`, and the promise
+  ///   starts when that callback ends.
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult
   public func cancelAndWait(timeout: Duration) -> Bool {
@@ -101,7 +101,8 @@ extension Registration {
 
   /// Cancels.
   ///
-  /// - Returns: whether there is nothing to wait for, because this is called from inside the callback.
+  /// - Returns: whether there is nothing to wait for, because this is called from inside the
+  ///   callback.
   private func cancelAndLook() -> Bool {
     cancel()
     ThreadRecord.barrier()
@@ -120,7 +121,8 @@ extension Registration {
 
 /// How long to wait between two looks: twice as long each time, up to a millisecond.
 ///
-/// Callbacks do not announce their end, because each of them would pay for that; a waiter looks again.
+/// Callbacks do not announce their end, because each of them would pay for that; a waiter looks
+/// again.
 private struct Pause {
   private var microseconds = 1
 

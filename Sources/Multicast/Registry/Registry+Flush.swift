@@ -34,8 +34,8 @@ extension Registry {
 }
 
 extension DispatchTimeInterval {
-  /// `duration`, rounded down to nanoseconds; the longest interval there is if it is longer, and nothing if it is
-  /// negative.
+  /// `duration`, rounded down to nanoseconds; the longest interval there is if it is longer, and
+  /// nothing if it is negative.
   init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,5 +1,5 @@
-// The hot path: calling every entry that is registered now. It is inlinable, so that it is specialised
-// with the user's types and the closure in the user's module.
+// The hot path: calling every entry that is registered now. It is inlinable, so that it is
+// specialised with the user's types and the closure in the user's module.
 
 public import CMulticast
 public import Synchronization
@@ -7,8 +7,9 @@ public import Synchronization
 extension Registry {
   /// Passes the value of each live entry to `body`, in order, until it returns `false`.
   ///
-  /// The entries are those that were registered at the beginning, less those that are removed before
-  /// their turn. No lock is held while `body` runs. A weak target is retained for exactly its call.
+  /// The entries are those that were registered at the beginning, less those that are removed
+  /// before their turn. No lock is held while `body` runs. A weak target is retained for exactly
+  /// its call.
   @inlinable
   func visit<Value, E>(
     _: Value.Type, _ body: (Value) throws(E) -> Bool
@@ -21,7 +22,8 @@ extension Registry {
   /// Delivers to each live entry in the entry's own context.
   ///
   /// - Parameters:
-  ///   - here: what to do with a value now, if its entry has no mailbox. Returns whether that counts.
+  ///   - here: what to do with a value now, if its entry has no mailbox. Returns whether that
+  ///     counts.
   ///   - later: what to do with it when its turn has come, if it has one.
   /// - Returns: how many were enqueued, or called so that it counts.
   @inlinable @inline(__always)
@@ -51,7 +53,8 @@ extension Registry {
   ) throws(E) {
     var visit = Visit(ThreadRecord.current)
     if let published {
-      // SAFETY: the storage keeps the slots, the registry keeps the storage, and the caller the registry.
+      // SAFETY: the storage keeps the slots, the registry keeps the storage, and the caller the
+      // registry.
       let ticket = published._withUnsafeGuaranteedRef { $0.reclaimer.readers.enter(visit.thread) }
       defer {
         visit.end()
@@ -102,6 +105,7 @@ struct Visit {
     // SAFETY: `ThreadRecord.current` has a free frame, and only this thread opens frames in it.
     frame = thread.pointee.top
     thread.pointee.top = frame + 1
+    thread.pointee.wakeUps = 0
     lightBarrierIsFence = cmulticast_light_barrier_must_fence()
   }
 
@@ -125,7 +129,8 @@ struct Visit {
     }
   }
 
-  /// Runs `body` if `entry` is still active and its target alive, which it stays until `body` returns.
+  /// Runs `body` if `entry` is still active and its target alive, which it stays until `body`
+  /// returns.
   ///
   /// - Returns: what `body` returns, or `skipped` if it was not run.
   @inlinable @inline(__always)
@@ -152,7 +157,8 @@ struct Visit {
 
   /// Puts `call` into the mailbox of `entry` if the entry is still active.
   ///
-  /// The target is looked at when its turn has come. If an earlier one has found it dead, nothing is enqueued.
+  /// The target is looked at when its turn has come. If an earlier one has found it dead, nothing
+  /// is enqueued.
   ///
   /// - Returns: whether it was enqueued.
   @usableFromInline
@@ -160,7 +166,8 @@ struct Visit {
     _ call: Parcel, for entry: Unmanaged<Entry>, in mailbox: Unmanaged<Mailbox>
   ) -> Bool {
     let head = entry.head
-    // Releasing: as in `pass`. The last callback is over; whoever waits for it must not wait for this.
+    // Releasing: as in `pass`. The last callback is over; whoever waits for it must not wait for
+    // this.
     frame.pointee.store(nil, ordering: .releasing)
     let state = head.pointee.state.load(ordering: .acquiring)  // As in `pass`.
     guard EntryHead.isActive(state) else { return false }

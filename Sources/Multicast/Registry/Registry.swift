@@ -57,7 +57,8 @@ extension Registry {
     add(Entry.make(delegate, ownership: ownership, mailbox: mailbox))
   }
 
-  /// Adds an entry for `value` that lives as long as `owner`, or until it is removed if there is none.
+  /// Adds an entry for `value` that lives as long as `owner`, or until it is removed if there is
+  /// none.
   func add<Value>(_ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?) -> Registration {
     add(
       owner.map { Entry.make(value, owner: $0, mailbox: mailbox) }
@@ -119,8 +120,8 @@ extension Registry {
 
   /// Removes the entries whose delegate is gone.
   ///
-  /// The dead are looked for outside the lock, because looking may make this thread the last owner of a
-  /// delegate.
+  /// The dead are looked for outside the lock, because looking may make this thread the last owner
+  /// of a delegate.
   ///
   /// - Parameter waiting: whether to wait for the lock of the storage if it is taken.
   /// - Returns: how many were removed.

@@ -22,8 +22,8 @@ protocol EntrySlots {
 
 /// What a storage knows of its entries: where they are, whose they are, and how many.
 ///
-/// Plain data, to be changed by one thread at a time, under the lock of the storage. It runs no user
-/// code and destroys no entry: what it removes it returns.
+/// Plain data, to be changed by one thread at a time, under the lock of the storage. It runs no
+/// user code and destroys no entry: what it removes it returns.
 struct Roster<Slots: EntrySlots> {
   private(set) var slots: Slots
   private var index = IdentityIndex()
@@ -50,8 +50,8 @@ enum Insertion {
 extension Roster {
   /// Adds `entry` at the end, unless `duplicates` says otherwise.
   ///
-  /// - Parameter mayGrow: whether to make room if every place is taken. If not, the answer is `full`;
-  ///   the caller prunes and comes again. That is what bounds the memory kept for the dead.
+  /// - Parameter mayGrow: whether to make room if every place is taken. If not, the answer is
+  ///   `full`; the caller prunes and comes again. That is what bounds the memory kept for the dead.
   /// - Complexity: amortised O(1).
   mutating func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion {
     var existing: Unmanaged<Entry>?
@@ -67,8 +67,8 @@ extension Roster {
       append(entry)
       return .added
     }
-    // In this order: a reader whose count includes the new one finds the old one inactive, so that nobody
-    // calls both. The count is stored with release, and loaded with acquire.
+    // In this order: a reader whose count includes the new one finds the old one inactive, so that
+    // nobody calls both. The count is stored with release, and loaded with acquire.
     let old = take(existing, from: Int(existing.head.pointee.slot))
     append(entry)
     return .replaced(old)

@@ -1,6 +1,7 @@
 public import Dispatch
 
-/// An ``EventHub`` for each topic, made when the topic gets its first subscriber, and gone with its last one.
+/// An ``EventHub`` for each topic, made when the topic gets its first subscriber, and gone with its
+/// last one.
 ///
 /// ```swift
 /// let rooms = TopicHub<String, Message>()
@@ -11,8 +12,8 @@ public import Dispatch
 /// It does not keep events for topics without subscribers, so it does not replay.
 ///
 /// ## Thread safety
-/// Every operation may be called from any thread, also from inside a handler. No lock is held while user code runs, which includes the
-/// topic's `hash(into:)` and `==`.
+/// Every operation may be called from any thread, also from inside a handler. No lock is held while
+/// user code runs, which includes the topic's `hash(into:)` and `==`.
 public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   private let topics = TopicTable<Topic, Room<Event>>()
   private let ordering: Ordering
@@ -55,13 +56,14 @@ extension TopicHub {
     topics.value(for: topic)?.hub.send(event) ?? 0
   }
 
-  /// Hands `event` to every subscriber of `topic`, and suspends while the buffer of one whose policy is `.suspend` is full. See
-  /// ``EventHub/sendWaiting(_:)``.
+  /// Hands `event` to every subscriber of `topic`, and suspends while the buffer of one whose
+  /// policy is `.suspend` is full. See ``EventHub/sendWaiting(_:)``.
   public func sendWaiting(_ event: Event, to topic: Topic) async {
     await topics.value(for: topic)?.hub.sendWaiting(event)
   }
 
-  /// Calls `handler` with each event of `topic` from now on. See ``EventHub/subscribe(on:buffering:where:_:)``.
+  /// Calls `handler` with each event of `topic` from now on. See
+  /// ``EventHub/subscribe(on:buffering:where:_:)``.
   public func subscribe(
     to topic: Topic, on queue: DispatchQueue? = nil,
     buffering: BufferingPolicy<Event> = .unbounded,
@@ -81,14 +83,16 @@ extension TopicHub {
     enter(topic) { $0.subscribe(with: owner, on: queue, buffering: buffering, handler) }
   }
 
-  /// The events of `topic` from now on, as an asynchronous sequence. See ``EventHub/events(buffering:where:)``.
+  /// The events of `topic` from now on, as an asynchronous sequence. See
+  /// ``EventHub/events(buffering:where:)``.
   public func events(
     for topic: Topic, buffering: BufferingPolicy<Event> = .unbounded
   ) -> EventSequence<Event> {
     EventSequence { [self] in enter(topic) { $0.consumer(buffering, nil) } }
   }
 
-  /// Ends `topic` for those who are subscribed now; see ``EventHub/finish()``. Whoever subscribes later begins anew.
+  /// Ends `topic` for those who are subscribed now; see ``EventHub/finish()``. Whoever subscribes
+  /// later begins anew.
   public func finish(_ topic: Topic) {
     guard let room = topics.value(for: topic) else { return }
     room.close()
@@ -116,12 +120,14 @@ extension TopicHub {
 
 /// The hub of one topic, and who is in it.
 ///
-/// It closes for good when nobody is left, neither a subscriber nor somebody who is about to become one.
+/// It closes for good when nobody is left, neither a subscriber nor somebody who is about to become
+/// one.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class Room<Event: Sendable>: @unchecked Sendable {
-  // Sendable: `occupants` and `isClosed` are touched inside `lock` alone; `hub` is set before anybody else has the room.
+  // Sendable: `occupants` and `isClosed` are touched inside `lock` alone; `hub` is set before
+  // anybody else has the room.
   private(set) var hub: EventHub<Event>! = nil
   private let whenClosed: @Sendable (Room) -> Void
   private let lock = Lock()

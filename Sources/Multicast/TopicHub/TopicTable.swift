@@ -1,8 +1,10 @@
-/// Finds a value by a key of the user's, without running the user's `hash(into:)` or `==` under the lock.
+/// Finds a value by a key of the user's, without running the user's `hash(into:)` or `==` under the
+/// lock.
 ///
-/// A hash table whose buckets are immutable lists. The hash is computed before the lock is taken. Under the lock the list of a bucket is
-/// only fetched, or exchanged if it is still the one that was looked through. Keys are compared in between, by whoever is looking; if
-/// the list has changed meanwhile, they look again. A table that grows moves nodes by the hashes they keep.
+/// A hash table whose buckets are immutable lists. The hash is computed before the lock is taken.
+/// Under the lock the list of a bucket is only fetched, or exchanged if it is still the one that
+/// was looked through. Keys are compared in between, by whoever is looking; if the list has changed
+/// meanwhile, they look again. A table that grows moves nodes by the hashes they keep.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside `hash(into:)` and `==`.

@@ -137,7 +137,8 @@ struct SlowConsumerTests {
         var expected = 0
         for await event in slow {
           #expect(event == expected)
-          // The sender cannot be further ahead than the buffer, the batch taken, and the one it waits with.
+          // The sender cannot be further ahead than the buffer, the batch taken, and the one it
+          // waits with.
           #expect(sent.value <= event + 2 + 2 + 1)
           expected += 1
         }

@@ -13,8 +13,8 @@ import Testing
 struct CostLaws {
   @Test("the cost of an operation does not grow with the size", arguments: StorageStrategy.allCases)
   func theCostDoesNotGrowWithTheSize(storage: StorageStrategy) {
-    // A hundred times the size: an operation that looked at every entry would cost a hundred times as
-    // much. What is allowed beside is for caches and for whatever else the machine is doing.
+    // A hundred times the size: an operation that looked at every entry would cost a hundred times
+    // as much. What is allowed beside is for caches and for whatever else the machine is doing.
     let delegates = (0..<10_000).map { RecordingObserver($0) }
     let small = (0..<5).map { _ in cost(of: delegates.prefix(100), storage) }.min()!
     let large = (0..<3).map { _ in cost(of: delegates[...], storage) }.min()!

@@ -72,8 +72,8 @@ private struct Run {
       let id = someDelegate()
       let (removed, isExpected) = (hub.remove(held[id]!), model.remove(id))
       #if canImport(ObjectiveC) || MULTICAST_PORTABLE_WEAK
-        // The portable weak reference lets a new object take the address of a dead one. Until that is
-        // pruned, `remove` cannot tell the two: the dead one may be calling it from its deinit.
+        // The portable weak reference lets a new object take the address of a dead one. Until that
+        // is pruned, `remove` cannot tell the two: the dead one may be calling it from its deinit.
         #expect(removed || !isExpected, "\(name)")
       #else
         #expect(removed == isExpected, "\(name)")
@@ -120,8 +120,8 @@ private struct Run {
     return born
   }
 
-  /// Compares the hub with the model in some of the possible ways: reading prunes, so that each has to
-  /// be the first one at times.
+  /// Compares the hub with the model in some of the possible ways: reading prunes, so that each has
+  /// to be the first one at times.
   private mutating func agree(_ moment: String) -> Bool {
     for look in Look.allCases.shuffled(using: &generator).prefix(3) where !agree(look) {
       Issue.record("\(look) is wrong \(moment), \(name): \(hub.map(\.id)), not \(model.delegates)")

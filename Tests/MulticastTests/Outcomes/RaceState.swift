@@ -4,7 +4,8 @@ import Synchronization
 
 /// What the actors of one round share: a hub with one delegate in front, and a target.
 final class RaceState: @unchecked Sendable {
-  // Sendable: a property is changed by one actor alone and read by the others when the round is over.
+  // Sendable: a property is changed by one actor alone and read by the others when the round is
+  // over.
   private var ownHub: MulticastDelegate<any Observing>?
   /// The first in the hub, always alive.
   let front: RecordingObserver

@@ -1,5 +1,5 @@
-/// Slots in an array of Swift: a reader that retains the array has a snapshot, and a change copies the
-/// array if a reader holds it.
+/// Slots in an array of Swift: a reader that retains the array has a snapshot, and a change copies
+/// the array if a reader holds it.
 struct ArraySlots: EntrySlots {
   /// One element for each place that is used.
   private(set) var places: ContiguousArray<Entry?> = []

@@ -24,8 +24,9 @@ protocol EntryStorage: AnyObject, Sendable {
   /// Lets go of many at once.
   func dispose(_ removed: ContiguousArray<Entry>)
 
-  // All of these have one implementation, below. They are requirements so that the compiler makes one
-  // of each for each strategy, instead of one that asks for the types of its strategy at run time.
+  // All of these have one implementation, below. They are requirements so that the compiler makes
+  // one of each for each strategy, instead of one that asks for the types of its strategy at run
+  // time.
 
   func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion
   func remove(_ entry: Entry) -> Bool
@@ -90,7 +91,8 @@ extension EntryStorage {
 
   /// Removes those of `dead` that are still registered.
   ///
-  /// - Parameter waiting: whether to wait for the lock. If not, and it is taken, nothing is removed.
+  /// - Parameter waiting: whether to wait for the lock. If not, and it is taken, nothing is
+  ///   removed.
   /// - Returns: how many were removed.
   func prune(_ dead: ContiguousArray<Entry>, waiting: Bool) -> Int {
     let change: (inout Roster<Slots>) -> ContiguousArray<Entry> = { roster in

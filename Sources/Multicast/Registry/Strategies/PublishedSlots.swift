@@ -4,18 +4,20 @@
 //                                                       │        │
 //                                                     Entry    (empty)
 //
-// A writer, under the lock of the storage, appends into spare room and then publishes a larger count,
-// or empties a slot. When there is no room it fills a new list, publishes that, and retires the old one.
-// A reader, inside a read section, loads the list and then the count, and keeps both to its end.
+// A writer, under the lock of the storage, appends into spare room and then publishes a larger
+// count, or empties a slot. When there is no room it fills a new list, publishes that, and retires
+// the old one. A reader, inside a read section, loads the list and then the count, and keeps both
+// to its end.
 //
 // Which store pairs with which load:
 // - `slot.store` before `count.store` (releasing); `count.load` (acquiring) before `slot.load`. A
 //   reader finds every entry below its count, whole.
-// - `current.exchange` and `slot.store(nil)` unlink; both are sequentially consistent, and so are the
-//   loads of `current` and of slots, because `ReaderCounters` argues with the total order.
+// - `current.exchange` and `slot.store(nil)` unlink; both are sequentially consistent, and so are
+//   the loads of `current` and of slots, because `ReaderCounters` argues with the total order.
 //
 // The list owns a retain of each entry in the current list; an old list owns nothing. An entry that
-// is vacated is retired, hence it outlives every reader that might have found it, in whichever list.
+// is vacated is retired, hence it outlives every reader that might have found it, in whichever
+// list.
 
 public import CMulticast
 public import Synchronization
@@ -58,15 +60,15 @@ struct SlotList {
     return list
   }
 
-  /// How many slots ahead an invocation asks for what it will need. As many empty slots lie behind the
-  /// last one, so that it need not look where the list ends.
+  /// How many slots ahead an invocation asks for what it will need. As many empty slots lie behind
+  /// the last one, so that it need not look where the list ends.
   @usableFromInline static var prefetchDistance: Int { 4 }
 
   /// Asks for the memory of the entry a few places behind `slot`, which is only looked at.
   @inlinable @inline(__always)
   static func prefetch(_ slot: UnsafeMutablePointer<Slot>) {
-    // Relaxed: nothing is read through it. The entry may be gone: an address may be prefetched, whatever
-    // is there.
+    // Relaxed: nothing is read through it. The entry may be gone: an address may be prefetched,
+    // whatever is there.
     let entry = (slot + prefetchDistance).pointee.load(ordering: .relaxed)
     cmulticast_prefetch(entry?.toOpaque(), Entry.hotOffset)
   }
