@@ -1,0 +1,62 @@
+internal import Dispatch
+
+/// Puts the blocks of many mailboxes on their queues, on a thread of its own.
+///
+/// Scheduling a block costs several times as much as appending to a mailbox. An invocation that
+/// finds a few mailboxes idle schedules their blocks itself: that is the shortest way. One that
+/// finds many idle leaves them here, and while there is work here everybody does. So senders go on
+/// sending, the mailboxes fill meanwhile, and a block finds more than one element.
+///
+/// It waits for nobody: scheduling a block does not block, whatever the queue is doing.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+final class WakeUps: @unchecked Sendable {
+  // Sendable: `waiting` and `isBusy` are touched inside `lock` alone, `batch` by the one block that
+  // is on the queue.
+
+  static let shared = WakeUps()
+
+  /// How many blocks an invocation schedules itself.
+  static var perInvocation: Int { 4 }
+
+  typealias WakeUp = (mailbox: QueueMailbox, entry: Entry)
+
+  private let queue = DispatchQueue(label: "Multicast.WakeUps")
+  private let lock = Lock()
+  private var waiting: [WakeUp] = []
+  private var isBusy = false
+  private var batch: [WakeUp] = []
+
+  private init() {}
+
+  /// Takes over to wake `mailbox`, if there is work here already or `begins`.
+  ///
+  /// - Returns: whether it did.
+  func take(_ mailbox: QueueMailbox, _ entry: Entry, begins: Bool) -> Bool {
+    let (isTaken, mustSchedule) = lock.withLock { () -> (Bool, Bool) in
+      guard isBusy || begins else { return (false, false) }
+      waiting.append((mailbox, entry))
+      defer { isBusy = true }
+      return (true, !isBusy)
+    }
+    if mustSchedule { queue.async { self.work() } }
+    return isTaken
+  }
+
+  private func work() {
+    while takeBatch() {
+      for (mailbox, entry) in batch { mailbox.schedule(entry) }
+      batch.removeAll(keepingCapacity: true)
+    }
+  }
+
+  /// - Returns: whether there is something to do; otherwise it is over.
+  private func takeBatch() -> Bool {
+    lock.withLock {
+      swap(&waiting, &batch)
+      isBusy = !batch.isEmpty
+      return isBusy
+    }
+  }
+}
