@@ -1,0 +1,25 @@
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
+/// How many sockets this process may hold.
+enum OpenFileLimit {
+  /// Raises the limit to `count` if it is lower.
+  static func raise(to count: Int) throws(LoadError) {
+    var limit = rlimit()
+    #if canImport(Darwin)
+      let resource = RLIMIT_NOFILE
+    #else
+      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #endif
+    guard getrlimit(resource, &limit) == 0 else { throw LoadError("getrlimit failed") }
+    guard limit.rlim_cur < rlim_t(count) else { return }
+    limit.rlim_cur = rlim_t(count)
+    guard limit.rlim_cur <= limit.rlim_max, setrlimit(resource, &limit) == 0 else {
+      throw LoadError(
+        "\(count) open files are needed and \(limit.rlim_max) allowed: see 'ulimit -H -n'")
+    }
+  }
+}

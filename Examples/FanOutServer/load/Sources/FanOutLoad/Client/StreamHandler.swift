@@ -1,0 +1,85 @@
+internal import NIOCore
+
+/// One event stream: subscribes, then checks and counts what comes.
+final class StreamHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let request: ByteBuffer
+  private let collector: Collector
+  private let isStalled: Bool
+  /// Succeeds with the head of a good response.
+  private let opened: EventLoopPromise<Void>
+
+  private var response = ResponseScanner()
+  private var events = EventScanner()
+  private var check = SequenceCheck()
+  private var isOpen = false
+
+  /// - Parameter isStalled: stop reading when the head of the response has come.
+  init(
+    request: ByteBuffer, collector: Collector, isStalled: Bool, opened: EventLoopPromise<Void>
+  ) {
+    self.request = request
+    self.collector = collector
+    self.isStalled = isStalled
+    self.opened = opened
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(request), promise: nil)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let now = Clock.now
+    do {
+      try unwrapInboundIn(data).withUnsafeReadableBytes { bytes in
+        var rest = bytes
+        while let part = try response.next(in: &rest) { try take(part, at: now, context) }
+      }
+    } catch {
+      fail(error, context)
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    fail(LoadError("the server closed a stream"), context)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    fail(error, context)
+  }
+}
+
+extension StreamHandler {
+  private func take(
+    _ part: ResponseScanner.Part, at now: UInt64, _ context: ChannelHandlerContext
+  ) throws {
+    switch part {
+    case .head(status: 200):
+      isOpen = true
+      opened.succeed()
+      if isStalled {
+        context.channel.setOption(.autoRead, value: false).whenFailure(opened.fail)
+      } else {
+        collector.add { [weak self] in self?.check ?? SequenceCheck() }
+      }
+    case .head(let status):
+      throw LoadError("subscribing was answered with HTTP status \(status)")
+    case .body(let bytes):
+      guard !isStalled else { return }
+      try events.scan(bytes) { collector.receive($0, at: now, &check) }
+    case .end:
+      throw LoadError("the server ended a stream")
+    }
+  }
+
+  private func fail(_ error: any Error, _ context: ChannelHandlerContext) {
+    if !isOpen {
+      opened.fail(error)
+    } else if !isStalled {
+      collector.streamFailed(error)
+    }
+    context.close(promise: nil)
+  }
+}

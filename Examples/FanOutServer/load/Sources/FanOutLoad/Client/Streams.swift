@@ -1,0 +1,119 @@
+internal import NIOCore
+internal import NIOPosix
+
+/// The event streams of a run, spread over event loops with a collector each.
+struct Streams: Sendable {
+  /// One loop, and what came on it. The collector is used on that loop alone.
+  private struct Lane: Sendable {
+    let loop: any EventLoop
+    let collector: NIOLoopBound<Collector>
+  }
+
+  private let lanes: [Lane]
+  private let address: SocketAddress
+  private let request: ByteBuffer
+
+  init(
+    loops: [any EventLoop], address: SocketAddress, host: String, path: String, payloadSize: Int
+  ) async throws {
+    var lanes: [Lane] = []
+    for loop in loops {
+      let collector = try await loop.submit {
+        NIOLoopBound(Collector(payloadSize: payloadSize), eventLoop: loop)
+      }.get()
+      lanes.append(Lane(loop: loop, collector: collector))
+    }
+    self.lanes = lanes
+    self.address = address
+    request = ByteBuffer(
+      string: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nAccept: text/event-stream\r\n\r\n")
+  }
+}
+
+extension Streams {
+  /// Streams that are being opened at the same time: well below the backlog of a listening socket.
+  private static let opening = 128
+  /// Streams with the same source address: well below the number of local ports.
+  private static let perSource = 10_000
+
+  /// Opens `count` streams, and returns when the server has answered on each of them.
+  func open(_ count: Int, areStalled: Bool = false) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<count {
+        if index >= Self.opening { try await group.next() }
+        group.addTask { try await openStream(index, isStalled: areStalled) }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  private func openStream(_ index: Int, isStalled: Bool) async throws {
+    let lane = lanes[index % lanes.count]
+    let opened = lane.loop.makePromise(of: Void.self)
+    var bootstrap = ClientBootstrap(group: lane.loop)
+      .connectTimeout(.seconds(20))
+      .channelInitializer { [request] channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            StreamHandler(
+              request: request, collector: lane.collector.value, isStalled: isStalled,
+              opened: opened))
+        }
+      }
+    if isStalled {
+      // What it does not read shall not disappear in the kernel's buffers.
+      bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: 4096)
+    }
+    if let source = try source(index) { bootstrap = bootstrap.bind(to: source) }
+    do {
+      _ = try await bootstrap.connect(to: address).get()
+    } catch {
+      opened.fail(error)
+    }
+    do {
+      try await opened.futureResult.get()
+    } catch {
+      throw LoadError("stream \(index + 1) cannot be opened: \(error)")
+    }
+  }
+
+  /// `127.0.0.2` for the second ten thousand streams, and so on; `nil` where the system may choose.
+  private func source(_ index: Int) throws -> SocketAddress? {
+    guard index >= Self.perSource, address.ipAddress?.hasPrefix("127.") == true else { return nil }
+    return try SocketAddress(ipAddress: "127.0.0.\(1 + index / Self.perSource)", port: 0)
+  }
+}
+
+extension Streams {
+  /// Calls `body` with the number of events that all streams of a loop have, on that loop.
+  func onCompleted(_ body: @escaping @Sendable (_ count: Int, _ loop: Int) -> Void) async throws {
+    for (index, lane) in lanes.enumerated() {
+      try await lane.loop.submit {
+        lane.collector.value.onCompleted = { body($0, index) }
+      }.get()
+    }
+  }
+
+  /// Records the latencies of events from number `sequence` on.
+  func measure(from sequence: Int) async throws {
+    for lane in lanes {
+      try await lane.loop.submit { lane.collector.value.measuredFrom = sequence }.get()
+    }
+  }
+
+  /// What has come on all streams, when `published` events were sent.
+  func tally(published: Int) async throws -> Tally {
+    var sum = Tally()
+    for lane in lanes {
+      sum =
+        sum
+        + (try await lane.loop.submit { lane.collector.value.tally(published: published) }.get())
+    }
+    return sum
+  }
+
+  /// Streams that end from now on did not fail, and `onCompleted` calls nobody any more.
+  func close() async throws {
+    for lane in lanes { try await lane.loop.submit { lane.collector.value.close() }.get() }
+  }
+}

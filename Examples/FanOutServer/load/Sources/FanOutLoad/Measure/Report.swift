@@ -1,0 +1,76 @@
+/// The result of a run. Its fields are those of the JSON file.
+struct Report: Codable, Sendable {
+  var streams: Int
+  var stalledStreams: Int
+  var payloadBytes: Int
+  /// Events per second that were asked for; 0 is full speed.
+  var rate: Double
+  var window: Int
+  /// Events of the measured part.
+  var published: Int
+  /// From the first publication to the last receipt.
+  var seconds: Double
+  var publishedPerSecond: Double
+  var deliveries: Int
+  var deliveriesPerSecond: Double
+  /// From publication to receipt.
+  var p50Milliseconds: Double
+  var p99Milliseconds: Double
+  var maxMilliseconds: Double
+  /// How long after it was due an event was published, at worst.
+  var latestPublicationMilliseconds: Double
+  /// Of the client itself, in the measured part.
+  var clientCPUSeconds: Double
+  var server: Server?
+  /// What was wrong; empty if each stream got each event exactly once and in order.
+  var complaints: [String]
+
+  /// The server's processes.
+  struct Server: Codable, Sendable {
+    /// In the measured part.
+    var cpuSeconds: Double
+    var deliveriesPerCPUSecond: Double
+    /// Resident memory before the first stream.
+    var residentKilobytesBefore: Int
+    /// When all streams were open and each had one event.
+    var residentKilobytesOpen: Int
+    var residentKilobytesAfter: Int
+    var kilobytesPerStream: Double
+  }
+}
+
+extension Report {
+  /// The report in lines for people.
+  var text: String {
+    var lines = [
+      "streams          \(streams)" + (stalledStreams > 0 ? " and \(stalledStreams) stalled" : ""),
+      "published        \(published) events of \(payloadBytes) bytes in \(seconds.rounded(2)) s, "
+        + "\(publishedPerSecond.rounded(1)) per second",
+      "deliveries       \(deliveries), \(Int(deliveriesPerSecond)) per second",
+      "latency          p50 \(p50Milliseconds.rounded(3)) ms, p99 \(p99Milliseconds.rounded(3)) ms, "
+        + "max \(maxMilliseconds.rounded(3)) ms",
+      "publisher        late by \(latestPublicationMilliseconds.rounded(3)) ms at most",
+      "client CPU       \(clientCPUSeconds.rounded(2)) s",
+    ]
+    if let server {
+      lines += [
+        "server CPU       \(server.cpuSeconds.rounded(2)) s, "
+          + "\(Int(server.deliveriesPerCPUSecond)) deliveries per CPU second",
+        "server memory    \(server.residentKilobytesBefore) KB before, "
+          + "\(server.residentKilobytesOpen) KB open, \(server.residentKilobytesAfter) KB after, "
+          + "\(server.kilobytesPerStream.rounded(1)) KB per stream",
+      ]
+    }
+    lines += complaints.map { "WRONG            \($0)" }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension Double {
+  /// Rounded to `digits` after the point.
+  fileprivate func rounded(_ digits: Int) -> Double {
+    var scale = 1.0
+    for _ in 0..<digits { scale *= 10 }
+    return (self * scale).rounded() / scale
+  }
+}
