@@ -1,3 +1,9 @@
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
 /// A benchmark as a command-line program.
 public struct BenchmarkProgram {
   private let name: String
@@ -12,12 +18,17 @@ public struct BenchmarkProgram {
 }
 
 extension BenchmarkProgram {
+  /// Does what the command line says, and exits.
+  public func main() -> Never {
+    exit(run(CommandLine.arguments.dropFirst()))
+  }
+
   /// Does what `arguments` say.
   ///
   /// - Parameter arguments: the command line, without the name of the program.
   /// - Returns: the exit status: 0, or 1 if a requirement or a result is missed, or 2 if the program was
   ///   not used as it should be.
-  public func run(_ arguments: some Sequence<String>) -> Int32 {
+  func run(_ arguments: some Sequence<String>) -> Int32 {
     do {
       let options = try Options(arguments)
       if options.asksForHelp {

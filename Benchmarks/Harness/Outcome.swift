@@ -44,11 +44,18 @@ extension Outcome {
   public func best(
     _ system: String, size: Int? = nil, threads: Int? = nil, _ metric: Metric = .time
   ) -> Double? {
+    distribution(system, size: size, threads: threads, metric).map(metric.best)
+  }
+
+  /// The samples of the row that is described, or `nil` if it was not measured.
+  public func distribution(
+    _ system: String, size: Int? = nil, threads: Int? = nil, _ metric: Metric = .time
+  ) -> Distribution? {
     let row = rows.first {
       $0.system == system && $0.metric == metric && (size == nil || $0.size == size)
         && (threads == nil || $0.threads == threads)
     }
-    return row?.best
+    return row?.distribution
   }
 
   /// The best sample of `system` as a multiple of that of `other`.

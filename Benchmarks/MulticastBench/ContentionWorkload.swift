@@ -1,6 +1,5 @@
 internal import BenchmarkHarness
 internal import Multicast
-internal import Synchronization
 
 extension Workload {
   /// Several threads on one hub. The work is the same however many share it, and no handler writes
@@ -71,7 +70,7 @@ private struct Contention {
       // one of the default strategy.
       iterations: isBaseline ? 12_000 : 4000
     ) { iterations in
-      let delivered = Total()
+      let delivered = Tally()
       let elapsed = ThreadTeam.run(threads) { thread in
         // A share each, and what is left over for the first ones.
         let share = iterations / threads + (thread < iterations % threads ? 1 : 0)
@@ -81,18 +80,6 @@ private struct Contention {
       return [Double(iterations * size) / Double(elapsed) * 1000]
     }
   }
-}
-
-/// A sum to which each thread adds once, at its end.
-private final class Total: Sendable {
-  private let sum = Atomic(0)
-
-  func add(_ value: Int) {
-    // Relaxed: it is read after the threads were joined.
-    sum.wrappingAdd(value, ordering: .relaxed)
-  }
-
-  var value: Int { sum.load(ordering: .relaxed) }
 }
 
 @inline(never)

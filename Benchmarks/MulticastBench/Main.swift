@@ -8,8 +8,8 @@ enum Main {
       summary: "measures the storage strategies of Multicast side by side",
       workloads: [
         .floor, .invocation, .retain, .contention, .churn, .registration, .memory, .prune,
-        .compaction, .queues, .hub, .consumers,
+        .compaction, .queues, .hub, .consumers, .actor, .topics,
       ])
-    Exit.with(program.run(CommandLine.arguments.dropFirst()))
+    program.main()
   }
 }

@@ -39,7 +39,7 @@ private struct QueueDelivery {
     return Experiment(
       "queue/\(ownership)/\(load), \(place)", detail: "N = \(size)", requirements: requirements
     ) {
-      [plain, measured]
+      [plain] + StorageStrategy.allCases.map(measured)
     }
   }
 
@@ -84,12 +84,12 @@ private struct QueueDelivery {
     }
   }
 
-  private var measured: Case {
+  private func measured(_ storage: StorageStrategy) -> Case {
     let listeners = Listeners(size)
     let pairs = ContiguousArray(zip(listeners.observers, queues))
-    let hub = MulticastDelegate<any Observer>()
+    let hub = MulticastDelegate<any Observer>(storage: storage)
     for (observer, queue) in pairs { hub.add(observer, ownership: ownership, on: queue) }
-    return timed(StorageStrategy.waitFree.rawValue, isBaseline: false, listeners) { iterations in
+    return timed(storage.rawValue, isBaseline: false, listeners) { iterations in
       for _ in 0..<iterations {
         hub.invoke { $0.notify(1) }
         if load == .sparse { drain(pairs) }

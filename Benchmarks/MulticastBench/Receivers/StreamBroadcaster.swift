@@ -1,0 +1,21 @@
+internal import Synchronization
+
+/// An `AsyncStream` for each consumer, and their continuations under a lock: what everybody writes.
+final class StreamBroadcaster: Sendable {
+  let streams: [AsyncStream<Int>]
+  private let continuations: Mutex<[AsyncStream<Int>.Continuation]>
+
+  init(consumers: Int) {
+    let pairs = (0..<consumers).map { _ in AsyncStream.makeStream(of: Int.self) }
+    streams = pairs.map(\.stream)
+    continuations = Mutex(pairs.map(\.continuation))
+  }
+
+  func send(_ event: Int) {
+    for continuation in continuations.withLock({ $0 }) { continuation.yield(event) }
+  }
+
+  func finish() {
+    for continuation in continuations.withLock({ $0 }) { continuation.finish() }
+  }
+}
