@@ -15,7 +15,7 @@ struct RingBuffer<Element> {
 
   /// - Complexity: amortised O(1).
   mutating func append(_ element: Element) {
-    if count == places.count { resize(to: max(4, places.count * 2)) }
+    if count == places.count { resize(to: max(1, places.count * 2)) }
     places[(head + count) & (places.count - 1)] = element
     count += 1
   }

@@ -19,15 +19,16 @@ public struct BufferingPolicy<Event: Sendable>: Sendable {
 
   let limit: Int
   let whenFull: Backlog.WhenFull
-  let key: (@Sendable (Event) -> AnyHashable)?
+  /// Makes the table by which a subscriber's events are coalesced; `nil` if they are not.
+  let positions: (@Sendable () -> KeyPositions<Event>)?
 
   private init(
     limit: Int, whenFull: Backlog.WhenFull,
-    key: (@Sendable (Event) -> AnyHashable)? = nil
+    positions: (@Sendable () -> KeyPositions<Event>)? = nil
   ) {
     self.limit = limit
     self.whenFull = whenFull
-    self.key = key
+    self.positions = positions
   }
 }
 
@@ -58,9 +59,15 @@ extension BufferingPolicy {
   ///
   /// - Parameter key: computes the key of an event. It is called by senders, and so are the key's
   ///   `hash(into:)` and `==`; no lock is held then.
+  @inlinable
   public static func coalescing<Key: Hashable & Sendable>(
     by key: @escaping @Sendable (Event) -> Key
   ) -> BufferingPolicy {
-    BufferingPolicy(limit: .max, whenFull: .dropNewest) { AnyHashable(key($0)) }
+    coalescing { KeyPositions(by: key) }
+  }
+
+  @usableFromInline
+  static func coalescing(_ positions: @escaping @Sendable () -> KeyPositions<Event>) -> Self {
+    BufferingPolicy(limit: .max, whenFull: .dropNewest, positions: positions)
   }
 }

@@ -5,30 +5,29 @@
 /// its event in the inbox, and goes.
 ///
 /// ## Thread safety
-/// ``enqueue(_:_:for:)`` may be called from any thread.
+/// ``enqueue(_:for:)`` may be called from any thread.
 final class Coalescer<Event: Sendable>: @unchecked Sendable {
   // Sendable: `inbox` and `isBusy` are touched inside `lock` alone, `positions` by whoever has set
   // `isBusy`.
-  private let key: @Sendable (Event) -> AnyHashable
+  private let positions: KeyPositions<Event>
   private let mailbox: Mailbox
   private let lock = Lock()
   private var inbox = RingBuffer<Parcel>()
   private var isBusy = false
-  /// Where in the mailbox the newest event with each key is, or was.
-  private var positions: [AnyHashable: Int] = [:]
 
-  init(_ mailbox: Mailbox, by key: @escaping @Sendable (Event) -> AnyHashable) {
+  init(_ mailbox: Mailbox, _ positions: KeyPositions<Event>) {
     self.mailbox = mailbox
-    self.key = key
+    self.positions = positions
   }
 
   func enqueue(_ event: Parcel, for entry: Entry) {
     let isOurs = lock.withLock {
-      inbox.append(event)
+      if isBusy { inbox.append(event) }
       defer { isBusy = true }
       return !isBusy
     }
     guard isOurs else { return }
+    place(event, for: entry)
     while let next = takeNext() { place(next, for: entry) }
   }
 
@@ -41,15 +40,15 @@ final class Coalescer<Event: Sendable>: @unchecked Sendable {
   }
 
   private func place(_ event: Parcel, for entry: Entry) {
-    let key = key(event.event(Event.self))
-    let old = positions[key]
-    let (position, effects, front, waiting) = mailbox.lock.withLock {
+    let old = positions.find(event.event(Event.self))
+    let (position, effects, front) = mailbox.lock.withLock {
       let (position, effects) = mailbox.backlog.replace(old, with: event)
-      return (position, effects, mailbox.backlog.front, position - mailbox.backlog.front + 1)
+      return (position, effects, mailbox.backlog.front)
     }
-    positions[key] = position
     mailbox.perform(effects, for: entry)
+    guard position != old else { return }
+    let keys = positions.note(position)
     // Keys of events that have left are forgotten now and then.
-    if positions.count > 2 * max(waiting, 16) { positions = positions.filter { $0.value >= front } }
+    if keys > 2 * max(position - front + 1, 16) { positions.forget(front) }
   }
 }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// One iteration over the events of a hub; its end is the end of the subscription.
 ///
 /// ## Thread safety
@@ -60,18 +62,27 @@ final class EventConsumer: Sendable {
 ///
 /// ## Thread safety
 /// ``take()`` may be called from any thread.
-final class EventSource: @unchecked Sendable {
-  // Sendable: `first` is touched inside `lock` alone.
+final class EventSource: Sendable {
   private let subscribe: @Sendable () -> EventConsumer
-  private let lock = Lock()
-  private var first: EventConsumer?
+  /// Retained, until somebody takes it.
+  private let first: Atomic<Unmanaged<EventConsumer>?>
 
   init(_ subscribe: @escaping @Sendable () -> EventConsumer) {
     self.subscribe = subscribe
-    first = subscribe()
+    first = Atomic(.passRetained(subscribe()))
+  }
+
+  deinit {
+    _ = takeFirst()
   }
 
   func take() -> EventConsumer {
-    lock.withLock { first.take() } ?? subscribe()
+    takeFirst() ?? subscribe()
+  }
+
+  private func takeFirst() -> EventConsumer? {
+    // Acquiring: whoever takes it sees it as the sequence was made. One exchange finds it, so the
+    // reference that `init` retained is consumed once.
+    first.exchange(nil, ordering: .acquiring)?.takeRetainedValue()
   }
 }

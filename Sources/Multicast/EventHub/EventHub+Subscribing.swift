@@ -98,7 +98,8 @@ extension EventHub {
         }
       }
     }
-    let registration = register(mailbox, queue == nil ? nil : buffering.key, filter, handler, owner)
+    let registration = register(
+      mailbox, queue == nil ? nil : buffering.positions, filter, handler, owner)
     if replays, let entry = registration.entry { mailbox?.start(entry) }
     return Subscription(registration, mailbox, finishing, endsWithHandle: owner == nil)
   }
@@ -108,19 +109,19 @@ extension EventHub {
   ) -> EventConsumer {
     let mailbox = StreamMailbox(
       limit: buffering.limit, whenFull: buffering.whenFull, losses: losses)
-    let registration = register(mailbox, buffering.key, filter, nil, nil)
+    let registration = register(mailbox, buffering.positions, filter, nil, nil)
     return EventConsumer(registration, mailbox)
   }
 
   /// Adds a subscriber, lets it in with its replay, and looks whether the hub has finished
   /// meanwhile.
   private func register(
-    _ mailbox: Mailbox?, _ key: (@Sendable (Event) -> AnyHashable)?,
+    _ mailbox: Mailbox?, _ positions: (@Sendable () -> KeyPositions<Event>)?,
     _ filter: (@Sendable (Event) -> Bool)?, _ handler: (@Sendable (Event) -> Void)?,
     _ owner: AnyObject?
   ) -> Registration {
     let start = sequencer.map { _ in StartingPoint() }
-    let coalescer = key.flatMap { key in mailbox.map { Coalescer($0, by: key) } }
+    let coalescer = positions.flatMap { make in mailbox.map { Coalescer($0, make()) } }
     var path: EventPath<Event>?
     if mailbox != nil || filter != nil || start != nil {
       path = EventPath(filter: filter, start: start, mailbox: mailbox, coalescer: coalescer)

@@ -4,21 +4,28 @@
 /// entry and removes one in constant time, even among many of the same delegate. It hashes
 /// addresses: no `hash(into:)` or `==` of a user runs here.
 ///
+/// A few entries make one chain, without a table: most hubs have no more.
+///
 /// It owns nothing. An entry must be removed before it is released.
 struct IdentityIndex {
+  /// The chain of each bucket; empty as long as there is only one.
   private var buckets: ContiguousArray<Unmanaged<Entry>?> = []
+  /// The chain if there is only one.
+  private var onlyChain: Unmanaged<Entry>?
+
+  /// How many entries make do with one chain.
+  private static var chainLength: Int { 4 }
 
   /// Adds `entry`, in front of others with the same address.
   ///
   /// - Complexity: O(1).
   mutating func insert(_ entry: Unmanaged<Entry>) {
-    if buckets.isEmpty { rebuild(for: 4, []) }
-    let bucket = bucket(of: entry.head.pointee.address)
-    let first = buckets[bucket]
+    let address = entry.head.pointee.address
+    let first = self[address]
     entry.head.pointee.previous = nil
     entry.head.pointee.next = first
     first?.head.pointee.previous = entry
-    buckets[bucket] = entry
+    self[address] = entry
   }
 
   /// Removes `entry`.
@@ -30,7 +37,7 @@ struct IdentityIndex {
     if let previous = head.pointee.previous {
       previous.head.pointee.next = head.pointee.next
     } else {
-      buckets[bucket(of: head.pointee.address)] = head.pointee.next
+      self[head.pointee.address] = head.pointee.next
     }
     head.pointee.previous = nil
     head.pointee.next = nil
@@ -40,8 +47,7 @@ struct IdentityIndex {
   ///
   /// - Complexity: O(1) on average.
   func first(at address: Int) -> Unmanaged<Entry>? {
-    guard !buckets.isEmpty else { return nil }
-    return matching(address, from: buckets[bucket(of: address)])
+    matching(address, from: self[address])
   }
 
   /// The next older entry with the same address as `entry`.
@@ -62,10 +68,26 @@ struct IdentityIndex {
   ///
   /// - Complexity: O(`capacity`).
   mutating func rebuild(for capacity: Int, _ entries: ContiguousArray<Unmanaged<Entry>>) {
-    var count = 4
-    while count < capacity { count *= 2 }
+    var count = 0
+    if capacity > Self.chainLength {
+      count = 2 * Self.chainLength
+      while count < capacity { count *= 2 }
+    }
+    onlyChain = nil
     buckets = ContiguousArray(repeating: nil, count: count)
     for entry in entries { insert(entry) }
+  }
+
+  /// The chain in which entries with this address are.
+  private subscript(address: Int) -> Unmanaged<Entry>? {
+    get { buckets.isEmpty ? onlyChain : buckets[bucket(of: address)] }
+    set {
+      if buckets.isEmpty {
+        onlyChain = newValue
+      } else {
+        buckets[bucket(of: address)] = newValue
+      }
+    }
   }
 
   private func bucket(of address: Int) -> Int {

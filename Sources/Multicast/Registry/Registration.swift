@@ -17,8 +17,8 @@ internal import Dispatch
 /// Every operation may be called from any thread, also from inside the callback itself.
 public final class Registration: Sendable {
   // An unowned reference: it keeps the memory of the entry, hence its address, but not what the
-  // entry owns. A handle that is kept, by the delegate itself perhaps, keeps nothing alive. SAFETY:
-  // an entry is a native Swift object on every platform; the word never changes.
+  // entry owns. A handle that is kept, by the delegate itself perhaps, keeps nothing alive.
+  // SAFETY: an entry is a native Swift object on every platform; the word never changes.
   private nonisolated(unsafe) let reference: UnsafeMutableRawPointer
   private let mailbox: Mailbox?
   private let registry: Registry

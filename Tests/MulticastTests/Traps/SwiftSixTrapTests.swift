@@ -42,7 +42,7 @@ struct SwiftSixTrapTests {
       for (number, line) in lines.enumerated() {
         let code = line.trimmingPrefix { $0 == " " }
         guard !code.hasPrefix("//") else { continue }
-        let nearby = lines[max(0, number - 5)...min(number + 5, lines.count - 1)]
+        let nearby = lines[max(0, number - 3)...min(number + 3, lines.count - 1)]
         if line.contains("@unchecked Sendable") {
           conformances += 1
           #expect(
