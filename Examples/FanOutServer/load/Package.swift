@@ -32,7 +32,13 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "FanOutLoadTests",
-      dependencies: ["FanOutLoad"],
+      dependencies: [
+        "FanOutLoad",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -7,7 +7,8 @@ final class Collector {
   /// Length of the data of every event.
   let payloadSize: Int
 
-  private var checks: [() -> SequenceCheck] = []
+  /// One for each stream that was opened, also when it has ended.
+  private var checks: [SequenceCheck] = []
   /// How many streams have received each event.
   private var receipts: [Int32] = []
   private var completed = 0
@@ -20,12 +21,15 @@ final class Collector {
 }
 
 extension Collector {
-  /// Counts a stream in.
-  func add(_ check: @escaping () -> SequenceCheck) { checks.append(check) }
+  /// Counts a stream in, and returns its number.
+  func addStream() -> Int {
+    checks.append(SequenceCheck())
+    return checks.count - 1
+  }
 
   /// Takes an event in that came on a stream.
   @inline(__always)
-  func receive(_ event: EventScanner.Event, at now: UInt64, _ check: inout SequenceCheck) {
+  func receive(_ event: EventScanner.Event, at now: UInt64, on stream: Int) {
     guard let payload = event.payload, payload.sequence < Schedule.limit,
       event.dataLength == payloadSize, !event.isNotice
     else {
@@ -33,9 +37,7 @@ extension Collector {
       return
     }
     if !event.hasID { tally.withoutID += 1 }
-    let isNew = payload.sequence >= check.expected
-    _ = check.receive(payload.sequence)
-    guard isNew else { return }
+    guard checks[stream].receive(payload.sequence) else { return }
 
     if payload.sequence >= measuredFrom {
       tally.deliveries += 1
@@ -55,7 +57,7 @@ extension Collector {
   /// What has come up to now, when `published` events were sent.
   func tally(published: Int) -> Tally {
     var tally = tally
-    for check in checks.map({ $0() }) {
+    for check in checks {
       let missing = check.missing(of: published)
       tally.missing += missing
       tally.repeated += check.repeated

@@ -80,9 +80,13 @@ extension LoadRun {
     let after = try ProcessUsage.of(processes)
     let clientAfter = try ProcessUsage.of([getpid()])
     let tally = try await streams.tally(published: warmUp.published + outcome.published)
-    return report(
+    var report = report(
       outcome, tally, before: before, open: open, after: after,
       clientCPUSeconds: clientAfter.cpuSeconds - client.cpuSeconds)
+    if warmUp.isStalled || outcome.isStalled {
+      report.complaints.append("given up after \(patienceSeconds) s in which nothing arrived")
+    }
+    return report
   }
 
   private func connectPublisher(

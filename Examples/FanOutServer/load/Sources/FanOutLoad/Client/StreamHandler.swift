@@ -13,8 +13,9 @@ final class StreamHandler: ChannelInboundHandler {
 
   private var response = ResponseScanner()
   private var events = EventScanner()
-  private var check = SequenceCheck()
   private var isOpen = false
+  /// Number of this stream at the collector, once it is open.
+  private var stream = 0
 
   /// - Parameter isStalled: stop reading when the head of the response has come.
   init(
@@ -62,13 +63,13 @@ extension StreamHandler {
       if isStalled {
         context.channel.setOption(.autoRead, value: false).whenFailure(opened.fail)
       } else {
-        collector.add { [weak self] in self?.check ?? SequenceCheck() }
+        stream = collector.addStream()
       }
     case .head(let status):
       throw LoadError("subscribing was answered with HTTP status \(status)")
     case .body(let bytes):
       guard !isStalled else { return }
-      try events.scan(bytes) { collector.receive($0, at: now, &check) }
+      try events.scan(bytes) { collector.receive($0, at: now, on: stream) }
     case .end:
       throw LoadError("the server ended a stream")
     }

@@ -1,6 +1,12 @@
 internal import NIOCore
 internal import NIOPosix
 
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
 /// The event streams of a run, spread over event loops with a collector each.
 struct Streams: Sendable {
   /// One loop, and what came on it. The collector is used on that loop alone.
@@ -61,8 +67,10 @@ extension Streams {
         }
       }
     if isStalled {
-      // What it does not read shall not disappear in the kernel's buffers.
+      // What it does not read shall not disappear in the kernel's buffers: the other end sizes its
+      // own by the segment, which is 64 KB on loopback.
       bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: 4096)
+        .channelOption(.tcpOption(.init(rawValue: CInt(TCP_MAXSEG))), value: 1448)
     }
     if let source = try source(index) { bootstrap = bootstrap.bind(to: source) }
     do {

@@ -43,7 +43,21 @@ extension Report {
   /// The report in lines for people.
   var text: String {
     var lines = [
-      "streams          \(streams)" + (stalledStreams > 0 ? " and \(stalledStreams) stalled" : ""),
+      "streams          \(streams)" + (stalledStreams > 0 ? " and \(stalledStreams) stalled" : "")
+    ]
+    if published > 0 { lines += deliveryLines }
+    if let server {
+      lines.append(
+        "server memory    \(server.residentKilobytesBefore) KB before, "
+          + "\(server.residentKilobytesOpen) KB open, \(server.residentKilobytesAfter) KB after, "
+          + "\(server.kilobytesPerStream.rounded(1)) KB per stream")
+    }
+    lines += complaints.map { "WRONG            \($0)" }
+    return lines.joined(separator: "\n")
+  }
+
+  private var deliveryLines: [String] {
+    var lines = [
       "published        \(published) events of \(payloadBytes) bytes in \(seconds.rounded(2)) s, "
         + "\(publishedPerSecond.rounded(1)) per second",
       "deliveries       \(deliveries), \(Int(deliveriesPerSecond)) per second",
@@ -53,16 +67,11 @@ extension Report {
       "client CPU       \(clientCPUSeconds.rounded(2)) s",
     ]
     if let server {
-      lines += [
+      lines.append(
         "server CPU       \(server.cpuSeconds.rounded(2)) s, "
-          + "\(Int(server.deliveriesPerCPUSecond)) deliveries per CPU second",
-        "server memory    \(server.residentKilobytesBefore) KB before, "
-          + "\(server.residentKilobytesOpen) KB open, \(server.residentKilobytesAfter) KB after, "
-          + "\(server.kilobytesPerStream.rounded(1)) KB per stream",
-      ]
+          + "\(Int(server.deliveriesPerCPUSecond)) deliveries per CPU second")
     }
-    lines += complaints.map { "WRONG            \($0)" }
-    return lines.joined(separator: "\n")
+    return lines
   }
 }
 

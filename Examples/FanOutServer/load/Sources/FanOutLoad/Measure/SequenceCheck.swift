@@ -7,7 +7,7 @@ struct SequenceCheck: Equatable {
   /// Events that came again, or after a later one.
   private(set) var repeated = 0
 
-  /// Takes the number of an event that has come; true if it is the right one.
+  /// Takes the number of an event that has come; false if it came again or too late.
   @inline(__always)
   mutating func receive(_ sequence: Int) -> Bool {
     if sequence == expected {
@@ -16,11 +16,11 @@ struct SequenceCheck: Equatable {
     }
     if sequence < expected {
       repeated += 1
-    } else {
-      missed += sequence - expected
-      expected = sequence + 1
+      return false
     }
-    return false
+    missed += sequence - expected
+    expected = sequence + 1
+    return true
   }
 
   /// Events that are missing when `published` were sent, also at the end.
