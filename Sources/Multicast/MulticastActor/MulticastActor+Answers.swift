@@ -6,7 +6,10 @@ extension MulticastActor {
   /// ``invokeConcurrently(limit:timeout:clock:_:)``. A delegate that ignores its cancellation
   /// delays the answer.
   ///
-  /// - Parameter timeout: how much time there is; `nil` for as long as it takes.
+  /// - Parameters:
+  ///   - timeout: how much time there is; `nil` for as long as it takes.
+  ///   - clock: measures the timeout.
+  ///   - body: asks a delegate.
   /// - Returns: the answer, or `nil` if no delegate has one, or none in time.
   /// - Throws: the first error that `body` throws before there is an answer. It cancels the others
   ///   too. To have those that fail passed over, make them answer `nil`.
@@ -42,7 +45,10 @@ extension MulticastActor {
   /// A delegate that has not voted in time counts as a no. Without delegates the answer is `true`.
   /// As for the rest, see ``firstResult(timeout:clock:_:)``.
   ///
-  /// - Parameter timeout: how much time there is; `nil` for as long as it takes.
+  /// - Parameters:
+  ///   - timeout: how much time there is; `nil` for as long as it takes.
+  ///   - clock: measures the timeout.
+  ///   - predicate: asks a delegate for its vote.
   /// - Throws: the first error that `predicate` throws before the vote is decided. It cancels the
   ///   others too.
   /// - Complexity: O(`count`).
@@ -60,7 +66,10 @@ extension MulticastActor {
   /// A delegate that has not voted in time counts as a no. Without delegates the answer is `false`.
   /// As for the rest, see ``firstResult(timeout:clock:_:)``.
   ///
-  /// - Parameter timeout: how much time there is; `nil` for as long as it takes.
+  /// - Parameters:
+  ///   - timeout: how much time there is; `nil` for as long as it takes.
+  ///   - clock: measures the timeout.
+  ///   - predicate: asks a delegate for its vote.
   /// - Throws: the first error that `predicate` throws before the vote is decided. It cancels the
   ///   others too.
   /// - Complexity: O(`count`).

@@ -1,7 +1,7 @@
 extension MulticastDelegate {
   /// What `body` returns or throws for each delegate, in registration order.
   ///
-  /// One failure does not stop the rest. As for the rest, see ``forEach(_:)``.
+  /// One failure does not stop the rest. As for the rest, see `forEach(_:)`.
   ///
   /// - Complexity: O(`count`).
   @inlinable

@@ -64,7 +64,7 @@ extension MulticastDelegate {
   /// Calls `body` with each delegate in the delegate's own context, in registration order.
   ///
   /// A delegate that was added without a queue is called on the calling thread, as by
-  /// ``forEach(_:)``. For one that was added with a queue the call is enqueued: the calls for one
+  /// `forEach(_:)`. For one that was added with a queue the call is enqueued: the calls for one
   /// delegate run one after the other, those of one sender in its order, even on a concurrent
   /// queue. If the delegate was removed or has died when its turn comes, it is not called.
   ///

@@ -18,7 +18,7 @@ extension MulticastDelegate where Delegate: Sendable {
   /// }
   /// hub.add(view, on: .main)
   /// ```
-  /// The ways of calling on the caller's thread (``forEach(_:)``, ``results(_:)`` and so on) take
+  /// The ways of calling on the caller's thread (`forEach(_:)`, ``results(_:)`` and so on) take
   /// no notice of the queue.
   ///
   /// - Parameters:

@@ -16,7 +16,7 @@
 /// `ownership: .strong`; they have no identity, so only their ``Registration`` removes them.
 ///
 /// It does not hand delegates over for keeping, it does not call anybody later, and it does not
-/// catch what a delegate throws: see ``forEach(_:)``, ``results(_:)`` and ``invoke(_:)`` for the
+/// catch what a delegate throws: see `forEach(_:)`, ``results(_:)`` and ``invoke(_:)`` for the
 /// ways to call.
 ///
 /// ## Thread safety
