@@ -9,11 +9,14 @@ public struct BenchmarkProgram {
   private let name: String
   private let summary: String
   private let workloads: [Workload]
+  private let notes: [String]
 
-  public init(_ name: String, summary: String, workloads: [Workload]) {
+  /// - Parameter notes: what a reader of the figures must know, such as who is left out, and why. A line each.
+  public init(_ name: String, summary: String, workloads: [Workload], notes: [String] = []) {
     self.name = name
     self.summary = summary
     self.workloads = workloads
+    self.notes = notes
   }
 }
 
@@ -96,6 +99,7 @@ extension BenchmarkProgram {
   }
 
   private func list(_ experiments: [Experiment]) {
+    for note in notes { Console.output.print("note: \(note)") }
     for workload in workloads {
       let own = experiments.filter { $0.name.isWithin(workload.name) }
       guard !own.isEmpty else { continue }
@@ -127,7 +131,7 @@ extension BenchmarkProgram {
     let json = try options.jsonPath.map { path throws(OptionError) in try OutputFile(path) }
     let csv = try options.csvPath.map { path throws(OptionError) in try OutputFile(path) }
     let runner = Runner(isQuick: options.isQuick)
-    var report = Report(.current(), isQuick: options.isQuick)
+    var report = Report(.current(), isQuick: options.isQuick, notes: notes)
     Console.output.print(report.headline + "\n")
     for (index, experiment) in experiments.enumerated() {
       let cases = cases(experiment, options)

@@ -2,12 +2,14 @@
 struct Report {
   let environment: Environment
   let isQuick: Bool
+  let notes: [String]
   private(set) var outcomes: [Outcome] = []
   private(set) var verdicts: [Verdict] = []
 
-  init(_ environment: Environment, isQuick: Bool) {
+  init(_ environment: Environment, isQuick: Bool, notes: [String]) {
     self.environment = environment
     self.isQuick = isQuick
+    self.notes = notes
   }
 
   mutating func append(_ outcome: Outcome, _ verdicts: [Verdict]) {
@@ -20,7 +22,8 @@ struct Report {
 
 extension Report {
   var headline: String {
-    environment.fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+    let lines = environment.fields.map { "\($0.name): \($0.value)" }
+    return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
   }
 
   static func text(of outcome: Outcome) -> String {
@@ -89,6 +92,7 @@ extension Report {
     let document = JSON.object([
       ("environment", .object(environment.fields.map { ($0.name, .string($0.value)) })),
       ("quick", .bool(isQuick)),
+      ("notes", .array(notes.map(JSON.string))),
       ("rows", .array(outcomes.flatMap(Self.json))),
       ("requirements", .array(verdicts.map(Self.json))),
     ])

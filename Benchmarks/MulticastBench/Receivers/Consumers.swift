@@ -9,24 +9,30 @@ enum Consumers {
   ///   - system: who delivers, for the message if something is missing.
   ///   - events: how many events each consumer must get.
   ///   - send: sends so many events, each of them a one, and then ends the sequences.
-  /// - Returns: the nanoseconds for each delivery, from the first task until the last one has ended.
+  /// - Returns: the nanoseconds for each delivery, from when every task is there until the last one has ended.
   static func consume<Events: AsyncSequence & Sendable>(
     _ sequences: [Events], _ system: String, events: Int, send: () -> Void
   ) throws -> [Double] where Events.Element == Int, Events.Failure == Never {
     let received = Tally()
-    let group = DispatchGroup()
-    let start = MonotonicClock.nanoseconds
+    let ready = DispatchGroup()
+    let ended = DispatchGroup()
     for events in sequences {
-      group.enter()
+      ready.enter()
+      ended.enter()
       Task.detached {
+        var iterator = events.makeAsyncIterator()
+        ready.leave()
         var sum = 0
-        for await event in events { sum &+= event }
+        while let event = await iterator.next(isolation: nil) { sum &+= event }
         received.add(sum)
-        group.leave()
+        ended.leave()
       }
     }
+    // Some sequences deliver only what is sent once they are iterated over.
+    ready.wait()
+    let start = MonotonicClock.nanoseconds
     send()
-    group.wait()
+    ended.wait()
     let elapsed = MonotonicClock.nanoseconds - start
     let expected = events * sequences.count
     try WrongResult.check(system, delivered: received.value, expected: expected)

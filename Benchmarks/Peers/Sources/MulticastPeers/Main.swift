@@ -1,0 +1,13 @@
+internal import BenchmarkHarness
+
+@main
+enum Main {
+  static func main() {
+    let program = BenchmarkProgram(
+      "multicast-peers", summary: "measures Multicast beside what one would use instead",
+      workloads: [
+        .invocation, .contention, .churn, .registration, .memory, .queue, .consumers,
+      ], notes: Peer.notes)
+    program.main()
+  }
+}

@@ -1,0 +1,101 @@
+internal import BenchmarkHarness
+
+extension Workload {
+  /// One thread notifies while another adds and removes as fast as it can.
+  static var churn: Workload {
+    Workload("churn", summary: "one thread notifies, another adds and removes") { settings in
+      [false, true].map { Churn(isWeak: $0, settings: settings).experiment }
+    }
+  }
+}
+
+private struct Churn {
+  let isWeak: Bool
+  let settings: Settings
+
+  private static let metrics = [
+    Metric("emissions", unit: "k/s", largerIsBetter: true),
+    Metric("add + remove", unit: "k/s", largerIsBetter: true),
+    Metric("p99 emission", unit: "ns"),
+    Metric("longest emission", unit: "ns"),
+  ]
+
+  private let size = 10
+
+  var experiment: Experiment {
+    Experiment("churn/\(isWeak ? "weak" : "strong")", detail: "N = \(size)", sampling: .few) {
+      Peer.all.filter(\.isThreadSafe).compactMap(measured)
+    }
+  }
+
+  private func measured(_ peer: Peer) -> Case? {
+    guard let rival = peer.make(isWeak: isWeak, .notify) else { return nil }
+    let listeners = Listeners(size)
+    let registrations = listeners.register(with: rival)
+    return Case(
+      peer.name, size: size, threads: 2, metrics: Self.metrics,
+      iterations: settings.isQuick ? 5000 : 20_000
+    ) { iterations in
+      let emitter = Emitter(rival, emissions: iterations)
+      let churner = Churner(rival)
+      _ = ThreadTeam.run(2) { thread in
+        if thread == 0 {
+          emitter.run()
+          churner.stop()
+        } else {
+          churner.run()
+        }
+      }
+      withExtendedLifetime(registrations) {}
+      try WrongResult.check(
+        peer.name, delivered: listeners.takeReceived(), expected: iterations * size)
+      let latency = Distribution(emitter.latencies.map(Double.init))
+      return [
+        Double(iterations) / Double(emitter.elapsed) * 1e6,
+        Double(churner.pairs) / Double(churner.elapsed) * 1e6,
+        latency.percentile(99), latency.maximum,
+      ]
+    }
+  }
+}
+
+/// The thread that notifies.
+private final class Emitter: @unchecked Sendable {
+  // Sendable: used by one thread, and by others after it was joined.
+  private let rival: any Rival
+  private(set) var latencies: [Int]
+  private(set) var elapsed = 0
+
+  init(_ rival: any Rival, emissions: Int) {
+    self.rival = rival
+    latencies = Array(repeating: 0, count: emissions)
+  }
+
+  func run() {
+    let start = MonotonicClock.nanoseconds
+    rival.emit(&latencies)
+    elapsed = MonotonicClock.nanoseconds - start
+  }
+}
+
+/// The thread that adds and removes an observer of its own, over and over.
+private final class Churner: @unchecked Sendable {
+  // Sendable: the flag is atomic; the rest is used by one thread, and by others after it was joined.
+  private let rival: any Rival
+  private let flag = StopFlag()
+  private(set) var pairs = 0
+  private(set) var elapsed = 0
+
+  init(_ rival: any Rival) {
+    self.rival = rival
+  }
+
+  func run() {
+    let observer = makeObserver(opaque(0))
+    let start = MonotonicClock.nanoseconds
+    pairs = rival.churn(observer, until: flag)
+    elapsed = MonotonicClock.nanoseconds - start
+  }
+
+  func stop() { flag.set() }
+}

@@ -1,0 +1,67 @@
+internal import BenchmarkHarness
+
+extension Workload {
+  /// One thread that notifies every observer, over the number of observers.
+  static var invocation: Workload {
+    Workload("invocation", summary: "one thread notifies N observers, per delivery") { settings in
+      [false, true].flatMap { isWeak in
+        settings.sizes(or: [1, 10, 100, 1000, 10_000]).map {
+          Invocation(isWeak: isWeak, size: $0).experiment
+        }
+      }
+    }
+  }
+}
+
+private struct Invocation {
+  let isWeak: Bool
+  let size: Int
+
+  var experiment: Experiment {
+    Experiment("invocation/\(isWeak ? "weak" : "strong")", detail: "N = \(size)") {
+      [bare] + Peer.all.compactMap(measured)
+    }
+  }
+
+  private var bare: Case {
+    let listeners = Listeners(size)
+    if isWeak {
+      let list = BareWeakList(listeners.observers)
+      return Case(
+        "weak floor", size: size, isBaseline: true, deliveries: size,
+        delivered: listeners.takeReceived
+      ) { BareLoop.notify(list, $0) }
+    }
+    let list = BareList<any Observer>(listeners.observers.map { $0 })
+    return Case(
+      "floor", size: size, isBaseline: true, deliveries: size, delivered: listeners.takeReceived
+    ) { BareLoop.notify(list, $0) }
+  }
+
+  private func measured(_ peer: Peer) -> Case? {
+    let listeners = Listeners(size)
+    guard let rival = peer.make(isWeak: isWeak, .notify) else { return nil }
+    let registrations = listeners.register(with: rival)
+    return Case(
+      peer.name, size: size, deliveries: size, delivered: listeners.takeReceived
+    ) { iterations in
+      rival.notify(iterations)
+      withExtendedLifetime(registrations) {}
+    }
+  }
+}
+
+extension Listeners {
+  /// Registers all observers with `rival`.
+  ///
+  /// - Returns: what keeps them registered.
+  func register(with rival: some Rival) -> AnyObject {
+    Registrations(tokens: observers.map { rival.add($0) })
+  }
+}
+
+private final class Registrations<Token> {
+  private let tokens: [Token]
+
+  init(tokens: [Token]) { self.tokens = tokens }
+}
