@@ -11,7 +11,8 @@ public struct BenchmarkProgram {
   private let workloads: [Workload]
   private let notes: [String]
 
-  /// - Parameter notes: what a reader of the figures must know, such as who is left out, and why. A line each.
+  /// - Parameter notes: what a reader of the figures must know, such as who is left out, and why. A
+  ///   line each.
   public init(_ name: String, summary: String, workloads: [Workload], notes: [String] = []) {
     self.name = name
     self.summary = summary
@@ -29,8 +30,8 @@ extension BenchmarkProgram {
   /// Does what `arguments` say.
   ///
   /// - Parameter arguments: the command line, without the name of the program.
-  /// - Returns: the exit status: 0, or 1 if a requirement or a result is missed, or 2 if the program was
-  ///   not used as it should be.
+  /// - Returns: the exit status: 0, or 1 if a requirement or a result is missed, or 2 if the
+  ///   program was not used as it should be.
   func run(_ arguments: some Sequence<String>) -> Int32 {
     do {
       let options = try Options(arguments)

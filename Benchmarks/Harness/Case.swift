@@ -6,10 +6,12 @@ public struct Case {
   public let size: Int?
   /// How many threads work at once.
   public let threads: Int
-  /// Whether the other systems are compared with this one. It is measured even if it was not asked for.
+  /// Whether the other systems are compared with this one. It is measured even if it was not asked
+  /// for.
   public let isBaseline: Bool
   public let metrics: [Metric]
-  /// How often the work is repeated in a sample, or `nil` to find out how often fills the time for one.
+  /// How often the work is repeated in a sample, or `nil` to find out how often fills the time for
+  /// one.
   let iterations: Int?
   let body: (Int) throws -> [Double]
 
@@ -18,8 +20,8 @@ public struct Case {
   /// - Parameters:
   ///   - metrics: what `sample` returns.
   ///   - iterations: how often `sample` repeats its work, or `nil` to have that calibrated.
-  ///   - sample: takes a sample: given the iterations, returns a value for each of `metrics`. Throws a
-  ///     ``WrongResult`` if the system has not done what it should.
+  ///   - sample: takes a sample: given the iterations, returns a value for each of `metrics`.
+  ///     Throws a ``WrongResult`` if the system has not done what it should.
   public init(
     _ system: String, size: Int? = nil, threads: Int = 1, isBaseline: Bool = false,
     metrics: [Metric], iterations: Int? = nil,
@@ -40,7 +42,8 @@ extension Case {
   ///
   /// - Parameters:
   ///   - deliveries: how many deliveries one iteration makes.
-  ///   - delivered: how many deliveries have arrived since it was called last. Asked outside the timer.
+  ///   - delivered: how many deliveries have arrived since it was called last. Asked outside the
+  ///     timer.
   ///   - run: makes the given number of iterations.
   public init(
     _ system: String, size: Int? = nil, isBaseline: Bool = false, deliveries: Int,

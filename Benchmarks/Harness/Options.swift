@@ -42,7 +42,7 @@ extension Options {
 
   /// What `--help` prints below the line that names the program.
   static let help = """
-      --workload NAME    only this workload, or this part of it: invocation, or invocation/weak/forEach
+      --workload NAME    only this workload, or a part of it: invocation or invocation/weak/forEach
       --strategy NAME    only this system; the baseline is measured too. --system is the same
       --sizes N,N        numbers of delegates
       --threads N,N      numbers of threads

@@ -4,10 +4,11 @@
 
 /// The processors of the machine.
 enum Processor {
-  /// Binds the calling thread to one processor, another one for each number as long as there are some.
+  /// Binds the calling thread to one processor, another one for each number as long as there are
+  /// some.
   ///
-  /// Without that, threads that have just begun share one processor until the system looks again. Does
-  /// nothing where the platform has no such function.
+  /// Without that, threads that have just begun share one processor until the system looks again.
+  /// Does nothing where the platform has no such function.
   static func bindThread(_ number: Int) {
     #if canImport(Glibc)
       typealias GetAffinity = @convention(c) (pid_t, Int, UnsafeMutableRawPointer) -> CInt

@@ -36,10 +36,15 @@ extension Double {
   }
 
   /// With `decimals` digits behind the point.
-  func fixed(_ decimals: Int) -> String {
+  func fixed(_ decimals: Int) -> String { text("%.*f", decimals) }
+
+  /// With up to `digits` digits that are not leading or trailing zeros.
+  func significant(_ digits: Int) -> String { text("%.*g", digits) }
+
+  private func text(_ format: String, _ precision: Int) -> String {
     var buffer = [CChar](repeating: 0, count: 64)
-    let length = withVaList([CInt(decimals), self]) {
-      vsnprintf(&buffer, buffer.count, "%.*f", $0)
+    let length = withVaList([CInt(precision), self]) {
+      vsnprintf(&buffer, buffer.count, format, $0)
     }
     return String(
       decoding: buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)

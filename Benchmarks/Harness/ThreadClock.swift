@@ -6,8 +6,9 @@
 
 /// The processor time that the calling thread has used, in nanoseconds.
 ///
-/// For samples so long that others take the processor away in each of them. It takes a system call, and it
-/// does not tell how long a thread has waited: whatever may block is measured by ``MonotonicClock``.
+/// For samples so long that others take the processor away in each of them. It takes a system call,
+/// and it does not tell how long a thread has waited: whatever may block is measured by
+/// ``MonotonicClock``.
 public enum ThreadClock {
   public static var nanoseconds: Int {
     var time = timespec()

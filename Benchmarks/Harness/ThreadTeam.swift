@@ -7,12 +7,12 @@ internal import Synchronization
 #endif
 /// Threads that begin together.
 public enum ThreadTeam {
-  /// Runs `body` on `count` threads, which start at the same moment on different processors, and waits for
-  /// them.
+  /// Runs `body` on `count` threads, which start at the same moment on different processors, and
+  /// waits for them.
   ///
   /// - Parameter body: what a thread does, given its number, counted from zero.
-  /// - Returns: the nanoseconds from the moment the first thread began until the last one ended. Creating
-  ///   the threads does not count.
+  /// - Returns: the nanoseconds from the moment the first thread began until the last one ended.
+  ///   Creating the threads does not count.
   public static func run(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> Int {
     let barrier = StartBarrier(count)
     let members = (0..<count).map { number in

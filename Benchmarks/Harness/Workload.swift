@@ -24,7 +24,8 @@ public enum Sampling: Sendable {
   case many
 }
 
-/// Cases that are measured in turns, so that whatever happens to the machine happens to all of them.
+/// Cases that are measured in turns, so that whatever happens to the machine happens to all of
+/// them.
 public struct Experiment {
   /// The path of what is measured: `invocation/strong/forEach`.
   public let name: String
@@ -34,7 +35,8 @@ public struct Experiment {
   public let requirements: [Requirement]
   let makeCases: () -> [Case]
 
-  /// - Parameter cases: makes the cases, with all that they need, when they are about to be measured.
+  /// - Parameter cases: makes the cases, with all that they need, when they are about to be
+  ///   measured.
   public init(
     _ name: String, detail: String = "", sampling: Sampling = .usual,
     requirements: [Requirement] = [], cases: @escaping () -> [Case]

@@ -46,8 +46,8 @@ private struct OrderedCalls {
     }
   }
 
-  /// The same in a module where an asynchronous closure leaves the actor: so it is unless the module
-  /// says `NonisolatedNonsendingByDefault`.
+  /// The same in a module where an asynchronous closure leaves the actor: so it is unless the
+  /// module says `NonisolatedNonsendingByDefault`.
   private var hoppingList: Case {
     let listeners = Listeners(size)
     let list = ListActor(listeners.observers.map { $0 })

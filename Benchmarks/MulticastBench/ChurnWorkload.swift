@@ -87,7 +87,8 @@ private final class Emitter: @unchecked Sendable {
 
 /// The thread that adds and removes a delegate of its own, over and over.
 private final class Churner: @unchecked Sendable {
-  // Sendable: `isStopped` is atomic; the rest is used by one thread, and by others after it was joined.
+  // Sendable: `isStopped` is atomic; the rest is used by one thread, and by others after it was
+  // joined.
   private let hub: MulticastDelegate<any Observer>
   private let ownership: Ownership
   private let isStopped = Atomic(false)

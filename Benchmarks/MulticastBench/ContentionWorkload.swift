@@ -26,17 +26,41 @@ private struct Contention {
       requirements: requirements
     ) {
       let listeners = Listeners(size)
-      let list = BareList<any Observer>(listeners.observers.map { $0 })
+      let floor = floor()
       let hubs = StorageStrategy.allCases.map { ($0.rawValue, listeners.hub($0, ownership)) }
       return settings.threads(or: [1, 2, 4, 8]).flatMap { threads in
-        [measured("floor", threads, isBaseline: true) { BareLoop.answers(list, $0) }]
-          + hubs.map { name, hub in measured(name, threads) { answers(hub, $0) } }
+        [measured(floor.name, threads, isBaseline: true, emit: floor.emit)]
+          + hubs.map { name, hub in
+            measured(name, threads) {
+              withExtendedLifetime(listeners) {}
+              return answers(hub, $0)
+            }
+          }
       }
     }
   }
 
-  /// Where a second processor is free, the floor's throughput doubles. Where others use it, the floor gains
-  /// less, and so does any hub: what counts is the gain in relation to the floor's.
+  /// With observers of its own: a weak reference of Swift's makes an object slower for life.
+  private func floor() -> (name: String, emit: @Sendable (Int) -> Int) {
+    let listeners = Listeners(size)
+    switch ownership {
+    case .strong:
+      let list = BareList<any Observer>(listeners.observers.map { $0 })
+      return ("floor", { BareLoop.answers(list, $0) })
+    case .weak:
+      let list = BareWeakList(listeners.observers)
+      return (
+        "weak floor",
+        {
+          withExtendedLifetime(listeners) {}
+          return BareLoop.answers(list, $0)
+        }
+      )
+    }
+  }
+
+  /// Where a second processor is free, the floor's throughput doubles. Where others use it, the
+  /// floor gains less, and so does any hub: what counts is the gain in relation to the floor's.
   private var requirements: [Requirement] {
     guard ownership == .strong else { return [] }
     let title = "throughput of 2 threads, strong, N = \(size), if the floor's doubles"
@@ -66,9 +90,9 @@ private struct Contention {
     let size = size
     return Case(
       system, size: size, threads: threads, isBaseline: isBaseline, metrics: [Self.throughput],
-      // Short, to end before somebody else gets the processor; and a sample of the floor takes as long as
-      // one of the default strategy.
-      iterations: isBaseline ? 12_000 : 4000
+      // Short, to end before somebody else gets the processor; and a sample of the floor takes
+      // about as long as one of the default strategy.
+      iterations: isBaseline ? (ownership == .strong ? 12_000 : 1500) : 4000
     ) { iterations in
       let delivered = Tally()
       let elapsed = ThreadTeam.run(threads) { thread in

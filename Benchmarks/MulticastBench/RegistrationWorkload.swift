@@ -25,7 +25,7 @@ private struct RegistrationCost {
     Experiment(
       "registration/\(ownership)", sampling: .few, requirements: requirements
     ) {
-      settings.sizes(or: [Self.small, Self.large]).flatMap { size in
+      settings.sizes(or: [10, 100, Self.small, 10_000, Self.large]).flatMap { size in
         StorageStrategy.allCases.map { measured($0, size) }
       }
     }

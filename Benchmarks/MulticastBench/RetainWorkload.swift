@@ -9,8 +9,8 @@ extension Workload {
     }
   }
 
-  /// A weak reference of Swift's gives its object a side table for life. The portable form has one, so
-  /// it promises nothing here.
+  /// A weak reference of Swift's gives its object a side table for life. The portable form has one,
+  /// so it promises nothing here.
   private static var requirements: [Requirement] {
     guard !WeakForm.isPortable else { return [] }
     return [

@@ -33,7 +33,8 @@ struct StalledMemory {
       let after = Heap.bytesInUse ?? 0
       let statistics = hub.statistics
       withExtendedLifetime(stalled) {}
-      // A consumer that was disconnected is gone; every other one has either lost an event or has it.
+      // A consumer that was disconnected is gone; every other one has either lost an event or has
+      // it.
       guard statistics.subscribers == 0 || statistics.dropped + statistics.pending == events + 1000
       else { throw WrongResult("\(name) has lost events without counting them: \(statistics)") }
       return [Double(after - before)]

@@ -17,8 +17,8 @@ extension Workload {
 private struct TopicSend {
   let size: Int
 
-  /// How many topics one after the other are a unit of measurement, so that the caches are in the state
-  /// that sending leaves them in.
+  /// How many topics one after the other are a unit of measurement, so that the caches are in the
+  /// state that sending leaves them in.
   private var round: Int { max(1, size / 5) }
 
   var experiment: Experiment {

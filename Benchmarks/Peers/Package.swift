@@ -21,8 +21,8 @@ let package = Package(
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
   ],
   targets: [
-    // The harness of the root package, by a symbolic link, because a target cannot lie outside of its package;
-    // and under another name, because those of targets are unique among all packages.
+    // The harness of the root package: by a symbolic link, because a target cannot lie outside of
+    // its package; and under another name, because those of targets are unique among all packages.
     .target(name: "PeersHarness", path: "Sources/Harness", swiftSettings: strict),
     .target(name: "CSignals2"),
     .executableTarget(

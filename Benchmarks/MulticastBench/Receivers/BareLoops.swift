@@ -1,5 +1,5 @@
-// The loops a hub is compared with. What they iterate over is read through pointers and is not copyable:
-// the usual `for observer in observers` retains and releases each element.
+// The loops a hub is compared with. What they iterate over is read through pointers and is not
+// copyable: the usual `for observer in observers` retains and releases each element.
 
 /// What a strong hub cannot beat: `any Observer` in an array.
 struct BareList<Element: Sendable>: @unchecked Sendable {
@@ -87,6 +87,15 @@ enum BareLoop {
     var sum = 0
     for _ in 0..<iterations {
       for index in 0..<list.count { sum &+= list.slots[index].element.answer(1) }
+    }
+    return sum
+  }
+
+  @inline(never)
+  static func answers(_ list: BareWeakList, _ iterations: Int) -> Int {
+    var sum = 0
+    for _ in 0..<iterations {
+      for index in 0..<list.count { sum &+= list.slots[index].observer?.answer(1) ?? 0 }
     }
     return sum
   }

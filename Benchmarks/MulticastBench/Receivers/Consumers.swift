@@ -9,7 +9,8 @@ enum Consumers {
   ///   - system: who delivers, for the message if something is missing.
   ///   - events: how many events each consumer must get.
   ///   - send: sends so many events, each of them a one, and then ends the sequences.
-  /// - Returns: the nanoseconds for each delivery, from when every task is there until the last one has ended.
+  /// - Returns: the nanoseconds for each delivery, from when every task is there until the last one
+  ///   has ended.
   static func consume<Events: AsyncSequence & Sendable>(
     _ sequences: [Events], _ system: String, events: Int, send: () -> Void
   ) throws -> [Double] where Events.Element == Int, Events.Failure == Never {

@@ -23,8 +23,8 @@ func makeObserver(_ kind: Int) -> any Observer & OpenObserver {
   }
 }
 
-// Sendable, all of them: `notify` and `takeReceived` are called by one thread at a time, the one that
-// makes the events or the one that waits for it; `answer` reads what never changes.
+// Sendable, all of them: `notify` and `takeReceived` are called by one thread at a time, the one
+// that makes the events or the one that waits for it; `answer` reads what never changes.
 
 private final class SumObserver: Observer, OpenObserver, @unchecked Sendable {
   private var received = 0

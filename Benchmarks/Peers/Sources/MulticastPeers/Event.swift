@@ -11,8 +11,8 @@ struct Reception: Sendable {
   enum Handling {
     /// Each observer counts.
     case notify
-    /// Each observer answers, and the answers are added up for the thread that sends. No observer writes
-    /// anything.
+    /// Each observer answers, and the answers are added up for the thread that sends. No observer
+    /// writes anything.
     case answer
   }
 

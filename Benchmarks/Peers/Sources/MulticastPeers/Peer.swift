@@ -54,6 +54,9 @@ extension Peer {
         : "Boost.Signals2 is left out: its headers were not there when this was built (Debian: "
           + "libboost-dev; then swift package clean)",
       "the tutorial's weak array is left out of contention and churn: it is for one thread",
+      "prune, compaction, actor and topics are measured by multicast-bench only: no rival here does"
+        + " the same",
+      "a class over NSHashTable is left out: Foundation has that on Apple's platforms only",
       "arrays are registered with up to 10000 observers only: removing one searches the array",
     ].compactMap { $0 }
   }

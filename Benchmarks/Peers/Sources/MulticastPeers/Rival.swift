@@ -2,8 +2,8 @@ internal import BenchmarkHarness
 
 /// A system under test.
 ///
-/// What is measured are the loops below, each written in the words of the system. Those that have a default
-/// are requirements all the same, so that they are specialised for each system.
+/// What is measured are the loops below, each written in the words of the system. Those that have a
+/// default are requirements all the same, so that they are specialised for each system.
 protocol Rival: AnyObject, Sendable {
   /// What removes an observer.
   associatedtype Token
@@ -22,7 +22,8 @@ protocol Rival: AnyObject, Sendable {
   func register(
     _ observers: ContiguousArray<any Observer & OpenObserver>, whenAdded: () -> Void
   ) -> RegistrationTimes
-  /// Notifies all observers as often as `latencies` has elements, and notes how long each time took.
+  /// Notifies all observers as often as `latencies` has elements, and notes how long each time
+  /// took.
   func emit(_ latencies: inout [Int])
   /// Adds and removes `observer` until `flag` is set, and returns how often.
   func churn(_ observer: any Observer, until flag: StopFlag) -> Int

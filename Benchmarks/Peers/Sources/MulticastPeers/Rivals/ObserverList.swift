@@ -29,7 +29,8 @@ struct StrongList: ObserverList {
   }
 }
 
-/// One that does not: in boxes, because copying a structure with a weak reference costs more than a box.
+/// One that does not: in boxes, because copying a structure with a weak reference costs more than a
+/// box.
 struct WeakList: ObserverList {
   private final class Box: Sendable {
     weak let observer: (any Observer)?

@@ -1,5 +1,5 @@
-/// The class of the pattern's tutorials: weak wrappers around `AnyObject`, filtered and cast for each
-/// invocation. For one thread only.
+/// The class of the pattern's tutorials: weak wrappers around `AnyObject`, filtered and cast for
+/// each invocation. For one thread only.
 final class TutorialArray: Rival, @unchecked Sendable {
   // Sendable: it is not, and it is used by one thread.
   private final class Wrapper {

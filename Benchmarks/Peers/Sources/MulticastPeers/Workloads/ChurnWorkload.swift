@@ -80,7 +80,8 @@ private final class Emitter: @unchecked Sendable {
 
 /// The thread that adds and removes an observer of its own, over and over.
 private final class Churner: @unchecked Sendable {
-  // Sendable: the flag is atomic; the rest is used by one thread, and by others after it was joined.
+  // Sendable: the flag is atomic; the rest is used by one thread, and by others after it was
+  // joined.
   private let rival: any Rival
   private let flag = StopFlag()
   private(set) var pairs = 0

@@ -76,7 +76,8 @@ private struct AsyncConsumers {
     }
   }
 
-  /// A channel for each consumer, because a channel delivers an element once. The sender waits for each.
+  /// A channel for each consumer, because a channel delivers an element once. The sender waits for
+  /// each.
   private var channels: Case {
     measured("AsyncChannel each") { events in
       let channels = (0..<size).map { _ in AsyncChannel<Int>() }

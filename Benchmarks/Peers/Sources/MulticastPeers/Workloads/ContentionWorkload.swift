@@ -1,8 +1,8 @@
 internal import BenchmarkHarness
 
 extension Workload {
-  /// Several threads on one system. The work is the same however many share it, and no observer writes
-  /// anything: whatever slows the threads down is the system.
+  /// Several threads on one system. The work is the same however many share it, and no observer
+  /// writes anything: whatever slows the threads down is the system.
   static var contention: Workload {
     Workload("contention", summary: "threads ask N observers, the total work is constant") {
       settings in
@@ -28,6 +28,13 @@ private struct Contention {
 
   private func bare(_ threads: Int) -> Case {
     let listeners = Listeners(size)
+    if isWeak {
+      let list = BareWeakList(listeners.observers)
+      return timed("weak floor", threads, isBaseline: true, iterations: 1500) {
+        withExtendedLifetime(listeners) {}
+        return BareLoop.answers(list, $0)
+      }
+    }
     let list = BareList<any Observer>(listeners.observers.map { $0 })
     return timed("floor", threads, isBaseline: true, iterations: 12_000) {
       BareLoop.answers(list, $0)
