@@ -132,7 +132,7 @@ extension BenchmarkProgram {
     let json = try options.jsonPath.map { path throws(OptionError) in try OutputFile(path) }
     let csv = try options.csvPath.map { path throws(OptionError) in try OutputFile(path) }
     let runner = Runner(isQuick: options.isQuick)
-    var report = Report(.current(), isQuick: options.isQuick, notes: notes)
+    var report = Report(name, .current(), isQuick: options.isQuick, notes: notes)
     Console.output.print(report.headline + "\n")
     for (index, experiment) in experiments.enumerated() {
       let cases = cases(experiment, options)

@@ -64,6 +64,19 @@ extension Outcome {
     return value / reference
   }
 
+  /// The median of `system` as a multiple of that of `other`.
+  ///
+  /// For work that the system spreads over a pool of threads: the best sample is then one in which
+  /// it happened to use fewer of them, and says little about the others.
+  public func typicalRatio(
+    _ system: String, to other: String, _ metric: Metric = .time
+  ) -> Double? {
+    guard
+      let value = distribution(system, metric), let reference = distribution(other, metric)
+    else { return nil }
+    return value.median / reference.median
+  }
+
   func verdicts(on requirements: [Requirement]) -> [Verdict] {
     requirements.compactMap { requirement in
       requirement.measure(self).map { Verdict(requirement: requirement, value: $0) }

@@ -1,12 +1,14 @@
 /// Everything that one run of the program has measured.
 struct Report {
+  let program: String
   let environment: Environment
   let isQuick: Bool
   let notes: [String]
   private(set) var outcomes: [Outcome] = []
   private(set) var verdicts: [Verdict] = []
 
-  init(_ environment: Environment, isQuick: Bool, notes: [String]) {
+  init(_ program: String, _ environment: Environment, isQuick: Bool, notes: [String]) {
+    self.program = program
     self.environment = environment
     self.isQuick = isQuick
     self.notes = notes
@@ -90,6 +92,7 @@ extension Report {
 
   var json: String {
     let document = JSON.object([
+      ("program", .string(program)),
       ("environment", .object(environment.fields.map { ($0.name, .string($0.value)) })),
       ("quick", .bool(isQuick)),
       ("notes", .array(notes.map(JSON.string))),

@@ -92,7 +92,7 @@ private struct ConcurrentCalls {
     let requirement = Requirement(
       "actor, N = \(size), async methods at once, of a bare task group", .atMost(1.2)
     ) {
-      $0.ratio("waitFree", to: Self.rival)
+      $0.typicalRatio("waitFree", to: Self.rival)
     }
     return Experiment(
       "actor/invokeConcurrently", detail: "N = \(size)",

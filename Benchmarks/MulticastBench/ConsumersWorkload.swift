@@ -19,7 +19,7 @@ private struct HubConsumers {
       "consumers/sequences", detail: "N = \(size)",
       requirements: [
         Requirement("consumers, N = \(size), deliveries, of AsyncStream", .atLeast(3)) {
-          $0.ratio("AsyncStream", to: "waitFree")
+          $0.typicalRatio("AsyncStream", to: "waitFree")
         }
       ]
     ) {

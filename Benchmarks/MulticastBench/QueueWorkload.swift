@@ -49,13 +49,13 @@ private struct QueueDelivery {
       let title = "queue, \(ownership), \(sharesQueue ? "one queue" : "a queue each"), deliveries"
       return [
         Requirement("\(title), of async per call", .atLeast(5)) {
-          $0.ratio(Self.rival, to: StorageStrategy.waitFree.rawValue)
+          $0.typicalRatio(Self.rival, to: StorageStrategy.waitFree.rawValue)
         }
       ]
     case .sparse:
       return [
         Requirement("queue, \(ownership), sparse events, time of async per call", .atMost(1.1)) {
-          $0.ratio(StorageStrategy.waitFree.rawValue, to: Self.rival)
+          $0.typicalRatio(StorageStrategy.waitFree.rawValue, to: Self.rival)
         }
       ]
     }

@@ -18,6 +18,7 @@ private struct RegistrationCost {
 
   private static let add = Metric("add", unit: "ns")
   private static let remove = Metric("remove", unit: "ns")
+  private static let both = Metric("add + remove", unit: "ns")
   private static let small = 1000
   private static let large = 100_000
 
@@ -55,7 +56,7 @@ private struct RegistrationCost {
     // As many hubs, one after the other, as make a sample long enough.
     let hubs = max(1, 10_000 / size)
     return Case(
-      storage.rawValue, size: size, metrics: [Self.add, Self.remove], iterations: hubs
+      storage.rawValue, size: size, metrics: [Self.add, Self.remove, Self.both], iterations: hubs
     ) { hubs in
       var adding = 0
       var removing = 0
@@ -78,7 +79,7 @@ private struct RegistrationCost {
         }
       }
       let operations = Double(hubs * size)
-      return [Double(adding) / operations, Double(removing) / operations]
+      return [adding, removing, adding + removing].map { Double($0) / operations }
     }
   }
 }

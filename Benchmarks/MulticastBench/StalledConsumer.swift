@@ -21,7 +21,7 @@ struct StalledConsumer {
       "consumers/stalled", detail: "N = \(size)", sampling: .many,
       requirements: Self.policies.map { name, _ in
         Requirement("consumers, one stalled with \(name), rate of the others", .atLeast(0.9)) {
-          $0.ratio("none", to: name)
+          $0.typicalRatio("none", to: name)
         }
       }
     ) {

@@ -28,7 +28,7 @@ private struct AsyncConsumers {
     guard size == 100 else { return [] }
     return [("AsyncStream each", 3.0), ("share()", 10.0)].map { rival, limit in
       Requirement("consumers, N = \(size), deliveries, of \(rival)", .atLeast(limit)) {
-        $0.ratio(rival, to: "EventHub")
+        $0.typicalRatio(rival, to: "EventHub")
       }
     }
   }
