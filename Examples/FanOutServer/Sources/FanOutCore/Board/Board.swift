@@ -1,0 +1,152 @@
+internal import Multicast
+
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
+/// Where events become ordered: it numbers them, keeps the newest, and hands each to the
+/// subscribers of its topic.
+///
+/// An actor, because numbering, keeping and sending must be one step, and so must looking into the
+/// history and subscribing. So every subscriber of a topic sees its events in the order of their
+/// ids, and a replay neither overlaps what comes after it nor leaves a gap.
+public actor Board {
+  private let bufferLimit: Int
+  private let clock = ContinuousClock()
+  private let start: ContinuousClock.Instant
+  private let historyLimits: History.Limits
+  private var history: History
+  private var rooms: [Topic: Room] = [:]
+  private var lastID: EventID
+  /// Totals of topics that are gone.
+  private var departed = (published: 0, reached: 0, dropped: 0)
+  /// Whether it takes nothing in any more.
+  private(set) var isClosed = false
+
+  /// - Parameters:
+  ///   - historyEvents: how many events of a topic are kept for replay.
+  ///   - historyBytes: how many bytes the kept events of all topics may take.
+  ///   - bufferLimit: how many events may wait for a subscriber.
+  ///   - id: the id before the first event.
+  public init(
+    historyEvents: Int, historyBytes: Int, bufferLimit: Int,
+    startingAfter id: EventID = Board.microsecondsSince1970
+  ) {
+    self.bufferLimit = bufferLimit
+    historyLimits = History.Limits(eventsPerTopic: historyEvents, bytes: historyBytes)
+    history = History(historyLimits, after: id)
+    lastID = id
+    start = clock.now
+  }
+
+  public static var microsecondsSince1970: EventID {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return EventID(max(0, now.tv_sec)) * 1_000_000 + EventID(now.tv_nsec) / 1000
+  }
+}
+
+// MARK: - Publishing
+
+extension Board {
+  /// Gives `message` the next id and delivers it.
+  public func append(_ message: Message, to topic: Topic) throws(Unavailable) -> Receipt {
+    guard !isClosed else { throw Unavailable("the server is shutting down") }
+    let event = Event(id: lastID + 1, topic: topic, message: message)
+    return Receipt(id: event.id, subscribers: deliver(event))
+  }
+
+  /// Takes in an event that has its id from elsewhere: keeps it, and hands it to the subscribers.
+  ///
+  /// - Returns: how many subscribers it reached; 0 if it is not newer than the newest.
+  @discardableResult
+  public func deliver(_ event: Event) -> Int {
+    guard event.id > lastID else { return 0 }
+    lastID = event.id
+    let count = room(event.topic).send(event, at: second)
+    for emptied in history.append(event) { removeIfUnused(emptied) }
+    return count
+  }
+
+  /// Begins after `id`, which comes from elsewhere: this server knows nothing of what was before.
+  public func begin(after id: EventID) {
+    guard id != lastID else { return }
+    history = History(historyLimits, after: id)
+    lastID = id
+    for topic in rooms.keys { removeIfUnused(topic) }
+  }
+
+  /// How many streams `topic` has.
+  public func subscriberCount(of topic: Topic) -> Int {
+    rooms[topic]?.hub.subscriberCount ?? 0
+  }
+}
+
+// MARK: - Subscribing
+
+extension Board {
+  /// Subscribes to `topic`.
+  ///
+  /// - Parameter id: the last event that the client has, if it had any.
+  func subscribe(
+    to topic: Topic, after id: EventID?, _ policy: StreamPolicy
+  ) throws(Unavailable) -> Feed {
+    guard !isClosed else { throw Unavailable("the server is shutting down") }
+    let room = room(topic)
+    room.streams += 1
+    let replay = id.map { history.replay(topic, after: $0, last: lastID) }
+    var gap: Feed.Gap?
+    if let id, let through = replay?.missingThrough { gap = Feed.Gap(after: id, through: through) }
+    return Feed(
+      seat: Seat(topic, self), gap: gap, replay: replay?.events ?? [],
+      live: room.hub.events(buffering: policy.buffering(bufferLimit)))
+  }
+
+  /// A stream of `topic` is over, and so is its subscription. A ``Seat`` says so.
+  func leave(_ topic: Topic) {
+    rooms[topic]?.streams -= 1
+    removeIfUnused(topic)
+  }
+
+  private func room(_ topic: Topic) -> Room {
+    if let room = rooms[topic] { return room }
+    let room = Room()
+    rooms[topic] = room
+    return room
+  }
+
+  private func removeIfUnused(_ topic: Topic) {
+    guard let room = rooms[topic], room.streams == 0, history.count(of: topic) == 0 else { return }
+    departed.published += room.published
+    departed.reached += room.reached
+    departed.dropped += room.hub.statistics.dropped
+    rooms[topic] = nil
+  }
+}
+
+// MARK: - Looking and closing
+
+extension Board {
+  var figures: BoardFigures {
+    let topics = rooms.map { topic, room in
+      room.figures(topic, kept: history.count(of: topic), at: second)
+    }
+    return BoardFigures(
+      topics: topics.sorted { $0.topic < $1.topic },
+      published: departed.published + topics.reduce(0) { $0 + $1.published },
+      reached: departed.reached + topics.reduce(0) { $0 + $1.reached },
+      dropped: departed.dropped + topics.reduce(0) { $0 + $1.dropped },
+      pending: topics.reduce(0) { $0 + $1.pending },
+      historyEvents: history.count, historyBytes: history.bytes, lastID: lastID)
+  }
+
+  /// Ends every stream, after what waits for it. From now on nothing is taken in.
+  func close() {
+    isClosed = true
+    for room in rooms.values { room.hub.finish() }
+  }
+
+  private var second: Int { Int((clock.now - start).components.seconds) }
+}

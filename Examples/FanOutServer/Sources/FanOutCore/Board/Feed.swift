@@ -1,0 +1,34 @@
+internal import Multicast
+
+/// What a new subscriber gets: first what it has missed, then what comes.
+struct Feed: Sendable {
+  /// Events of the topic that are missing before the replay, or may be.
+  struct Gap: Sendable {
+    /// The client has this one.
+    var after: EventID
+    var through: EventID
+  }
+
+  let seat: Seat
+  var gap: Gap?
+  var replay: [Event]
+  /// All events of the topic after the replay; none is in both, none is in neither.
+  let live: EventSequence<Event>
+}
+
+/// A stream's place in a topic: the topic stays as long as somebody has one.
+///
+/// It is given back when it is dropped, so also by a response that is never written.
+final class Seat: Sendable {
+  let topic: Topic
+  private let board: Board
+
+  init(_ topic: Topic, _ board: Board) {
+    self.topic = topic
+    self.board = board
+  }
+
+  deinit {
+    Task { [topic, board] in await board.leave(topic) }
+  }
+}

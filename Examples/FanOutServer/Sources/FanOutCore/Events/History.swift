@@ -1,0 +1,109 @@
+internal import DequeModule
+internal import NIOCore
+
+/// The newest events of each topic, within limits.
+struct History {
+  /// How much is kept.
+  struct Limits: Sendable, Hashable {
+    var eventsPerTopic: Int
+    /// Of all topics together. The oldest event goes first, of whatever topic it is.
+    var bytes: Int
+  }
+
+  /// What a client that was away gets.
+  struct Replay {
+    var events: [Event] = []
+    /// Some events after the given id, up to this one, may be missing.
+    var missingThrough: EventID?
+  }
+
+  private struct Shelf {
+    var events: Deque<Event> = []
+    /// No event of the topic up to this one is known.
+    var forgotten: EventID
+  }
+
+  /// What an event takes beside its bytes, roughly: the object, its place, and a share of the topic.
+  private static let overhead = 512
+
+  private let limits: Limits
+  private var shelves: [Topic: Shelf] = [:]
+  /// All events by age, and some that have left their shelf already.
+  private var order: Deque<Event> = []
+  /// No event of a topic without a shelf, up to this one, is known.
+  private var floor: EventID
+  private(set) var count = 0
+  private(set) var bytes = 0
+
+  /// - Parameter start: events up to this one are not known.
+  init(_ limits: Limits, after start: EventID) {
+    self.limits = limits
+    floor = start
+  }
+}
+
+extension History {
+  /// Appends `event`, whose id is higher than all before.
+  ///
+  /// - Returns: the topics of which nothing is kept any more.
+  /// - Complexity: amortised O(1).
+  mutating func append(_ event: Event) -> [Topic] {
+    var emptied: [Topic] = []
+    shelves[event.topic, default: Shelf(forgotten: floor)].events.append(event)
+    order.append(event)
+    count += 1
+    bytes += Self.cost(event)
+    if let kept = shelves[event.topic]?.events.count, kept > limits.eventsPerTopic {
+      forgetOldest(of: event.topic, &emptied)
+    }
+    while bytes > limits.bytes, let oldest = order.popFirst() {
+      if isKept(oldest) { forgetOldest(of: oldest.topic, &emptied) }
+    }
+    if order.count > 2 * count + 64 { order = Deque(order.filter(isKept)) }
+    return emptied
+  }
+
+  /// The events of `topic` after `id`.
+  ///
+  /// - Complexity: O(log n) for n kept events of the topic, and O(events).
+  func replay(_ topic: Topic, after id: EventID, last: EventID) -> Replay {
+    guard id <= last else { return Replay(missingThrough: last) }
+    guard let shelf = shelves[topic] else {
+      return Replay(missingThrough: id < floor ? floor : nil)
+    }
+    return Replay(
+      events: Array(shelf.events[firstIndex(in: shelf.events, after: id)...]),
+      missingThrough: id < shelf.forgotten ? shelf.forgotten : nil)
+  }
+
+  /// How many events of `topic` are kept.
+  func count(of topic: Topic) -> Int { shelves[topic]?.events.count ?? 0 }
+
+  private static func cost(_ event: Event) -> Int { event.frame.readableBytes + overhead }
+
+  private func isKept(_ event: Event) -> Bool {
+    (shelves[event.topic]?.events.first?.id ?? .max) <= event.id
+  }
+
+  private mutating func forgetOldest(of topic: Topic, _ emptied: inout [Topic]) {
+    guard let oldest = shelves[topic]?.events.popFirst() else { return }
+    count -= 1
+    bytes -= Self.cost(oldest)
+    shelves[topic]?.forgotten = oldest.id
+    if shelves[topic]?.events.isEmpty == true {
+      shelves[topic] = nil
+      emptied.append(topic)
+      floor = max(floor, oldest.id)
+    }
+  }
+
+  private func firstIndex(in events: Deque<Event>, after id: EventID) -> Int {
+    var low = 0
+    var high = events.count
+    while low < high {
+      let middle = (low + high) / 2
+      if events[middle].id > id { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,49 @@
+/// The name of a topic: letters, digits, `-`, `_`, `~`, and single dots inside.
+///
+/// These need no escaping in a path, in the text of the metrics, or in a broker's subjects.
+public struct Topic: Hashable, Sendable {
+  public let name: String
+
+  /// Why a name is refused.
+  public enum Refusal: Error, Hashable {
+    case empty
+    case tooLong(Int)
+    case character
+    case dots
+  }
+
+  /// - Parameter limit: how many characters it may have.
+  public init(_ name: some StringProtocol, limit: Int) throws(Refusal) {
+    guard !name.isEmpty else { throw .empty }
+    guard name.utf8.count <= limit else { throw .tooLong(limit) }
+    guard name.utf8.allSatisfy(Self.isAllowed) else { throw .character }
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.allSatisfy({ !$0.isEmpty }) else { throw .dots }
+    self.name = String(name)
+  }
+
+  private static func isAllowed(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+      UInt8(ascii: "~"), UInt8(ascii: "."):
+      true
+    default: false
+    }
+  }
+}
+
+extension Topic: CustomStringConvertible {
+  public var description: String { name }
+}
+
+extension Topic.Refusal: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .empty: "a topic needs a name"
+    case .tooLong(let limit): "a topic has at most \(limit) characters"
+    case .character: "a topic has only letters, digits, '-', '_', '~' and '.'"
+    case .dots: "a topic neither begins nor ends with '.', and has no two of them in a row"
+    }
+  }
+}

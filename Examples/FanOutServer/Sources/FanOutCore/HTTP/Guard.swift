@@ -1,0 +1,44 @@
+internal import HTTPTypes
+
+/// Who may do what: tokens, and the pages of other sites.
+struct Guard: Sendable {
+  let publishTokens: Tokens?
+  let subscribeTokens: Tokens?
+  let allowedOrigins: Set<String>
+
+  /// Refuses a request without one of `tokens`.
+  func check(_ headers: HTTPFields, _ tokens: Tokens?) throws(Refusal) {
+    guard let tokens else { return }
+    let values = headers[values: .authorization]
+    guard let value = values.first else {
+      throw Refusal(.unauthorized, "this needs a bearer token", [.wwwAuthenticate: "Bearer"])
+    }
+    let parts = value.split(separator: " ", maxSplits: 1)
+    guard values.count == 1, parts.count == 2, parts[0].lowercased() == "bearer" else {
+      throw Refusal(
+        .unauthorized, "the Authorization is not 'Bearer' and a token",
+        [.wwwAuthenticate: #"Bearer error="invalid_request""#])
+    }
+    guard tokens.contain(parts[1]) else {
+      throw Refusal(
+        .unauthorized, "the token is not valid",
+        [.wwwAuthenticate: #"Bearer error="invalid_token""#])
+    }
+  }
+
+  /// Refuses a request that a browser sends for a page of another site, which must not make its
+  /// visitors publish.
+  ///
+  /// - Returns: the origin, if it is another one that is allowed.
+  func checkOrigin(_ request: HTTPRequest) throws(Refusal) -> String? {
+    let origins = request.headerFields[values: .origin]
+    guard let origin = origins.first else { return nil }
+    guard origins.count == 1 else { throw .badRequest("there is more than one Origin") }
+    if allowedOrigins.contains(origin) { return origin }
+    let host = request.authority ?? ""
+    guard !host.isEmpty, origin == "http://\(host)" || origin == "https://\(host)" else {
+      throw Refusal(.forbidden, "pages of this origin are not allowed here")
+    }
+    return nil
+  }
+}

@@ -1,0 +1,38 @@
+/// The state of a server in the Prometheus text format.
+///
+/// Totals only: a series for each topic would let clients make as many series as they like.
+struct Metrics {
+  private(set) var text = ""
+
+  init(_ board: BoardFigures, _ lanes: Lanes.Figures, _ log: LogStatus) {
+    gauge("topics", "Topics with subscribers or kept events.", board.topics.count)
+    gauge("streams", "Open event streams.", lanes.streams)
+    gauge("pending_events", "Events that wait for a subscriber, one for each.", board.pending)
+    gauge("history_events", "Events kept for replay.", board.historyEvents)
+    gauge("history_bytes", "Memory for the events kept for replay.", board.historyBytes)
+    gauge("log_connected", "Whether events can be published.", log.isConnected ? 1 : 0)
+    counter("published_total", "Events taken in.", board.published)
+    counter("reached_total", "Events put into buffers, one for each subscriber.", board.reached)
+    counter("sent_total", "Events written to connections.", lanes.events)
+    counter("dropped_total", "Events lost to slow subscribers, one for each.", board.dropped)
+    counter("heartbeats_total", "Heartbeats written to connections.", lanes.heartbeats)
+    counter("vanished_total", "Streams closed because their client had gone.", lanes.vanished)
+  }
+
+  private mutating func gauge(_ name: String, _ help: String, _ value: Int) {
+    add(name, "gauge", help, value)
+  }
+
+  private mutating func counter(_ name: String, _ help: String, _ value: Int) {
+    add(name, "counter", help, value)
+  }
+
+  private mutating func add(_ name: String, _ type: String, _ help: String, _ value: Int) {
+    text += """
+      # HELP fanout_\(name) \(help)
+      # TYPE fanout_\(name) \(type)
+      fanout_\(name) \(value)
+
+      """
+  }
+}

@@ -1,0 +1,26 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// Why a request is not done, as the client is told: `{"error":"…"}`.
+struct Refusal: Error {
+  let status: HTTPResponse.Status
+  let reason: String
+  var headers: HTTPFields = [:]
+
+  init(_ status: HTTPResponse.Status, _ reason: String, _ headers: HTTPFields = [:]) {
+    self.status = status
+    self.reason = reason
+    self.headers = headers
+  }
+
+  static func badRequest(_ reason: String) -> Refusal { Refusal(.badRequest, reason) }
+
+  static func unavailable(_ reason: Unavailable) -> Refusal {
+    Refusal(.serviceUnavailable, reason.reason, [.retryAfter: "1"])
+  }
+
+  var response: Response {
+    .json(JSON.object([("error", JSON.string(reason))]), status: status, headers: headers)
+  }
+}

@@ -1,0 +1,34 @@
+internal import HTTPTypes
+
+/// What a path names.
+enum Route: Hashable {
+  case page
+  case health
+  case metrics
+  case topics
+  case publish(Substring)
+  case subscribe(Substring)
+
+  /// - Parameter path: without the query.
+  init?(_ path: Substring) {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.first?.isEmpty == true else { return nil }
+    switch parts.count {
+    case 2 where parts[1].isEmpty: self = .page
+    case 2 where parts[1] == "health": self = .health
+    case 2 where parts[1] == "metrics": self = .metrics
+    case 2 where parts[1] == "topics": self = .topics
+    case 3 where parts[1] == "topics": self = .publish(parts[2])
+    case 4 where parts[1] == "topics" && parts[3] == "events": self = .subscribe(parts[2])
+    default: return nil
+    }
+  }
+
+  var methods: [HTTPRequest.Method] {
+    switch self {
+    case .page, .health, .metrics, .topics: [.get, .head]
+    case .publish: [.post]
+    case .subscribe: [.get]
+    }
+  }
+}

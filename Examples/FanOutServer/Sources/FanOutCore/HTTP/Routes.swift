@@ -1,0 +1,194 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// Answers requests.
+struct Routes: HTTPResponder {
+  let settings: Settings
+  let board: Board
+  let log: any EventLog
+  let lanes: Lanes
+  let access: Guard
+
+  init(_ settings: Settings, _ board: Board, _ log: any EventLog, _ lanes: Lanes) {
+    self.settings = settings
+    self.board = board
+    self.log = log
+    self.lanes = lanes
+    access = Guard(
+      publishTokens: settings.publishTokens, subscribeTokens: settings.subscribeTokens,
+      allowedOrigins: settings.allowedOrigins)
+  }
+}
+
+extension Routes {
+  func respond(to request: Request, context: Context) async throws -> Response {
+    do throws(Refusal) {
+      let origin = try access.checkOrigin(request.head)
+      var response: Response
+      do throws(Refusal) {
+        response = try await route(request, context)
+      } catch {
+        response = error.response
+      }
+      if let origin { response.allow(origin) }
+      return response
+    } catch {
+      return error.response
+    }
+  }
+
+  private func route(_ request: Request, _ context: Context) async throws(Refusal) -> Response {
+    let target = (request.head.path ?? "").split(
+      separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let path = target.first, let route = Route(path) else {
+      throw Refusal(.notFound, "there is nothing at this path")
+    }
+    if request.method == .options { return .options(route) }
+    guard route.methods.contains(request.method) else {
+      let allowed = route.methods.map(\.rawValue).joined(separator: ", ")
+      throw Refusal(.methodNotAllowed, "this path takes \(allowed)", [.allow: allowed])
+    }
+    let query = target.dropFirst().first
+    let response = try await answer(route, query, request, context)
+    return request.method == .head ? response.createHeadResponse() : response
+  }
+
+  private func answer(
+    _ route: Route, _ query: Substring?, _ request: Request, _ context: Context
+  ) async throws(Refusal) -> Response {
+    switch route {
+    case .page: return .page
+    case .health: return await health()
+    case .metrics:
+      let text = await Metrics(board.figures, lanes.figures, log.status).text
+      return .text(text, "text/plain; version=0.0.4; charset=utf-8")
+    case .topics:
+      try access.check(request.headers, access.subscribeTokens)
+      return .json(JSON.array(await board.figures.topics.map(\.json)))
+    case .publish(let name):
+      try access.check(request.headers, access.publishTokens)
+      return try await publish(request, to: topic(name))
+    case .subscribe(let name):
+      try access.check(request.headers, access.subscribeTokens)
+      let wish = try StreamRequest(request.headers, query: query)
+      return try await subscribe(topic(name), wish, context.channel)
+    }
+  }
+
+  private func topic(_ name: Substring) throws(Refusal) -> Topic {
+    do {
+      return try Topic(name, limit: settings.maxTopicLength)
+    } catch {
+      throw .badRequest(error.description)
+    }
+  }
+
+  private func health() async -> Response {
+    let status = await log.status
+    let isClosed = await board.isClosed
+    let state = isClosed ? "closing" : status.isConnected ? "ok" : "disconnected"
+    return .json(
+      JSON.object([
+        ("status", JSON.string(state)),
+        ("log", JSON.string(status.kind)),
+        ("connected", "\(status.isConnected)"),
+        ("streams", "\(lanes.figures.streams)"),
+      ]), status: isClosed ? .serviceUnavailable : .ok)
+  }
+}
+
+// MARK: - Publishing and subscribing
+
+extension Routes {
+  private func publish(_ request: Request, to topic: Topic) async throws(Refusal) -> Response {
+    let body = try await body(of: request)
+    guard let message = Message(body) else {
+      throw .badRequest("the body is not UTF-8: events are text")
+    }
+    do {
+      let receipt = try await log.publish(message, to: topic)
+      return .json(
+        JSON.object([("id", "\(receipt.id)"), ("subscribers", "\(receipt.subscribers)")]))
+    } catch {
+      throw .unavailable(error)
+    }
+  }
+
+  private func body(of request: Request) async throws(Refusal) -> ByteBuffer {
+    let limit = settings.maxEventBytes
+    let isTooLong = request.headers[.contentLength].flatMap(Int.init).map { $0 > limit } ?? false
+    if isTooLong { throw .tooLong(limit) }
+    do {
+      return try await request.body.collect(upTo: limit)
+    } catch is NIOTooManyBytesError {
+      throw .tooLong(limit)
+    } catch {
+      throw .badRequest("the body is malformed, or it ends too early")
+    }
+  }
+
+  private func subscribe(
+    _ topic: Topic, _ wish: StreamRequest, _ channel: any Channel
+  ) async throws(Refusal) -> Response {
+    let feed: Feed
+    do {
+      feed = try await board.subscribe(to: topic, after: wish.after, wish.policy)
+    } catch {
+      throw .unavailable(error)
+    }
+    let stream = EventStream(
+      on: channel, lanes[channel.eventLoop], board: board, log: log,
+      retryMilliseconds: settings.retry.nanoseconds / 1_000_000)
+    return Response(
+      status: .ok,
+      headers: [
+        .contentType: "text/event-stream; charset=utf-8",
+        .cacheControl: "no-store",
+        .accelBuffering: "no",
+      ],
+      body: ResponseBody { writer in
+        try await stream.serve(feed)
+        try await writer.finish(nil)
+      })
+  }
+}
+
+extension Refusal {
+  fileprivate static func tooLong(_ limit: Int) -> Refusal {
+    Refusal(.contentTooLarge, "an event has at most \(limit) bytes")
+  }
+}
+
+extension Response {
+  /// The page, whose scripts and styles are in it, and which is shown in no other page.
+  fileprivate static var page: Response {
+    let policy =
+      "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+      + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    return Response(
+      status: .ok,
+      headers: [
+        .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy,
+        .xContentTypeOptions: "nosniff", .cacheControl: "no-cache",
+      ],
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.page_html)))
+  }
+
+  /// What a browser asks before it lets a page of another origin send a request.
+  fileprivate static func options(_ route: Route) -> Response {
+    let methods = (route.methods + [.options]).map(\.rawValue).joined(separator: ", ")
+    return Response(
+      status: .noContent,
+      headers: [
+        .allow: methods, .accessControlAllowMethods: methods,
+        .accessControlAllowHeaders: "Authorization, Content-Type, Last-Event-ID",
+        .accessControlMaxAge: "600",
+      ])
+  }
+
+  fileprivate mutating func allow(_ origin: String) {
+    headers[.accessControlAllowOrigin] = origin
+    headers[.vary] = "Origin"
+  }
+}

@@ -1,0 +1,96 @@
+internal import Hummingbird
+internal import HummingbirdCore
+internal import Logging
+public import NIOCore
+internal import NIOPosix
+public import ServiceLifecycle
+
+/// The whole server.
+public struct FanOutService: Service {
+  private let settings: Settings
+  private let makeLog: @Sendable (Board) -> any EventLog
+  private let whenListening: @Sendable (SocketAddress) async -> Void
+  private let eventLoops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+
+  /// - Parameters:
+  ///   - makeLog: makes what stands between publishing and the board that it is given.
+  ///   - whenListening: called when clients can connect.
+  public init(
+    _ settings: Settings,
+    makeLog: @escaping @Sendable (Board) -> any EventLog = { LocalLog($0) },
+    whenListening: @escaping @Sendable (SocketAddress) async -> Void = { _ in }
+  ) {
+    self.settings = settings
+    self.makeLog = makeLog
+    self.whenListening = whenListening
+  }
+
+  /// Serves until the service group shuts down.
+  public func run() async throws {
+    let board = Board(
+      historyEvents: settings.historyEvents, historyBytes: settings.historyBytes,
+      bufferLimit: settings.bufferLimit)
+    let log = makeLog(board)
+    let lanes = try await Lanes(eventLoops, heartbeat: settings.heartbeat)
+    defer { lanes.stop() }
+    let front = Front(
+      application: application(Routes(settings, board, log, lanes)), board: board, lanes: lanes,
+      drain: settings.drain)
+    // Shut down in reverse: the log is there until the last client has gone.
+    try await ServiceGroup(
+      services: [LogService(log: log), front], logger: settings.logger
+    ).run()
+  }
+
+  private func application(_ routes: Routes) -> Application<Routes> {
+    Application(
+      responder: routes,
+      server: .http1(configuration: .init(idleTimeout: settings.idleTimeout)),
+      configuration: ApplicationConfiguration(
+        address: .hostname(settings.host, port: settings.port), backlog: 4096,
+        availableConnectionsDelegate: MaximumAvailableConnections(settings.maxConnections)),
+      onServerRunning: { [whenListening] channel in
+        guard let address = channel.localAddress else { return }
+        await whenListening(address)
+      },
+      eventLoopGroupProvider: .shared(eventLoops),
+      logger: settings.logger)
+  }
+}
+
+/// What clients talk to.
+private struct Front: Service {
+  let application: Application<Routes>
+  let board: Board
+  let lanes: Lanes
+  let drain: TimeAmount
+
+  func run() async throws {
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await application.run()
+        return true
+      }
+      group.addTask {
+        await endStreams()
+        return false
+      }
+      for try await isOver in group where isOver { group.cancelAll() }
+    }
+  }
+
+  /// The application waits until all connections are closed. Streams end when they have written
+  /// what waits for them; those whose clients do not take it in time are closed.
+  private func endStreams() async {
+    try? await gracefulShutdown()
+    await board.close()
+    try? await Task.sleep(for: .nanoseconds(drain.nanoseconds))
+    lanes.closeStreams()
+  }
+}
+
+private struct LogService: Service {
+  let log: any EventLog
+
+  func run() async throws { try await log.run() }
+}

@@ -1,0 +1,101 @@
+internal import NIOCore
+internal import Synchronization
+
+/// The streams of one event loop, and what they do together: flushing and heartbeats.
+///
+/// Used on that event loop alone, but for the counts.
+final class Lane {
+  /// What the streams of a lane have done. Read from anywhere.
+  final class Counts: Sendable {
+    // Relaxed everywhere: numbers to be looked at. Each lane has its own, so that loops do not
+    // contend for them.
+    let streams = Atomic<Int>(0)
+    let events = Atomic<Int>(0)
+    let vanished = Atomic<Int>(0)
+    let heartbeats = Atomic<Int>(0)
+  }
+
+  /// How many ticks make an interval between heartbeats.
+  static let ticksPerInterval = 8
+
+  let eventLoop: any EventLoop
+  let counts: Counts
+  /// Counts the eighths of an interval: a clock that costs nothing to read.
+  private(set) var tick = 0
+  private var streams: [StreamOutput] = []
+  private var unflushed: [StreamOutput] = []
+  private var timer: RepeatedTask?
+
+  init(_ eventLoop: any EventLoop, _ counts: Counts) {
+    self.eventLoop = eventLoop
+    self.counts = counts
+  }
+}
+
+extension Lane {
+  func startHeartbeats(every interval: TimeAmount) {
+    let delay = TimeAmount.nanoseconds(
+      max(1, interval.nanoseconds / Int64(Self.ticksPerInterval)))
+    let lane = NIOLoopBound(self, eventLoop: eventLoop)
+    timer = eventLoop.scheduleRepeatedTask(initialDelay: delay, delay: delay) { _ in
+      lane.value.beat()
+    }
+  }
+
+  /// Ends the heartbeats. Until then they keep the lane alive.
+  func stop() {
+    timer?.cancel()
+    timer = nil
+  }
+
+  func add(_ stream: StreamOutput) {
+    stream.position = streams.count
+    streams.append(stream)
+    counts.streams.wrappingAdd(1, ordering: .relaxed)
+  }
+
+  func remove(_ stream: StreamOutput) {
+    guard let position = stream.position else { return }
+    stream.position = nil
+    let last = streams.removeLast()
+    if last !== stream {
+      streams[position] = last
+      last.position = position
+    }
+    counts.streams.wrappingSubtract(1, ordering: .relaxed)
+  }
+
+  /// Flushes `stream` when everything that is due on the event loop now has been done: so events
+  /// that follow each other closely go out in one system call.
+  func flushSoon(_ stream: StreamOutput) {
+    unflushed.append(stream)
+    guard unflushed.count == 1 else { return }
+    eventLoop.assumeIsolated().execute { self.flush() }
+  }
+
+  func countEvent() {
+    counts.events.wrappingAdd(1, ordering: .relaxed)
+  }
+
+  /// Closes every connection that still has a stream.
+  func closeStreams() {
+    for stream in streams { stream.closeConnection() }
+  }
+
+  private func flush() {
+    // Flushing may fail and close a connection, which may write to another stream.
+    var due: [StreamOutput] = []
+    swap(&due, &unflushed)
+    for stream in due { stream.flush() }
+    guard unflushed.isEmpty else { return }
+    due.removeAll(keepingCapacity: due.count <= 4096)
+    unflushed = due
+  }
+
+  private func beat() {
+    tick += 1
+    for stream in streams where tick - stream.lastTick >= Self.ticksPerInterval {
+      if stream.beat() { counts.heartbeats.wrappingAdd(1, ordering: .relaxed) }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+internal import NIOCore
+
+/// The way of one stream to its connection.
+///
+/// It sits at the front of the pipeline, where the HTTP encoder has done its work: frames bring
+/// their chunk along (see ``Frame``). So an event costs no more than putting a shared buffer into
+/// the list of what the socket has to write.
+///
+/// Used on the event loop of the connection alone.
+final class StreamOutput: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  let lane: Lane
+  /// Where it is in the lane's list.
+  var position: Int?
+  /// When something was last written.
+  private(set) var lastTick = 0
+  /// Called once, when the connection is lost.
+  var whenLost: (() -> Void)?
+  private var context: ChannelHandlerContext?
+  private var isLost = false
+  private var isFlushDue = false
+  /// The task that waits until the connection takes more.
+  private var writer: CheckedContinuation<Void, Never>?
+
+  init(_ lane: Lane) {
+    self.lane = lane
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    lastTick = lane.tick
+    lane.add(self)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    lane.remove(self)
+    self.context = nil
+    lose()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    context.fireChannelInactive()
+    lose()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    context.fireUserInboundEventTriggered(event)
+    // A client that will never say anything again does not come back for the events either.
+    if case ChannelEvent.inputClosed = event { closeConnection() }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    context.fireChannelWritabilityChanged()
+    if context.channel.isWritable { resumeWriter() }
+  }
+}
+
+extension StreamOutput {
+  /// Whether frames still have a place to go.
+  var isOpen: Bool { !isLost }
+
+  /// Whether the connection takes more: false while it has more than its limit to send.
+  var isReady: Bool { isLost || context?.channel.isWritable ?? true }
+
+  /// Sends `frame` with whatever else is due.
+  func write(_ frame: ByteBuffer) {
+    guard !isLost, let context else { return }
+    lastTick = lane.tick
+    context.write(wrapOutboundOut(frame), promise: nil)
+    guard !isFlushDue else { return }
+    isFlushDue = true
+    lane.flushSoon(self)
+  }
+
+  func flush() {
+    isFlushDue = false
+    context?.flush()
+  }
+
+  /// Returns when the connection takes more, or is lost.
+  func ready() async {
+    while !isReady {
+      await withCheckedContinuation { writer = $0 }
+    }
+  }
+
+  /// Returns when everything has gone to the socket, or the connection is lost.
+  func drained() async {
+    guard !isLost, let context else { return }
+    // Writes are in order: when this one, of nothing, is done, so are all before it.
+    let done = context.eventLoop.makePromise(of: Void.self)
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: done)
+    try? await done.futureResult.get()
+  }
+
+  /// - Returns: whether there was something to write to.
+  func beat() -> Bool {
+    guard isReady, !isLost else { return false }
+    write(Frame.heartbeat)
+    return true
+  }
+
+  func closeConnection() {
+    context?.close(promise: nil)
+  }
+
+  private func lose() {
+    guard !isLost else { return }
+    isLost = true
+    resumeWriter()
+    whenLost?()
+    whenLost = nil
+  }
+
+  private func resumeWriter() {
+    writer?.resume()
+    writer = nil
+  }
+}

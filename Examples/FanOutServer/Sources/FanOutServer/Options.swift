@@ -1,0 +1,116 @@
+internal import ArgumentParser
+internal import FanOutCore
+internal import Logging
+internal import NIOCore
+
+/// The options of the server, and what they say about it.
+struct Options: ParsableArguments {
+  @Option(help: "Address to listen on.") var host = "127.0.0.1"
+  @Option(help: "Port to listen on; 0 takes a free one.") var port = 8080
+  @Option(help: "Events of a topic that are kept for clients that come back.") var history = 128
+  @Option(help: "Bytes that the kept events of all topics may take.")
+  var historyBytes = 64 << 20
+  @Option(help: "Events that may wait for a subscriber.") var buffer = 256
+  @Option(help: "Bytes that an event may have.") var maxEventBytes = 64 << 10
+  @Option(help: "Characters that the name of a topic may have.") var maxTopicLength = 128
+  @Option(help: "Connections at a time. 20000, or as many as the system allows.")
+  var maxConnections: Int?
+  @Option(help: "Seconds between heartbeats on a quiet stream.") var heartbeat = 15.0
+  @Option(help: "Milliseconds that a client is to wait before it comes back.") var retry = 2000
+  @Option(help: "Seconds that a connection without a whole request is kept.") var idle = 60.0
+  @Option(help: "Seconds that a shutdown waits for slow clients.") var drain = 5.0
+  @Option(help: "File with the tokens of those who may publish, one in a line.")
+  var publishTokenFile: String?
+  @Option(help: "File with the tokens of those who may subscribe, one in a line.")
+  var subscribeTokenFile: String?
+  @Flag(help: "Listen beyond this machine although somebody needs no token.")
+  var allowAnonymous = false
+  @Option(help: "Origin whose pages may use the server, as https://example.org; repeatable.")
+  var allowOrigin: [String] = []
+  @Option(help: "Least level of what is logged: trace, debug, info, notice, warning, error.")
+  var logLevel = "warning"
+}
+
+extension Options {
+  func validate() throws {
+    try require("--port", port, in: 0...65535)
+    try require("--history", history, in: 0...1_000_000)
+    try require("--history-bytes", historyBytes, in: 0...(1 << 40))
+    try require("--buffer", buffer, in: 1...1_000_000)
+    try require("--max-event-bytes", maxEventBytes, in: 1...(64 << 20))
+    try require("--max-topic-length", maxTopicLength, in: 1...1024)
+    try require("--max-connections", maxConnections ?? 1, in: 1...1_000_000)
+    try require("--heartbeat", heartbeat, in: 0.1...3600)
+    try require("--retry", retry, in: 0...3_600_000)
+    try require("--idle", idle, in: 0.1...86_400)
+    try require("--drain", drain, in: 0...3600)
+    for origin in allowOrigin where !Self.isOrigin(origin) {
+      throw ValidationError("--allow-origin: '\(origin)' is no origin, as https://example.org")
+    }
+    guard Logger.Level(rawValue: logLevel) != nil else {
+      throw ValidationError("--log-level: '\(logLevel)' is no level, as debug or warning")
+    }
+    guard isLoopback || allowAnonymous || publishTokenFile != nil && subscribeTokenFile != nil
+    else {
+      throw ValidationError(
+        "--host \(host) lets everybody in: give --publish-token-file and --subscribe-token-file, "
+          + "or --allow-anonymous")
+    }
+  }
+
+  func settings() throws -> Settings {
+    var settings = Settings()
+    settings.host = host
+    settings.port = port
+    settings.historyEvents = history
+    settings.historyBytes = historyBytes
+    settings.bufferLimit = buffer
+    settings.maxEventBytes = maxEventBytes
+    settings.maxTopicLength = maxTopicLength
+    settings.maxConnections = try OpenFileLimit.connections(maxConnections)
+    settings.heartbeat = .seconds(heartbeat)
+    settings.retry = .milliseconds(Int64(retry))
+    settings.idleTimeout = .seconds(idle)
+    settings.drain = .seconds(drain)
+    settings.publishTokens = try TokenFile.read(publishTokenFile, "--publish-token-file")
+    settings.subscribeTokens = try TokenFile.read(subscribeTokenFile, "--subscribe-token-file")
+    settings.allowedOrigins = Set(allowOrigin)
+    settings.logger.logLevel = Logger.Level(rawValue: logLevel) ?? .warning
+    return settings
+  }
+
+  /// Whether only this machine can connect.
+  private var isLoopback: Bool {
+    if host == "localhost" { return true }
+    guard let address = try? SocketAddress(ipAddress: host, port: 0) else { return false }
+    return address.ipAddress == "::1" || address.protocol == .inet && host.hasPrefix("127.")
+  }
+
+  private static func isOrigin(_ text: String) -> Bool {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    return parts.count == 3 && ["http:", "https:"].contains(parts[0]) && parts[1].isEmpty
+      && !parts[2].isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+  }
+
+  private func require<Value: Comparable>(
+    _ name: String, _ value: Value, in range: ClosedRange<Value>
+  ) throws {
+    guard range.contains(value) else {
+      throw ValidationError(
+        "\(name): \(value) is not from \(range.lowerBound) to \(range.upperBound)")
+    }
+  }
+}
+
+extension TimeAmount {
+  /// - Parameter seconds: up to a day or so.
+  fileprivate static func seconds(_ seconds: Double) -> TimeAmount {
+    .nanoseconds(Int64(seconds * 1e9))
+  }
+}
+
+/// Where a browser finds the server.
+func url(of address: SocketAddress) -> String {
+  let host = address.ipAddress ?? ""
+  return "http://\(host.contains(":") ? "[\(host)]" : host):\(address.port ?? 0)"
+}
