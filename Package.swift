@@ -16,6 +16,7 @@ let package = Package(
     .library(name: "Multicast", targets: ["Multicast"]),
     .executable(name: "multicast-demo", targets: ["MulticastDemo"]),
     .executable(name: "multicast-bench", targets: ["MulticastBench"]),
+    .executable(name: "multicast-stress", targets: ["MulticastStress"]),
   ],
   targets: [
     .target(name: "CMulticast"),
@@ -33,6 +34,10 @@ let package = Package(
       name: "MulticastTestSupport",
       dependencies: ["Multicast"],
       path: "Tests/MulticastTestSupport",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "MulticastStress",
+      dependencies: ["Multicast", "MulticastTestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "MulticastTests",

@@ -1,0 +1,39 @@
+import Foundation
+
+/// Says which trial was running if the process crashes; the crash then goes on as it would.
+enum CrashNotice {
+  // SAFETY: `message` is written by the thread that runs the trials, between two of them, and read
+  // by a handler of a signal that a trial raises. A message that was replaced is never freed.
+  private nonisolated(unsafe) static var message: UnsafeMutablePointer<CChar>?
+  private nonisolated(unsafe) static var handlers: [sigaction] = signals.map { _ in .init() }
+  private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT]
+  private static let install: Void = {
+    for (index, signal) in signals.enumerated() {
+      var action = sigaction()
+      #if canImport(Darwin)
+        action.__sigaction_u.__sa_handler = notice
+      #else
+        action.__sigaction_handler.sa_handler = notice
+      #endif
+      action.sa_flags = Int32(SA_ONSTACK) | Int32(SA_NODEFER)
+      sigaction(signal, &action, &handlers[index])
+    }
+  }()
+
+  /// From now on a crash prints this.
+  static func prepare(_ happened: String, _ command: String) {
+    message = strdup("BROKEN  \(happened)\nrepeat with: \(command)\n")
+    install
+  }
+
+  /// What is called here may be called in the handler of a signal.
+  private static let notice: @convention(c) (Int32) -> Void = { number in
+    if let message { _ = write(STDERR_FILENO, message, strlen(message)) }
+    message = nil
+    // With the handler that was there before, the instruction crashes again.
+    for index in 0..<signals.count where signals[index] == number {
+      sigaction(number, &handlers[index], nil)
+    }
+    if number == SIGABRT { raise(number) }
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import Synchronization
+
+/// The program: arguments in, a report and an exit status out.
+@main
+enum Program {
+  static func main() {
+    // Writing to a pipe that nobody reads is an error like any other, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
+    do {
+      let options = try Options(Array(CommandLine.arguments.dropFirst()))
+      if options.wantsHelp {
+        Console.output.print(Options.help)
+      } else if options.wantsList {
+        for line in Options.list { Console.output.print(line) }
+      } else {
+        try run(options)
+      }
+    } catch {
+      Console.error.print("multicast-stress: \(error.message)")
+      exit(2)
+    }
+  }
+
+  /// Runs the scenarios on a thread of their own: the main thread serves the main queue, on which
+  /// delegates are called.
+  private static func run(_ options: Options) throws(OptionError) {
+    let file = try options.jsonPath.map { path throws(OptionError) in try ReportFile(path) }
+    let run = Run(options)
+    let status = Atomic<Int32>(-1)
+    let thread = Thread {
+      let report = run.perform()
+      status.store(report.finish(writingTo: file), ordering: .releasing)
+      RunLoop.main.perform {}  // Wakes the main thread.
+    }
+    thread.stackSize = 8 << 20
+    thread.start()
+    while status.load(ordering: .acquiring) < 0 {
+      _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.05))
+    }
+    exit(status.load(ordering: .acquiring))
+  }
+}

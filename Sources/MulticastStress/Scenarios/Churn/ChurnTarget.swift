@@ -1,0 +1,36 @@
+import MulticastTestSupport
+import Synchronization
+
+/// A delegate of ``Churn``, which notes when its deinitialisation begins.
+final class ChurnTarget: Target, @unchecked Sendable {
+  // Sendable: as for the superclass.
+  private let life: Life
+
+  /// What is left of a delegate.
+  final class Life: Sendable {
+    let died = Atomic<Int>(ChurnHistory.never)
+  }
+
+  private let clock: LogicalClock
+
+  init(_ id: Int, _ lifetimes: LifetimeTracker, _ clock: LogicalClock, _ life: Life) {
+    self.life = life
+    self.clock = clock
+    super.init(id, lifetimes)
+  }
+
+  deinit {
+    life.died.store(clock.tick(), ordering: .relaxed)
+  }
+}
+
+/// Time that counts events: what ticks later in one thread's sight is later for all.
+final class LogicalClock: Sendable {
+  private let time = Atomic<Int>(0)
+
+  func tick() -> Int {
+    // Sequentially consistent: what a thread did before its tick happened before what another one
+    // does after a later tick.
+    time.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
+  }
+}

@@ -1,0 +1,34 @@
+import MulticastTestSupport
+import Synchronization
+
+/// A delegate that knows whether it lives, is counted, and may be called.
+class Target: @unchecked Sendable {
+  // Sendable: every stored property is a constant of a Sendable type; so it must be in subclasses.
+  let id: Int
+  private let lifetimes: LifetimeTracker
+  private let poisoned = Atomic(false)
+  /// Has this value as long as the object lives.
+  private let canary = Atomic<UInt64>(Target.alive)
+
+  private static var alive: UInt64 { 0x5EED_A11F_E5EE_DA11 }
+
+  init(_ id: Int, _ lifetimes: LifetimeTracker) {
+    self.id = id
+    self.lifetimes = lifetimes
+    lifetimes.noteCreation()
+  }
+
+  deinit {
+    canary.store(0, ordering: .relaxed)
+    lifetimes.noteDestruction()
+  }
+
+  /// From now on no call must come: those that do are counted.
+  final func poison() { poisoned.store(true, ordering: .sequentiallyConsistent) }
+
+  /// What every call does first: notes it if it comes too late.
+  final func noteCall() {
+    let lives = canary.load(ordering: .relaxed) == Self.alive
+    if !lives || poisoned.load(ordering: .sequentiallyConsistent) { lifetimes.noteLateCall() }
+  }
+}

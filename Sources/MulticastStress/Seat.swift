@@ -1,0 +1,33 @@
+import Synchronization
+
+/// What the watchdog sees of one worker: how much it has done, and what it is doing.
+final class Seat: @unchecked Sendable {
+  // Sendable: what changes is atomic, and `latest` points to a string of the program, which never
+  // changes. Relaxed everywhere: numbers and words to be looked at.
+  private let count = Atomic<Int>(0)
+  private let latest: Atomic<UnsafePointer<UInt8>>
+  /// Keeps the next object's counters off this one's cache lines.
+  private let padding: (Int, Int, Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0, 0, 0)
+
+  init() {
+    let step: StaticString = "begins"
+    latest = Atomic(step.utf8Start)
+  }
+
+  /// The worker is about to do this, which counts as one operation.
+  func does(_ step: StaticString) {
+    latest.store(step.utf8Start, ordering: .relaxed)
+    count.wrappingAdd(1, ordering: .relaxed)
+  }
+
+  /// So many operations more of what the worker is doing.
+  func add(_ operations: Int) {
+    count.wrappingAdd(operations, ordering: .relaxed)
+  }
+
+  var operations: Int { count.load(ordering: .relaxed) }
+
+  /// What the worker did last.
+  // A static string of the program ends with a zero.
+  var step: String { String(cString: latest.load(ordering: .relaxed)) }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Multicast
+import MulticastTestSupport
+import Synchronization
+
+/// One scenario on one storage strategy, for some time or some rounds.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+final class Trial: @unchecked Sendable {
+  // Sendable: `failures` is touched inside `lock` alone; everything else never changes, or is
+  // atomic.
+
+  let scenario: any Scenario.Type
+  let storage: StorageStrategy
+  let threads: Int
+  let delegates: Int
+  let mix: OperationMix
+  /// One seat for each thread, and one more for whatever else the scenario does.
+  let seats: [Seat]
+  /// Counts the delegates and events of the current round.
+  let lifetimes = LifetimeTracker()
+
+  private let seed: UInt64
+  private let limit: Limit
+  private let lock = NSLock()
+  private var failures: [String] = []
+  private let failed = Atomic(false)
+  private let completedRounds = Atomic<Int>(0)
+
+  /// When it is over.
+  enum Limit: Sendable {
+    case until(ContinuousClock.Instant)
+    case rounds(Int)
+  }
+
+  init(
+    _ scenario: any Scenario.Type, on storage: StorageStrategy, _ options: Options, _ limit: Limit
+  ) {
+    self.scenario = scenario
+    self.storage = storage
+    self.limit = limit
+    threads = options.threads
+    delegates = options.delegates
+    mix = options.mix
+    // The same for one scenario on one strategy, whatever else runs.
+    var mixed = options.seed
+    for byte in "\(scenario.name)/\(storage)".utf8 { mixed = mixed &* 31 &+ UInt64(byte) }
+    seed = mixed
+    seats = (0...max(2, threads)).map { _ in Seat() }
+  }
+}
+
+// MARK: - Progress
+
+extension Trial {
+  /// Which trial it is, for people.
+  var label: String { "\(scenario.name) on \(storage)" }
+
+  /// Whether no other round is to begin.
+  var isOver: Bool {
+    if failed.load(ordering: .relaxed) { return true }
+    return switch limit {
+    case .until(let deadline): ContinuousClock.now >= deadline && rounds > 0
+    case .rounds(let count): rounds >= count
+    }
+  }
+
+  /// How many rounds were completed.
+  var rounds: Int { completedRounds.load(ordering: .relaxed) }
+
+  func completeRound() { completedRounds.wrappingAdd(1, ordering: .relaxed) }
+
+  /// How many operations the workers have done so far.
+  var operations: Int { seats.reduce(0) { $0 + $1.operations } }
+
+  /// Random numbers for a worker, or for who sets up (-1), in the current round.
+  func generator(for worker: Int) -> SplitMix64 {
+    var mixer = SplitMix64(seed: seed &+ UInt64(truncatingIfNeeded: rounds) &* 0x9E37)
+    return SplitMix64(seed: mixer.next() &+ UInt64(truncatingIfNeeded: worker))
+  }
+}
+
+// MARK: - Verdict
+
+extension Trial {
+  /// What broke, in the order of its discovery.
+  var brokenPromises: [String] { lock.withLock { failures } }
+
+  /// A promise broke.
+  func fail(_ message: String) {
+    let round = rounds
+    lock.withLock {
+      // The first ones tell: what follows is most often more of the same.
+      if failures.count < 5 { failures.append("\(message) (round \(round))") }
+    }
+    failed.store(true, ordering: .relaxed)
+  }
+
+  /// Notes that a promise broke unless `condition` holds.
+  func expect(_ condition: Bool, _ message: @autoclosure () -> String) {
+    if !condition { fail(message()) }
+  }
+}
