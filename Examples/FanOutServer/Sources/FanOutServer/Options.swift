@@ -15,6 +15,8 @@ struct Options: ParsableArguments {
   @Option(help: "Characters that the name of a topic may have.") var maxTopicLength = 128
   @Option(help: "Connections at a time. 20000, or as many as the system allows.")
   var maxConnections: Int?
+  @Option(help: "Milliseconds that a stream collects events after it has sent some.")
+  var linger = 25.0
   @Option(help: "Seconds between heartbeats on a quiet stream.") var heartbeat = 15.0
   @Option(help: "Milliseconds that a client is to wait before it comes back.") var retry = 2000
   @Option(help: "Seconds that a connection without a whole request is kept.") var idle = 60.0
@@ -40,6 +42,7 @@ extension Options {
     try require("--max-event-bytes", maxEventBytes, in: 1...(64 << 20))
     try require("--max-topic-length", maxTopicLength, in: 1...1024)
     try require("--max-connections", maxConnections ?? 1, in: 1...1_000_000)
+    try require("--linger", linger, in: 0...10_000)
     try require("--heartbeat", heartbeat, in: 0.1...3600)
     try require("--retry", retry, in: 0...3_600_000)
     try require("--idle", idle, in: 0.1...86_400)
@@ -68,6 +71,7 @@ extension Options {
     settings.maxEventBytes = maxEventBytes
     settings.maxTopicLength = maxTopicLength
     settings.maxConnections = try OpenFileLimit.connections(maxConnections)
+    settings.linger = .seconds(linger / 1000)
     settings.heartbeat = .seconds(heartbeat)
     settings.retry = .milliseconds(Int64(retry))
     settings.idleTimeout = .seconds(idle)

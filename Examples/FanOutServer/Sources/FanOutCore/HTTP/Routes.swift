@@ -138,7 +138,7 @@ extension Routes {
       throw .unavailable(error)
     }
     let stream = EventStream(
-      on: channel, lanes[channel.eventLoop], board: board, log: log,
+      channel: channel, lane: lanes[channel.eventLoop], board: board, log: log,
       retryMilliseconds: settings.retry.nanoseconds / 1_000_000)
     return Response(
       status: .ok,

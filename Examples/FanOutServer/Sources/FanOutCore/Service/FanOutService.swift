@@ -31,7 +31,8 @@ public struct FanOutService: Service {
       historyEvents: settings.historyEvents, historyBytes: settings.historyBytes,
       bufferLimit: settings.bufferLimit)
     let log = makeLog(board)
-    let lanes = try await Lanes(eventLoops, heartbeat: settings.heartbeat)
+    let lanes = try await Lanes(
+      eventLoops, heartbeat: settings.heartbeat, linger: settings.linger)
     defer { lanes.stop() }
     let front = Front(
       application: application(Routes(settings, board, log, lanes)), board: board, lanes: lanes,

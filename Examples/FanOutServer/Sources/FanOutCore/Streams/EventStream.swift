@@ -3,29 +3,14 @@ internal import NIOCore
 
 /// One subscriber's stream: takes the events of its feed and writes them to its connection.
 ///
-/// An actor on the event loop of the connection. Waking it for an event is a job on that loop, and
-/// what it writes needs no further hop.
-actor EventStream {
-  private let channel: any Channel
-  private let executor: any SerialExecutor
-  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-  private let lane: NIOLoopBound<Lane>
-  private let log: any EventLog
-  private let board: Board
-  private let retryMilliseconds: Int64
-
-  /// - Parameter lane: that of the event loop of `channel`.
-  init(
-    on channel: any Channel, _ lane: NIOLoopBound<Lane>, board: Board, log: any EventLog,
-    retryMilliseconds: Int64
-  ) {
-    self.channel = channel
-    self.lane = lane
-    self.board = board
-    self.log = log
-    self.retryMilliseconds = retryMilliseconds
-    executor = channel.eventLoop.executor
-  }
+/// Its task runs on the event loop of the connection, so that what it writes needs no further hop.
+struct EventStream: Sendable {
+  let channel: any Channel
+  /// That of the event loop of `channel`.
+  let lane: NIOLoopBound<Lane>
+  let board: Board
+  let log: any EventLog
+  let retryMilliseconds: Int64
 }
 
 extension EventStream {
@@ -35,41 +20,53 @@ extension EventStream {
   ///
   /// - Throws: if the client has gone.
   func serve(_ feed: Feed) async throws {
-    let output = StreamOutput(lane.value)
-    try channel.pipeline.syncOperations.addHandler(output, position: .first)
-    // A task of its own, because a subscription ends with the task that reads it, and the task that
-    // answers the request must live to see the end of the response.
-    let pump = Task { await run(feed, output) }
-    output.whenLost = { pump.cancel() }
-    await withTaskCancellationHandler {
-      await pump.value
+    let task = try await channel.eventLoop.submit { try start(feed) }.get()
+    let isOpen = await withTaskCancellationHandler {
+      await task.value
     } onCancel: {
-      pump.cancel()
+      task.cancel()
     }
-    guard output.isOpen, !Task.isCancelled else { throw ChannelError.ioOnClosedChannel }
-    try await channel.pipeline.syncOperations.removeHandler(output).get()
+    guard isOpen, !Task.isCancelled else { throw ChannelError.ioOnClosedChannel }
   }
 
-  private func run(_ feed: Feed, _ output: StreamOutput) async {
+  /// Starts on the event loop.
+  ///
+  /// The stream has a task of its own, because a subscription ends with the task that reads it, and
+  /// the task that answers the request must live to see the end of the response.
+  ///
+  /// - Returns: the task; its value is whether the client is still there.
+  private func start(_ feed: Feed) throws -> Task<Bool, Never> {
+    let output = StreamOutput(lane.value)
+    try channel.pipeline.syncOperations.addHandler(output, position: .first)
+    let bound = NIOLoopBound(output, eventLoop: channel.eventLoop)
+    let task = Task(executorPreference: lane.value.executor) { await run(feed, bound) }
+    output.whenLost = { task.cancel() }
+    return task
+  }
+
+  @concurrent private func run(_ feed: Feed, _ bound: NIOLoopBound<StreamOutput>) async -> Bool {
+    let output = bound.value
     output.write(Frame.retry(milliseconds: retryMilliseconds))
     await replay(feed, to: output)
     for await element in feed.live.notingLosses() {
       switch element {
-      case .event(let event):
-        output.write(event.frame)
-        output.lane.countEvent()
-      case .missed(let count):
-        output.write(Frame.missed(count))
+      case .event(let event): output.write(event)
+      case .missed(let count): output.write(Frame.missed(count))
       }
       if !output.isReady { await output.ready() }
     }
-    guard output.isOpen, !Task.isCancelled else { return }
+    guard output.isOpen, !Task.isCancelled else { return false }
     if await board.isClosed {
       output.write(Frame.retry(milliseconds: retryMilliseconds))
     } else {
       output.write(Frame.disconnected)
     }
     await output.drained()
+    guard output.isOpen, !Task.isCancelled else { return false }
+    // Removing it looks like a loss.
+    output.whenLost = nil
+    try? await channel.pipeline.syncOperations.removeHandler(output).get()
+    return true
   }
 
   private func replay(_ feed: Feed, to output: StreamOutput) async {
@@ -86,8 +83,7 @@ extension EventStream {
 
   private func write(_ events: [Event], to output: StreamOutput) async {
     for event in events {
-      output.write(event.frame)
-      output.lane.countEvent()
+      output.write(event)
       if !output.isReady { await output.ready() }
       guard output.isOpen else { return }
     }

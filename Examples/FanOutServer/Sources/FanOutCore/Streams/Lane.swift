@@ -23,12 +23,17 @@ final class Lane {
   /// Counts the eighths of an interval: a clock that costs nothing to read.
   private(set) var tick = 0
   private var streams: [StreamOutput] = []
+  /// What has written since the last flush.
   private var unflushed: [StreamOutput] = []
   private var timer: RepeatedTask?
+  /// For the tasks of the streams.
+  let executor: LaneExecutor
 
-  init(_ eventLoop: any EventLoop, _ counts: Counts) {
+  init(_ eventLoop: any EventLoop, linger: TimeAmount, _ counts: Counts) {
     self.eventLoop = eventLoop
     self.counts = counts
+    executor = LaneExecutor(eventLoop, linger: linger)
+    executor.lane = self
   }
 }
 
@@ -65,12 +70,20 @@ extension Lane {
     counts.streams.wrappingSubtract(1, ordering: .relaxed)
   }
 
-  /// Flushes `stream` when everything that is due on the event loop now has been done: so events
-  /// that follow each other closely go out in one system call.
+  /// Flushes `stream` when all tasks that can go on now have done so.
   func flushSoon(_ stream: StreamOutput) {
     unflushed.append(stream)
-    guard unflushed.count == 1 else { return }
-    eventLoop.assumeIsolated().execute { self.flush() }
+  }
+
+  func flush() {
+    guard !unflushed.isEmpty else { return }
+    // Flushing may fail and close a connection, and what closes may write to another stream.
+    var due: [StreamOutput] = []
+    swap(&due, &unflushed)
+    for stream in due { stream.flush() }
+    guard unflushed.isEmpty else { return flush() }
+    due.removeAll(keepingCapacity: due.count <= 16_384)
+    unflushed = due
   }
 
   func countEvent() {
@@ -82,20 +95,11 @@ extension Lane {
     for stream in streams { stream.closeConnection() }
   }
 
-  private func flush() {
-    // Flushing may fail and close a connection, which may write to another stream.
-    var due: [StreamOutput] = []
-    swap(&due, &unflushed)
-    for stream in due { stream.flush() }
-    guard unflushed.isEmpty else { return }
-    due.removeAll(keepingCapacity: due.count <= 4096)
-    unflushed = due
-  }
-
   private func beat() {
     tick += 1
     for stream in streams where tick - stream.lastTick >= Self.ticksPerInterval {
       if stream.beat() { counts.heartbeats.wrappingAdd(1, ordering: .relaxed) }
     }
+    flush()
   }
 }

@@ -12,12 +12,12 @@ struct Lanes: Sendable {
   private let places: [ObjectIdentifier: Place]
 
   /// Makes a lane for each event loop of `group`. ``stop()`` ends them.
-  init(_ group: any EventLoopGroup, heartbeat: TimeAmount) async throws {
+  init(_ group: any EventLoopGroup, heartbeat: TimeAmount, linger: TimeAmount) async throws {
     var places: [ObjectIdentifier: Place] = [:]
     for eventLoop in group.makeIterator() {
       let counts = Lane.Counts()
       let lane = try await eventLoop.submit {
-        let lane = Lane(eventLoop, counts)
+        let lane = Lane(eventLoop, linger: linger, counts)
         lane.startHeartbeats(every: heartbeat)
         return NIOLoopBound(lane, eventLoop: eventLoop)
       }.get()

@@ -64,6 +64,11 @@ extension StreamOutput {
   /// Whether the connection takes more: false while it has more than its limit to send.
   var isReady: Bool { isLost || context?.channel.isWritable ?? true }
 
+  func write(_ event: Event) {
+    write(event.frame)
+    lane.countEvent()
+  }
+
   /// Sends `frame` with whatever else is due.
   func write(_ frame: ByteBuffer) {
     guard !isLost, let context else { return }
@@ -115,7 +120,10 @@ extension StreamOutput {
   }
 
   private func resumeWriter() {
-    writer?.resume()
-    writer = nil
+    guard let writer else { return }
+    self.writer = nil
+    // It is in the middle of something: it does not wait for more.
+    lane.executor.hurry()
+    writer.resume()
   }
 }
