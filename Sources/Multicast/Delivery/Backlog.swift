@@ -151,13 +151,25 @@ extension Backlog {
     return (position, effects)
   }
 
-  /// Appends `elements` in front of what waits: they came earlier. The limit holds as if they had.
+  /// Appends `elements` in front of what waits: they came earlier. The limit holds as if they had,
+  /// and so does an end that has come meanwhile. What waits keeps its position if nothing is lost.
   mutating func prepend(_ elements: [Parcel]) -> [Effects] {
     var later = RingBuffer<Item>()
     swap(&later, &waiting)
+    let last = front + later.count
+    let missedBehindLater = missedAtEnd
+    missedAtEnd = 0
+    let reached = end
+    if end != .cancelled { end = nil }
     var effects = elements.map { append($0) }
     statistics.enqueued -= later.count
-    while let item = later.popFirst() { effects.append(append(item.element)) }
+    while let item = later.popFirst() {
+      missedAtEnd += item.missed
+      effects.append(append(item.element))
+    }
+    missedAtEnd += missedBehindLater
+    end = end ?? reached
+    front = last - waiting.count
     return effects
   }
 

@@ -57,26 +57,36 @@ final class QueueMailbox: Mailbox, @unchecked Sendable {
     let thread = ThreadRecord.current
     thread.pointee.wakeUps += 1
     let begins = thread.pointee.wakeUps > WakeUps.perInvocation
-    if !WakeUps.shared.take(self, entry, begins: begins) { schedule(entry, on: queue) }
+    if !WakeUps.shared.take(self, entry, begins: begins) {
+      schedule(.passRetained(entry), on: queue)
+    }
   }
 
-  /// Puts a block on the queue.
-  func schedule(_ entry: Entry) {
+  /// Puts a block on the queue, which takes over a retain of `entry`.
+  ///
+  /// It is not left to whoever schedules: the last release of an entry may run the `deinit` of a
+  /// delegate, and that belongs on the queue of the delegate, not on the thread of `WakeUps`.
+  func schedule(_ entry: Unmanaged<Entry>) {
     if let queue { schedule(entry, on: queue) }
   }
 
-  private func schedule(_ entry: Entry, on queue: DispatchQueue) {
-    // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so.
+  private func schedule(_ entry: Unmanaged<Entry>, on queue: DispatchQueue) {
+    // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so. The
+    // block runs once, and the entry keeps its mailbox.
     nonisolated(unsafe) let entry = entry
-    queue.async {
-      if self.drain(entry) { self.schedule(entry, on: queue) }
+    queue.async { [unowned(unsafe) self] in
+      let entry = entry.takeRetainedValue()
+      if drain(entry) { schedule(.passRetained(entry), on: queue) }
     }
   }
 
   /// Begins delivery, if that was to wait.
   func start(_ entry: Entry) {
-    let effects = lock.withLock { backlog.finishTaken(delivered: 0) }
+    let (effects, isExhausted) = lock.withLock {
+      (backlog.finishTaken(delivered: 0), backlog.isExhausted)
+    }
     perform(effects, for: entry)
+    if isExhausted { whenExhausted?(entry) }
   }
 
   /// There is nothing left to deliver, so no block goes to the queue, which might be suspended for

@@ -20,7 +20,8 @@ final class WakeUps: @unchecked Sendable {
   /// How many blocks an invocation schedules itself.
   static var perInvocation: Int { 4 }
 
-  typealias WakeUp = (mailbox: QueueMailbox, entry: Entry)
+  /// A mailbox, and its entry with a retain, which the block takes over.
+  typealias WakeUp = (mailbox: Unmanaged<QueueMailbox>, entry: Unmanaged<Entry>)
 
   private let queue = DispatchQueue(label: "Multicast.WakeUps")
   private let lock = Lock()
@@ -36,7 +37,7 @@ final class WakeUps: @unchecked Sendable {
   func take(_ mailbox: QueueMailbox, _ entry: Entry, begins: Bool) -> Bool {
     let (isTaken, mustSchedule) = lock.withLock { () -> (Bool, Bool) in
       guard isBusy || begins else { return (false, false) }
-      waiting.append((mailbox, entry))
+      waiting.append((.passUnretained(mailbox), .passRetained(entry)))
       defer { isBusy = true }
       return (true, !isBusy)
     }
@@ -46,7 +47,8 @@ final class WakeUps: @unchecked Sendable {
 
   private func work() {
     while takeBatch() {
-      for (mailbox, entry) in batch { mailbox.schedule(entry) }
+      // SAFETY: the retain of the entry, which keeps its mailbox, is given to the block.
+      for (mailbox, entry) in batch { mailbox._withUnsafeGuaranteedRef { $0.schedule(entry) } }
       batch.removeAll(keepingCapacity: true)
     }
   }

@@ -6,10 +6,11 @@ internal import Synchronization
 /// `cancel` may be called from any thread, the rest by the iterating task.
 @usableFromInline
 final class EventConsumer: Sendable {
-  private let registration: Registration
+  /// `nil` if the hub was gone already.
+  private let registration: Registration?
   let mailbox: StreamMailbox
 
-  init(_ registration: Registration, _ mailbox: StreamMailbox) {
+  init(_ registration: Registration?, _ mailbox: StreamMailbox) {
     self.registration = registration
     self.mailbox = mailbox
   }
@@ -19,7 +20,7 @@ final class EventConsumer: Sendable {
   }
 
   func cancel() {
-    registration.cancel()
+    registration?.cancel()
   }
 
   /// The next event of those that were taken already, unless the task is cancelled.
@@ -47,9 +48,9 @@ final class EventConsumer: Sendable {
       await withTaskCancellationHandler {
         await mailbox.sleep()
       } onCancel: {
-        // The runtime may hold a lock of its own here: nothing in `cancel` resumes anybody under
-        // one of ours.
-        cancel()
+        // The runtime holds a lock of its own here: no user code may run. What is left to do, the
+        // task does when it is awake.
+        mailbox.interrupt()
       }
     }
     cancel()
@@ -63,13 +64,14 @@ final class EventConsumer: Sendable {
 /// ## Thread safety
 /// ``take()`` may be called from any thread.
 final class EventSource: Sendable {
-  private let subscribe: @Sendable () -> EventConsumer
+  /// `nil` if the hub is gone: a sequence does not keep it.
+  private let subscribe: @Sendable () -> EventConsumer?
   /// Retained, until somebody takes it.
   private let first: Atomic<Unmanaged<EventConsumer>?>
 
-  init(_ subscribe: @escaping @Sendable () -> EventConsumer) {
+  init(_ subscribe: @escaping @Sendable () -> EventConsumer?) {
     self.subscribe = subscribe
-    first = Atomic(.passRetained(subscribe()))
+    first = Atomic(subscribe().map(Unmanaged.passRetained))
   }
 
   deinit {
@@ -77,7 +79,7 @@ final class EventSource: Sendable {
   }
 
   func take() -> EventConsumer {
-    takeFirst() ?? subscribe()
+    takeFirst() ?? subscribe() ?? EventConsumer(nil, .finished())
   }
 
   private func takeFirst() -> EventConsumer? {

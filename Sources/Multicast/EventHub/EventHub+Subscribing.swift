@@ -66,11 +66,11 @@ extension EventHub {
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil
   ) -> EventSequence<Event> {
-    EventSequence { self.consumer(buffering, filter) }
+    EventSequence { [weak self] in self?.consumer(buffering, filter) }
   }
 
-  /// The first event from now on that satisfies `predicate`, or `nil` if the hub finishes or the
-  /// task is cancelled before.
+  /// The first event of the replay, or from now on, that satisfies `predicate`, or `nil` if the hub
+  /// finishes or the task is cancelled before.
   public func first(where predicate: @escaping @Sendable (Event) -> Bool) async -> Event? {
     let iterator = events(where: predicate).makeIterator()
     return await iterator.next()
@@ -149,7 +149,11 @@ extension EventHub {
   }
 
   /// Removes an entry whose mailbox is exhausted.
+  /// What a mailbox on a queue does when it is exhausted.
+  ///
+  /// It keeps the registry, which keeps the mailbox, until then; and that comes, because a hub that
+  /// goes finishes its subscribers.
   private var removal: @Sendable (Entry) -> Void {
-    { [weak registry] entry in registry?.remove(entry) }
+    { [registry] entry in registry.remove(entry) }
   }
 }

@@ -118,7 +118,8 @@ extension EventHub {
   ///
   /// Handlers that senders call are removed. Those with a buffer, and sequences, get what waits and
   /// then end. Later subscribers end at once; later events are refused and counted. Finishing again
-  /// does nothing.
+  /// does nothing. If the order is total and somebody is delivering, subscribers end after the
+  /// events that were sent before, by whoever is delivering.
   ///
   /// - Complexity: O(subscribers).
   public func finish() {
@@ -126,6 +127,10 @@ extension EventHub {
     // and then look at the entries. One of the two sees the other.
     let wasFinished = finishing.isRaised.exchange(true, ordering: .sequentiallyConsistent)
     guard !wasFinished else { return }
+    if let sequencer { sequencer.finish(self) } else { finishSubscribers() }
+  }
+
+  func finishSubscribers() {
     for case let entry? in registry.snapshot() { finish(entry) }
   }
 

@@ -13,7 +13,7 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
 
   private let source: EventSource
 
-  init(_ subscribe: @escaping @Sendable () -> EventConsumer) {
+  init(_ subscribe: @escaping @Sendable () -> EventConsumer?) {
     source = EventSource(subscribe)
   }
 

@@ -7,11 +7,11 @@
 final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   // Sendable: everything that changes is touched inside `lock` alone.
 
-  /// An event that waits for its turn.
-  private struct Turn {
-    let event: Event
-    let number: UInt64
-    let waiters: SendWaiterList?
+  /// What waits for its turn.
+  private enum Turn {
+    case event(Event, number: UInt64, waiters: SendWaiterList?)
+    /// The end of the hub.
+    case end
   }
 
   private let replay: Int
@@ -48,6 +48,17 @@ extension EventSequencer {
     takeTurn(event, waiters, hub)
   }
 
+  /// Ends `hub`, after the events that were sent before.
+  func finish(_ hub: EventHub<Event>) {
+    guard isTotal else { return hub.finishSubscribers() }
+    let isOurs = lock.withLock {
+      turns.append(.end)
+      defer { isDelivering = true }
+      return !isDelivering
+    }
+    if isOurs { deliverTurns(hub) }
+  }
+
   /// Lets a subscriber in: it gets the events that are returned, and live those that come after
   /// them.
   func admit(_ start: StartingPoint) -> [Event] {
@@ -77,17 +88,23 @@ extension EventSequencer {
   private func takeTurn(_ event: Event, _ waiters: SendWaiterList?, _ hub: EventHub<Event>) {
     let (isOurs, forgotten) = lock.withLock {
       let (number, forgotten) = numberLocked(event)
-      turns.append(Turn(event: event, number: number, waiters: waiters))
+      turns.append(.event(event, number: number, waiters: waiters))
       defer { isDelivering = true }
       return (!isDelivering, forgotten)
     }
     _ = forgotten  // It dies outside the lock.
-    guard isOurs else { return }
+    if isOurs { deliverTurns(hub) }
+  }
+
+  private func deliverTurns(_ hub: EventHub<Event>) {
     while let turn = nextTurn() {
-      if let waiters = turn.waiters {
-        hub.deliver(turn.event, turn.number, waiters: waiters)
-      } else {
-        _ = hub.deliver(turn.event, turn.number)
+      switch turn {
+      case .event(let event, let number, let waiters?):
+        hub.deliver(event, number, waiters: waiters)
+      case .event(let event, let number, nil):
+        _ = hub.deliver(event, number)
+      case .end:
+        hub.finishSubscribers()
       }
     }
   }

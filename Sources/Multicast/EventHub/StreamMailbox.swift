@@ -9,6 +9,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   /// The task that sleeps until there is something to take.
   private var consumer: UnsafeContinuation<Void, Never>?
+  /// Whether the task that iterates is cancelled.
+  private var isInterrupted = false
   /// How many events the task takes at once.
   private let share: Int
   /// What the task has taken and not yet returned.
@@ -19,6 +21,13 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   init(limit: Int, whenFull: Backlog.WhenFull, losses: LossCounter?) {
     share = min(64, limit)
     super.init(Backlog(limit: limit, whenFull: whenFull, isIdle: false), losses: losses)
+  }
+
+  /// One to which nothing will come.
+  static func finished() -> StreamMailbox {
+    let mailbox = StreamMailbox(limit: 1, whenFull: .dropNewest, losses: nil)
+    _ = mailbox.lock.withLock { mailbox.backlog.close(.finished) }
+    return mailbox
   }
 
   override func wake(_ entry: Entry) {
@@ -48,11 +57,20 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
     return taken > 0
   }
 
-  /// Returns when something waits, or nothing more will come.
+  /// Ends the sleep for good: the task is cancelled. Runs no user code.
+  func interrupt() {
+    lock.withLock {
+      isInterrupted = true
+      defer { consumer = nil }
+      return consumer
+    }?.resume()
+  }
+
+  /// Returns when something waits, nothing more will come, or the task is cancelled.
   func sleep() async {
     await withUnsafeContinuation { continuation in
       let mayGoOn = lock.withLock {
-        guard backlog.sleep() else { return true }
+        guard !isInterrupted, backlog.sleep() else { return true }
         consumer = continuation
         return false
       }

@@ -23,6 +23,8 @@ public final class Subscription: Sendable {
   private let mailbox: Mailbox?
   private let finishing: FinishFlag
   private let endsWithHandle: Bool
+  /// Whether it has ended before the hub did; only for a handler that the sender calls.
+  private let endedEarly = Atomic(false)
 
   init(
     _ registration: Registration, _ mailbox: Mailbox?, _ finishing: FinishFlag,
@@ -48,8 +50,22 @@ extension Subscription {
   public var end: SubscriptionEnd? {
     if let mailbox { return mailbox.publicEnd }
     guard !registration.isActive else { return nil }
+    return noteEarlyEnd() ? .cancelled : .finished
+  }
+
+  /// Remembers that this ended before the hub, unless the hub has finished: it must not look
+  /// otherwise when the hub does.
+  ///
+  /// - Returns: whether it ended before the hub.
+  @discardableResult
+  private func noteEarlyEnd() -> Bool {
     // Acquiring: as in `send`.
-    return finishing.isRaised.load(ordering: .acquiring) ? .finished : .cancelled
+    if finishing.isRaised.load(ordering: .acquiring) {
+      // Relaxed: a mark that only says something about itself.
+      return endedEarly.load(ordering: .relaxed)
+    }
+    endedEarly.store(true, ordering: .relaxed)
+    return true
   }
 
   /// What became of the events for this subscriber, if it has a buffer; `nil` for a handler that
@@ -57,11 +73,21 @@ extension Subscription {
   public var statistics: DeliveryStatistics? { mailbox?.statistics }
 
   /// Ends the subscription; events that wait are discarded. See ``Registration/cancel()``.
-  public func cancel() { registration.cancel() }
+  public func cancel() {
+    noteCancellation()
+    registration.cancel()
+  }
+
+  private func noteCancellation() {
+    if mailbox == nil && registration.isActive { noteEarlyEnd() }
+  }
 
   /// Ends the subscription, and returns when its handler is not running and never will. See
   /// ``Registration/cancelAndWait()``.
-  public func cancelAndWait() async { await registration.cancelAndWait() }
+  public func cancelAndWait() async {
+    noteCancellation()
+    await registration.cancelAndWait()
+  }
 
   /// Ends the subscription, and blocks until its handler is not running and never will, or until
   /// `timeout` has passed. See ``Registration/cancelAndWait(timeout:)``.
@@ -70,7 +96,8 @@ extension Subscription {
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult
   public func cancelAndWait(timeout: Duration) -> Bool {
-    registration.cancelAndWait(timeout: timeout)
+    noteCancellation()
+    return registration.cancelAndWait(timeout: timeout)
   }
 }
 

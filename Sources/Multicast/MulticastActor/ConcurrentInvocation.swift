@@ -5,9 +5,7 @@ public import Synchronization
 /// ## Thread safety
 /// The flags are atomic, the rest never changes.
 @usableFromInline
-final class ConcurrentInvocation<Value: Sendable, Answer: Sendable>:
-  TaskAncestry, @unchecked Sendable
-{
+final class ConcurrentInvocation<Value: Sendable, Answer: Sendable>: @unchecked Sendable {
   // Sendable: see "Thread safety".
   @usableFromInline let snapshot: EntrySnapshot
   @usableFromInline let body: @Sendable (Value) async -> Answer
@@ -24,7 +22,6 @@ final class ConcurrentInvocation<Value: Sendable, Answer: Sendable>:
     self.snapshot = snapshot
     self.body = body
     lightBarrierIsFence = calls.lightBarrierIsFence
-    super.init(parent: .current, calls: calls)
   }
 }
 

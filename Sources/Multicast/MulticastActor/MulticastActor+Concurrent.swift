@@ -66,10 +66,11 @@ extension MulticastActor {
     let limit = Self.checked(limit)
     let hasTurn = isSerialized ? await takeTurn() : false
     let invocation = ConcurrentInvocation(registry.retainedSnapshot, calls, body)
-    await TaskAncestry.current.withValue(invocation) {
+    let ancestry = TaskAncestry(calls: calls)
+    await TaskAncestry.current.withValue(ancestry) {
       await withTaskGroup(of: Reply<Answer>.self) { group in
-        if let timeout {
-          let end = clock.now.advanced(by: timeout)
+        let end = timeout.map { clock.now.advanced(by: $0) }
+        if let end {
           group.addTask {
             do {
               try await clock.sleep(until: end, tolerance: nil)
@@ -81,16 +82,23 @@ extension MulticastActor {
         }
         var goesOn = true
         var timeIsOver = false
+        var hasTimer = end != nil
         var running = 0
         var next = 0
         while true {
           while goesOn && running < limit && next < invocation.snapshot.count {
-            let child = Child(index: next, call: calls.take(parent: invocation.parent))
+            let child = Child(index: next, call: calls.take(parent: ancestry.parent))
             group.addTask { await invocation.run(child) }
             running += 1
             next += 1
           }
           guard running > 0, let reply = await group.next() else { break }
+          // The cancellation of the calling task has stopped the timer, not the time.
+          if goesOn && !hasTimer, let end, clock.now >= end {
+            goesOn = false
+            timeIsOver = true
+            invocation.end()
+          }
           switch reply {
           case .ended(let child, let answer):
             calls.giveBack(child.call)
@@ -112,7 +120,7 @@ extension MulticastActor {
             invocation.end()
             group.cancelAll()
           case .timeIsOver, .timerStopped:
-            break
+            hasTimer = false
           }
         }
         group.cancelAll()  // The timer.

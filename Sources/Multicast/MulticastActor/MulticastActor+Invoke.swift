@@ -28,6 +28,7 @@ extension MulticastActor {
     let lightBarrierIsFence = calls.lightBarrierIsFence
     var sawDead = false
     defer {
+      withExtendedLifetime(snapshot) {}  // It keeps the entries that are used without a retain.
       calls.giveBack(call)
       if sawDead { registry.pruneAfterVisit() }
       if hasTurn { endTurn() }

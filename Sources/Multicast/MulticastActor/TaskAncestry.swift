@@ -3,9 +3,7 @@
 /// ## Thread safety
 /// It never changes.
 @usableFromInline
-class TaskAncestry: @unchecked Sendable {
-  // Sendable: immutable; the subclass says what makes it so.
-
+final class TaskAncestry: Sendable {
   /// The innermost concurrent invocation around the current task.
   ///
   /// Tasks that a callback starts inherit it too, though no invocation waits for them: only
@@ -17,13 +15,20 @@ class TaskAncestry: @unchecked Sendable {
   @usableFromInline let parent: TaskIdentity
   /// The calls of its hub, the children's among them.
   let calls: TaskCalls
-  /// The concurrent invocation around it.
+  /// The concurrent invocation that waits for `parent`.
   let outer: TaskAncestry?
 
-  /// The concurrent invocation that `parent` begins, with its children in `calls`.
-  init(parent: TaskIdentity, calls: TaskCalls) {
+  /// The concurrent invocation that the current task begins, with its children in `calls`.
+  ///
+  /// Tasks that callbacks start keep it, perhaps for long: it holds no delegate, and no invocation
+  /// around it that does not wait for it.
+  @usableFromInline
+  init(calls: TaskCalls) {
+    let parent = TaskIdentity.current
     self.parent = parent
     self.calls = calls
-    outer = TaskAncestry.current.get()
+    let around = TaskAncestry.current.get()
+    let isNested = around.map { $0.calls.isChild(parent, of: $0.parent) } ?? false
+    outer = isNested ? around : nil
   }
 }

@@ -1,4 +1,5 @@
 public import Dispatch
+internal import Synchronization
 
 /// An ``EventHub`` for each topic, made when the topic gets its first subscriber, and gone with its
 /// last one.
@@ -18,6 +19,9 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   private let topics = TopicTable<Topic, Room<Event>>()
   private let ordering: Ordering
   private let storage: StorageStrategy
+  /// How many topics there are when those are looked for whose last owners are gone.
+  // Relaxed: a number to be looked at.
+  private let pruneCount = Atomic<Int>(64)
 
   /// Creates a hub without topics.
   ///
@@ -88,7 +92,7 @@ extension TopicHub {
   public func events(
     for topic: Topic, buffering: BufferingPolicy<Event> = .unbounded
   ) -> EventSequence<Event> {
-    EventSequence { [self] in enter(topic) { $0.consumer(buffering, nil) } }
+    EventSequence { [weak self] in self?.enter(topic) { $0.consumer(buffering, nil) } }
   }
 
   /// Ends `topic` for those who are subscribed now; see ``EventHub/finish()``. Whoever subscribes
@@ -113,8 +117,21 @@ extension TopicHub {
     }
   }
 
+  /// Lets topics go whose last owners are gone, whenever the number of topics has doubled.
+  private func pruneTopics() {
+    let limit = pruneCount.load(ordering: .relaxed)
+    guard limit < .max, topics.count >= limit else { return }
+    // One thread at a time.
+    guard
+      pruneCount.compareExchange(expected: limit, desired: .max, ordering: .relaxed).exchanged
+    else { return }
+    for (_, room) in topics.all { room.hub.registry.prune() }
+    pruneCount.store(max(64, 2 * topics.count), ordering: .relaxed)
+  }
+
   private func makeRoom(_ topic: Topic) -> Room<Event> {
-    Room(ordering, storage) { [weak topics] room in topics?.remove(room, for: topic) }
+    pruneTopics()
+    return Room(ordering, storage) { [weak topics] room in topics?.remove(room, for: topic) }
   }
 }
 

@@ -84,6 +84,15 @@ struct TopicHubTests {
     for subscription in subscriptions { subscription.cancel() }
     #expect(hub.topicCount == 0)
   }
+
+  @Test("topics whose owners are gone are bounded by those that are there")
+  func deadTopics() {
+    let hub = TopicHub<Int, Int>()
+    for topic in 0..<10_000 {
+      hub.subscribe(to: topic, with: RecordingObserver()) { _, _ in }
+    }
+    #expect(hub.topicCount <= 128)
+  }
 }
 
 /// A topic whose hash tells nothing, and which uses the hub when it is compared.

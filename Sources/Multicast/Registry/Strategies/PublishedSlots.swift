@@ -122,7 +122,8 @@ extension PublishedSlots {
     let ticket = reclaimer.readers.enter(ThreadRecord.current)
     defer { reclaimer.leave(ticket) }
     let list = SlotList(current.load(ordering: .sequentiallyConsistent))
-    let count = list.header.pointee.count.load(ordering: .acquiring)
+    // Sequentially consistent: see `EventHub.finish`.
+    let count = list.header.pointee.count.load(ordering: .sequentiallyConsistent)
     var entries: ContiguousArray<Entry?> = []
     entries.reserveCapacity(count)
     for slot in 0..<count {
@@ -154,8 +155,9 @@ extension PublishedSlots {
     let list = list
     let slot = used
     list.slots[slot].store(.passRetained(entry), ordering: .relaxed)
-    // Releasing: a reader that sees the count sees the entry.
-    list.header.pointee.count.store(slot + 1, ordering: .releasing)
+    // Releasing: a reader that sees the count sees the entry. Sequentially consistent: see
+    // `EventHub.finish`.
+    list.header.pointee.count.store(slot + 1, ordering: .sequentiallyConsistent)
   }
 
   func vacate(_ slot: Int) -> Entry {

@@ -1,0 +1,134 @@
+import Dispatch
+import Multicast
+import MulticastTestSupport
+import Synchronization
+import Testing
+
+/// An event with a key.
+private struct Keyed: Sendable, Hashable {
+  var key: Int
+  var value: Int
+}
+
+private func all<Event: Sendable>(_ sequence: EventSequence<Event>) async -> [Event] {
+  var events: [Event] = []
+  for await event in sequence { events.append(event) }
+  return events
+}
+
+@Suite("The beginning and the end of a subscription meet events and the end of the hub")
+struct BeginningAndEndTests {
+  // The filter of a subscriber runs between its admission and its replay: it stands for whatever
+  // another thread does at that moment.
+
+  @Test("a live event that comes before the replay is coalesced with its own key alone")
+  func coalescingDuringReplay() async {
+    let hub = EventHub<Keyed>(replay: 2)
+    hub.send(Keyed(key: 0, value: 1))
+    hub.send(Keyed(key: 1, value: 1))
+    let isFirst = Atomic(true)
+    let sequence = hub.events(buffering: .coalescing(by: \.key)) { _ in
+      if isFirst.exchange(false, ordering: .relaxed) { hub.send(Keyed(key: 0, value: 2)) }
+      return true
+    }
+    hub.send(Keyed(key: 0, value: 3))
+    hub.finish()
+    let events = await all(sequence)
+    #expect(
+      events == [Keyed(key: 0, value: 1), Keyed(key: 1, value: 1), Keyed(key: 0, value: 3)])
+  }
+
+  @Test("a hub that finishes while somebody subscribes: the replay and what was sent is delivered")
+  func finishDuringReplay() async {
+    let hub = EventHub<Int>(replay: 1)
+    hub.send(1)
+    let isFirst = Atomic(true)
+    let sequence = hub.events { _ in
+      if isFirst.exchange(false, ordering: .relaxed) {
+        hub.send(2)
+        hub.finish()
+      }
+      return true
+    }
+    #expect(await all(sequence) == [1, 2])
+  }
+
+  @Test("what was sent before finish is delivered, in each order", arguments: Ordering.allCases)
+  func sentBeforeFinish(_ ordering: Ordering) async {
+    let hub = EventHub<Int>(ordering: ordering)
+    let sequence = hub.events()
+    let subscription = hub.subscribe { event in
+      guard event == 1 else { return }
+      #expect(hub.send(2) > 0)
+      hub.finish()
+    }
+    hub.send(1)
+    #expect(await all(sequence) == [1, 2])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("subscribing after finish leaves nothing behind, replay or not", arguments: [0, 1])
+  func subscribingAfterFinish(_ replay: Int) async {
+    let journal = Journal()
+    let hub = EventHub<Int>(
+      replay: replay, onFirstSubscriber: { journal.record(1) },
+      onLastSubscriber: { journal.record(0) })
+    hub.finish()
+    let owner = RecordingObserver()
+    let inline = hub.subscribe(with: owner) { _, _ in }
+    let queued = hub.subscribe(with: owner, on: .global()) { _, _ in }
+    await eventually { !inline.isActive && !queued.isActive }
+    await eventually { journal.entries.count % 2 == 0 && journal.entries.last == 0 }
+  }
+
+  @Test("a sequence does not keep its hub: the end of the hub ends a task that captures it")
+  func sequenceOfAHubThatIsGone() async {
+    let ended = Gate("loop ended")
+    weak var gone: EventHub<Int>?
+    let later: EventSequence<Int>
+    do {
+      let hub = EventHub<Int>()
+      gone = hub
+      let sequence = hub.events()
+      later = hub.events()
+      _ = later.makeAsyncIterator()
+      Task {
+        for await _ in sequence {}
+        ended.open()
+        _ = sequence
+      }
+    }
+    #expect(gone == nil)
+    guard gone == nil else { return }
+    await onOwnThread { ended.wait() }
+    #expect(await all(later) == [])
+  }
+
+  @Test("a subscription that was cancelled stays so when the hub finishes")
+  func cancelledBeforeFinish() {
+    let hub = EventHub<Int>()
+    let cancelled = hub.subscribe { _ in }
+    let finished = hub.subscribe { _ in }
+    var owner: RecordingObserver? = RecordingObserver()
+    let orphaned = owner.map { hub.subscribe(with: $0) { _, _ in } }
+    cancelled.cancel()
+    owner = nil
+    #expect(orphaned?.end == .cancelled)
+    hub.finish()
+    #expect(cancelled.end == .cancelled)
+    #expect(orphaned?.end == .cancelled)
+    #expect(finished.end == .finished)
+  }
+
+  @Test("a hub that goes tells when its last subscriber has gone, one on a queue with an owner")
+  func hubGoesBeforeItsSubscriberOnAQueue() {
+    let last = Gate("last subscriber")
+    let owner = RecordingObserver()
+    do {
+      let hub = EventHub<Int>(onLastSubscriber: { last.open() })
+      hub.subscribe(with: owner, on: DispatchQueue(label: "queue")) { _, _ in }
+      hub.send(1)
+    }
+    last.wait()
+  }
+}
