@@ -1,0 +1,95 @@
+import FanOutCore
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ReplayTests {
+  private func after(_ id: UInt64) -> [(String, String)] { [("Last-Event-ID", "\(id)")] }
+
+  @Test func aClientThatComesBackGetsWhatItHasMissed() async throws {
+    try await RunningServer.with { server in
+      let first = try await server.published("1")
+      try await server.published("other", to: "other")
+      try await server.published("2")
+      try await server.published("3")
+      var stream = try await server.stream("news", headers: after(first))
+      try await server.published("4")
+      #expect(try await stream.data(3) == ["2", "3", "4"])
+    }
+  }
+
+  @Test func aClientWithoutAnIDGetsWhatComes() async throws {
+    try await RunningServer.with { server in
+      try await server.published("1")
+      var stream = try await server.stream()
+      try await server.published("2")
+      #expect(try await stream.data(1) == ["2"])
+    }
+  }
+
+  @Test func whatIsForgottenIsReported() async throws {
+    var settings = Settings()
+    settings.historyEvents = 2
+    try await RunningServer.with(settings) { server in
+      var ids: [UInt64] = []
+      for number in 0..<5 { ids.append(try await server.published("\(number)")) }
+      var stream = try await server.stream("news", headers: after(ids[0]))
+      let notice = try await stream.next()
+      #expect(notice?.event == "missed")
+      #expect(notice?.id == nil)
+      #expect(
+        notice?.data == #"{"reason":"history","after":\#(ids[0]),"through":\#(ids[2])}"#)
+      #expect(try await stream.data(2) == ["3", "4"])
+      // Whoever has the last one that is forgotten misses nothing.
+      var other = try await server.stream("news", headers: after(ids[2]))
+      #expect(try await other.data(2) == ["3", "4"])
+    }
+  }
+
+  @Test(arguments: [0, 1, UInt64.max])
+  func anIDFromElsewhereIsReported(_ id: UInt64) async throws {
+    try await RunningServer.with { server in
+      let last = try await server.published("1")
+      var stream = try await server.stream("news", headers: after(id))
+      let notice = try await stream.next()
+      #expect(notice?.event == "missed")
+      #expect(notice?.data?.contains(#""after":\#(id),"#) == true)
+      if id > last { try await server.published("2") }
+      #expect(try await stream.data(1) == [id > last ? "2" : "1"])
+    }
+  }
+
+  @Test func keptEventsAreBoundedInBytes() async throws {
+    var settings = Settings()
+    settings.historyBytes = 100_000
+    try await RunningServer.with(settings) { server in
+      for number in 0..<400 { try await server.published("x", to: "t\(number)") }
+      #expect(try await server.metric("history_bytes") <= 100_000)
+      let kept = try await server.metric("history_events")
+      #expect(kept > 0)
+      #expect(try await server.metric("topics") == kept)
+    }
+  }
+
+  @Test func comingBackWhileEventsComeLosesNothing() async throws {
+    var settings = Settings()
+    settings.historyEvents = 300
+    try await RunningServer.with(settings) { server in
+      let first = try await server.published("0")
+      let publishing = Task {
+        for number in 1...300 { try await server.published("\(number)") }
+      }
+      var last = first
+      var seen: [String] = []
+      while seen.count < 300 {
+        var stream = try await server.stream("news", headers: after(last))
+        for _ in 0..<7 where seen.count < 300 {
+          let event = try #require(try await stream.next())
+          try #require(event.event == nil, "\(event.data ?? "")")
+          last = try #require(event.id)
+          seen.append(try #require(event.data))
+        }
+      }
+      try await publishing.value
+      #expect(seen == (1...300).map(String.init))
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import AsyncHTTPClient
+import NIOCore
+
+/// Takes the blocks of an event stream apart, as the standard says.
+struct EventReader {
+  /// What is between two empty lines.
+  struct Block: Equatable {
+    var id: UInt64?
+    var event: String?
+    var data: String?
+    var retry: Int?
+    var isComment = false
+  }
+
+  // Unsafe: its `next` leaves the caller's actor. A reader belongs to one task, so nobody else is at
+  // it meanwhile.
+  nonisolated(unsafe) private var chunks: HTTPClientResponse.Body.AsyncIterator
+  private var text = ""
+
+  init(_ body: HTTPClientResponse.Body) {
+    chunks = body.makeAsyncIterator()
+  }
+
+  /// The next block, whatever it is; `nil` at the end of the stream.
+  mutating func nextBlock() async throws -> Block? {
+    while true {
+      if let end = text.firstRange(of: "\n\n") {
+        let block = text[..<end.lowerBound]
+        defer { text.removeSubrange(..<end.upperBound) }
+        return Self.parse(block)
+      }
+      guard let chunk = try await chunks.next() else { return nil }
+      text += String(buffer: chunk)
+    }
+  }
+
+  /// The next event, of the topic or of the server; `nil` at the end of the stream.
+  mutating func next() async throws -> Block? {
+    while let block = try await nextBlock() {
+      if block.data != nil { return block }
+    }
+    return nil
+  }
+
+  /// The data of the next events.
+  mutating func data(_ count: Int) async throws -> [String] {
+    var result: [String] = []
+    while result.count < count, let data = try await next()?.data { result.append(data) }
+    return result
+  }
+
+  private static func parse(_ text: Substring) -> Block {
+    var block = Block()
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      let value = parts.count == 2 ? parts[1].drop { $0 == " " } : ""
+      switch parts[0] {
+      case "id": block.id = UInt64(value)
+      case "event": block.event = String(value)
+      case "data": block.data = block.data.map { $0 + "\n" + value } ?? String(value)
+      case "retry": block.retry = Int(value)
+      default: block.isComment = true
+      }
+    }
+    return block
+  }
+}

@@ -1,0 +1,124 @@
+import AsyncHTTPClient
+import FanOutCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import ServiceLifecycle
+import Testing
+
+/// A server on a free port of this machine, and a client for it.
+struct RunningServer: Sendable {
+  let port: Int
+  let client: HTTPClient
+  private let group: ServiceGroup
+
+  /// Runs `body` with a server, and shuts it down afterwards.
+  static func with<Result: Sendable>(
+    _ settings: Settings = Settings(),
+    _ body: @escaping @Sendable (RunningServer) async throws -> Result
+  ) async throws -> Result {
+    var settings = settings
+    settings.port = 0
+    settings.logger.logLevel = .critical
+    let (addresses, continuation) = AsyncStream<SocketAddress>.makeStream()
+    let service = FanOutService(settings, whenListening: { continuation.yield($0) })
+    let group = ServiceGroup(services: [service], logger: settings.logger)
+    var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(10)))
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4096
+    let client = HTTPClient(
+      eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+    let run = Task { try await group.run() }
+    var iterator = addresses.makeAsyncIterator()
+    let port = try #require(await iterator.next()?.port)
+    let result: Swift.Result<Result, any Error>
+    do {
+      let server = RunningServer(port: port, client: client, group: group)
+      result = .success(try await body(server))
+    } catch {
+      result = .failure(error)
+    }
+    await group.triggerGracefulShutdown()
+    try await run.value
+    try await client.shutdown()
+    return try result.get()
+  }
+
+  /// What SIGTERM does.
+  func shutDown() async {
+    await group.triggerGracefulShutdown()
+  }
+}
+
+// MARK: - Requests
+
+extension RunningServer {
+  struct Answer: Sendable {
+    let status: Int
+    let headers: [String: String]
+    let body: String
+
+    subscript(header: String) -> String? { headers[header] }
+  }
+
+  func request(
+    _ method: String, _ path: String, _ headers: [(String, String)] = [],
+    body: HTTPClientRequest.Body? = nil
+  ) async throws -> Answer {
+    let response = try await execute(method, path, headers, body: body)
+    let bytes = try await response.body.collect(upTo: 64 << 20)
+    let fields = response.headers.map { ($0.name.lowercased(), $0.value) }
+    return Answer(
+      status: Int(response.status.code),
+      headers: Dictionary(fields, uniquingKeysWith: { $0 + "|" + $1 }),
+      body: String(buffer: bytes))
+  }
+
+  func publish(_ text: String, to topic: String = "news") async throws -> Answer {
+    try await request("POST", "/topics/\(topic)", body: .bytes(ByteBuffer(string: text)))
+  }
+
+  /// Publishes, and expects it to work.
+  ///
+  /// - Returns: the id.
+  @discardableResult
+  func published(_ text: String, to topic: String = "news") async throws -> UInt64 {
+    let answer = try await publish(text, to: topic)
+    try #require(answer.status == 200, "\(answer.body)")
+    return try #require(UInt64(answer.body.drop { !$0.isNumber }.prefix { $0.isNumber }))
+  }
+
+  /// Opens a stream, and expects it to be one.
+  func stream(
+    _ topic: String = "news", query: String = "", headers: [(String, String)] = []
+  ) async throws -> EventReader {
+    let response = try await execute("GET", "/topics/\(topic)/events\(query)", headers)
+    try #require(response.status == .ok)
+    try #require(
+      response.headers["content-type"] == ["text/event-stream; charset=utf-8"])
+    return EventReader(response.body)
+  }
+
+  /// The value of one metric.
+  func metric(_ name: String) async throws -> Int {
+    let text = try await request("GET", "/metrics").body
+    let line = text.split(separator: "\n").first { $0.hasPrefix("fanout_\(name) ") }
+    return try #require(line.flatMap { Int($0.split(separator: " ")[1]) })
+  }
+
+  /// Asks for a metric until it is `value`. The time limit of the suite ends it.
+  func wait(until name: String, is value: Int) async throws {
+    while try await metric(name) != value { try Task.checkCancellation() }
+  }
+
+  private func execute(
+    _ method: String, _ path: String, _ headers: [(String, String)] = [],
+    body: HTTPClientRequest.Body? = nil
+  ) async throws -> HTTPClientResponse {
+    var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+    request.method = .init(rawValue: method)
+    for (name, value) in headers { request.headers.add(name: name, value: value) }
+    request.body = body
+    return try await client.execute(request, deadline: .now() + .seconds(60))
+  }
+}
