@@ -1,5 +1,5 @@
+import Dispatch
 import Foundation
-import Synchronization
 
 /// The program: arguments in, a report and an exit status out.
 @main
@@ -27,17 +27,12 @@ enum Program {
   private static func run(_ options: Options) throws(OptionError) {
     let file = try options.jsonPath.map { path throws(OptionError) in try ReportFile(path) }
     let run = Run(options)
-    let status = Atomic<Int32>(-1)
     let thread = Thread {
       let report = run.perform()
-      status.store(report.finish(writingTo: file), ordering: .releasing)
-      RunLoop.main.perform {}  // Wakes the main thread.
+      exit(report.finish(writingTo: file))
     }
     thread.stackSize = 8 << 20
     thread.start()
-    while status.load(ordering: .acquiring) < 0 {
-      _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.05))
-    }
-    exit(status.load(ordering: .acquiring))
+    dispatchMain()
   }
 }

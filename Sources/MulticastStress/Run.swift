@@ -22,7 +22,8 @@ final class Run: Sendable {
     let monitor = Monitor(stall: options.stall)
     var report = Report(options)
     Console.output.print(report.heading)
-    var left = scenarios.count * strategies.count
+    let count = scenarios.count * strategies.count
+    var left = count
     for scenario in scenarios {
       var outcomes: [Outcome] = []
       for storage in strategies {
@@ -30,7 +31,7 @@ final class Run: Sendable {
         let trial = Trial(
           scenario, on: storage, options,
           options.rounds.map(Trial.Limit.rounds)
-            ?? .until(now.advanced(by: max(.zero, end - now) / left)))
+            ?? .until(now.advanced(by: share(of: end - now, left, count))))
         left -= 1
         let done = Double(outcomes.count) / Double(strategies.count)
         let command = report.command(for: trial)
@@ -47,6 +48,14 @@ final class Run: Sendable {
     }
     report.seconds = (ContinuousClock.now - began).seconds
     return report
+  }
+}
+
+extension Run {
+  /// How long the next trial may take: as much as each of those that are left, but at least half
+  /// of what each of all would get, because those before it may have taken more than theirs.
+  private func share(of rest: Duration, _ left: Int, _ all: Int) -> Duration {
+    max(rest / left, .seconds(options.seconds) / all / 2)
   }
 }
 

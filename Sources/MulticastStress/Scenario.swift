@@ -17,5 +17,12 @@ enum Scenarios {
     Removal.self,
     Lifetime.self,
     Reentrancy.self,
+    AddressReuse.self,
+    Queues.self,
+    Cancellation.self,
+    Consumers.self,
+    SlowConsumers.self,
+    TotalOrder.self,
+    Topics.self,
   ]
 }

@@ -1,3 +1,4 @@
+import Foundation
 import MulticastTestSupport
 
 extension Trial {
@@ -46,6 +47,25 @@ extension Trial {
       }
     }
   }
+
+  /// Lets other threads run until `condition` holds, and notes a broken promise if it never does.
+  ///
+  /// - Parameter what: what has not happened then.
+  func wait(for what: @autoclosure () -> String, until condition: () -> Bool) {
+    let deadline = ContinuousClock.now.advanced(by: .seconds(Self.patience))
+    var looks = 0
+    while !condition() {
+      guard ContinuousClock.now < deadline else {
+        return fail("\(what()) in \(Int(Self.patience)) s")
+      }
+      // Soon it happens any moment; later it is for others to make it happen.
+      looks += 1
+      if looks < 100 { sched_yield() } else { usleep(50) }
+    }
+  }
+
+  /// After so many seconds something is taken never to happen.
+  static var patience: Double { 30 }
 
   /// Notes a broken promise if something is still alive, or was called too late.
   func checkLifetimes() {

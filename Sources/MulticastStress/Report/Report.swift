@@ -43,11 +43,12 @@ extension Report {
 
   /// What came of a scenario.
   static func line(_ scenario: String, _ outcomes: [Outcome]) -> String {
+    let rounds = outcomes.reduce(0) { $0 + $1.rounds }
     let operations = outcomes.reduce(0) { $0 + $1.operations }
     let seconds = outcomes.reduce(0) { $0 + $1.seconds }
     let rate = Int(Double(operations) / max(seconds, 1e-9))
     return "\(outcomes.allSatisfy(\.held) ? "held  " : "BROKEN")  \(scenario): "
-      + "\(operations.grouped) operations, \(rate.grouped)/s"
+      + "\(rounds.grouped) rounds, \(operations.grouped) operations, \(rate.grouped)/s"
   }
 
   /// The verdict on each scenario and strategy.

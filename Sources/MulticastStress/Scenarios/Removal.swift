@@ -16,7 +16,7 @@ enum Removal: Scenario {
       setUp: { generator in
         RemovalRound(
           trial, removers: threads - threads / 2,
-          operations: 8 << Int.random(in: 0..<5, using: &generator))
+          operations: 4 << Int.random(in: 0..<4, using: &generator))
       },
       work: { round, worker in round.work(&worker) },
       check: { round in round.check() })

@@ -1,0 +1,87 @@
+import Multicast
+import MulticastTestSupport
+
+/// Delegates die without being removed, and new ones are made where they were.
+enum AddressReuse: Scenario {
+  static let name = "address-reuse"
+  static let promise = "a delegate that is dead is never mistaken for a new one at its address"
+
+  static func run(_ trial: Trial) {
+    trial.runRounds(
+      setUp: { generator in
+        AddressReuseRound(trial, operations: 16 << Int.random(in: 0..<5, using: &generator))
+      },
+      work: { round, worker in round.work(&worker) },
+      check: { round in
+        trial.expect(round.hub.isEmpty, "\(round.hub.count) dead delegates are counted")
+      })
+  }
+}
+
+/// A delegate that says when it is dead.
+private final class ReuseTarget: Target, @unchecked Sendable {
+  // Sendable: as for the superclass.
+  private let ended: Counter
+
+  init(_ lifetimes: LifetimeTracker, _ ended: Counter) {
+    self.ended = ended
+    super.init(0, lifetimes)
+  }
+
+  deinit { ended.add(1) }
+}
+
+private final class AddressReuseRound: Sendable {
+  private let trial: Trial
+  private let operations: Int
+  let hub: MulticastDelegate<ReuseTarget>
+
+  init(_ trial: Trial, operations: Int) {
+    self.trial = trial
+    self.operations = operations
+    hub = MulticastDelegate(storage: trial.storage)
+  }
+
+  func work(_ worker: inout Worker) {
+    /// What was registered for delegates of the past, and whether they are dead by now.
+    var past: [(registration: Registration, ended: Counter)] = []
+    for _ in 0..<operations {
+      let ended = Counter()
+      let registration = live(&worker, ended, &past)
+      past.append((registration, ended))
+      if past.count > 8 { past.removeFirst() }
+      if worker.once(in: 4) {
+        worker.does("prune")
+        hub.prune()
+      }
+    }
+  }
+
+  /// The life of one delegate, which is not removed when it ends.
+  private func live(
+    _ worker: inout Worker, _ ended: Counter,
+    _ past: inout [(registration: Registration, ended: Counter)]
+  ) -> Registration {
+    worker.does("add")
+    let target = ReuseTarget(trial.lifetimes, ended)
+    trial.expect(!hub.contains(target), "a delegate is found that was not added yet")
+    trial.expect(!hub.remove(target), "a delegate was removed that was not added yet")
+    let registration = hub.add(target)
+    worker.does("cancel")
+    for (registration, ended) in past where ended.value > 0 {
+      trial.expect(!registration.isActive, "the registration of a dead delegate is active")
+      if worker.once(in: 2) { registration.cancel() }
+    }
+    trial.expect(hub.contains(target), "a delegate went with one that was at its address")
+    if worker.once(in: 4) { hub.add(target) }  // It is there already.
+    worker.does("forEach")
+    var calls = 0
+    hub.forEach {
+      $0.noteCall()
+      if $0 === target { calls += 1 }
+    }
+    trial.expect(calls == 1, "an invocation called a new delegate \(calls) times")
+    trial.expect(registration.isActive, "the registration of a living delegate is not active")
+    return registration
+  }
+}

@@ -1,0 +1,151 @@
+import Multicast
+import MulticastTestSupport
+import Synchronization
+
+/// One hub with one consumer, which the first thread ends while the others send.
+final class ConsumerRound: @unchecked Sendable {
+  // Sendable: `task` and `sequence` are touched by the first thread alone, each element of
+  // `accepted` by one sender, and all of them when the threads are done.
+  private let trial: Trial
+  private let end: ConsumerEnd
+  private let events: Int
+  private var hub: EventHub<Payload>?
+  private let log: ConsumerLog
+  private var sequence: EventSequence<Payload>?
+  private var task: Task<Void, Never>?
+  /// How many events of each sender the hub has taken.
+  private let accepted: [Counter]
+  private let waitingSenders = Counter()
+
+  init(_ trial: Trial, senders: Int, end: ConsumerEnd, events: Int) {
+    self.trial = trial
+    self.end = end
+    self.events = events
+    let hub = EventHub<Payload>(storage: trial.storage)
+    let log = ConsumerLog(senders: senders)
+    self.hub = hub
+    self.log = log
+    accepted = (0..<senders).map { _ in Counter() }
+    let sequence = hub.events(
+      buffering: end == .cancelledWithSendersWaiting
+        ? .bounded(1, whenFull: .suspend) : .unbounded)
+    if end == .abandoned {
+      self.sequence = sequence
+      log.end()
+    } else {
+      task = Task { await Self.consume(sequence, end, log) }
+    }
+  }
+
+  private static func consume(
+    _ sequence: EventSequence<Payload>, _ end: ConsumerEnd, _ log: ConsumerLog
+  ) async {
+    if end == .cancelledEarly {
+      while !Task.isCancelled { await Task.yield() }
+    }
+    for await event in sequence {
+      log.receive(event)
+      if end == .dropped { break }
+      if end == .cancelledWithSendersWaiting { await Task.yield() }
+    }
+    log.end()
+  }
+
+  func work(_ worker: inout Worker) {
+    if worker.index == 0 {
+      worker.dawdle(upTo: 512)
+      endConsumer(&worker)
+    } else {
+      send(&worker, as: worker.index - 1)
+    }
+  }
+
+  private func endConsumer(_ worker: inout Worker) {
+    switch end {
+    case .cancelled, .cancelledEarly, .cancelledWithSendersWaiting:
+      worker.does("cancel")
+      task?.cancel()
+    case .finished:
+      worker.does("finish")
+      hub?.finish()
+    case .abandoned:
+      worker.does("abandon")
+      sequence = nil
+    case .dropped:
+      worker.does("cancel")  // Perhaps no event comes any more.
+      if worker.once(in: 2) { task?.cancel() } else { hub?.finish() }
+    }
+  }
+
+  private func send(_ worker: inout Worker, as sender: Int) {
+    guard let hub else { return }
+    if end == .cancelledWithSendersWaiting {
+      worker.does("sendWaiting")
+      let (trial, events, waitingSenders) = (trial, events, waitingSenders)
+      waitingSenders.add(1)
+      Task {
+        for number in 1...events {
+          await hub.sendWaiting(Payload(number, from: sender, trial.lifetimes))
+        }
+        waitingSenders.add(-1)
+      }
+      return
+    }
+    for number in 1...events {
+      worker.does("send")
+      let reached = hub.send(Payload(number, from: sender, trial.lifetimes))
+      accepted[sender].add(reached)
+    }
+  }
+
+  func check() {
+    trial.wait(for: "a consumer did not end") { log.hasEnded }
+    trial.wait(for: "a sender that waits for room was not released") { waitingSenders.value == 0 }
+    guard log.hasEnded, waitingSenders.value == 0, let hub else { return }
+    for (sender, accepted) in accepted.map(\.value).enumerated() {
+      let run = log.run(of: sender)
+      if let gap = run.gap {
+        trial.fail("sender \(sender): \(gap.came) came after \(gap.after)")
+      }
+      if run.first > 1 { trial.fail("sender \(sender): \(run.first) came first") }
+      guard end != .cancelledWithSendersWaiting else { continue }
+      let isAllowed = end == .finished ? run.last == accepted : run.last <= accepted
+      trial.expect(
+        isAllowed, "sender \(sender): \(run.last) of \(accepted) accepted events came")
+    }
+    trial.expect(end != .cancelledEarly || log.count == 0, "a cancelled task got an event")
+    trial.expect(
+      hub.subscriberCount == 0, "\(hub.subscriberCount) consumers are left in the hub")
+    trial.expect(
+      hub.statistics.pending == 0, "\(hub.statistics.pending) events wait for nobody")
+    trial.expect(
+      hub.send(Payload(1, from: 0, trial.lifetimes)) == 0, "an event reached nobody's buffer")
+    self.hub = nil
+    task = nil
+    // A task that has ended may keep its sequence for a moment.
+    trial.wait(for: "events were not destroyed") { trial.lifetimes.live == 0 }
+  }
+}
+
+/// What a consumer has received.
+final class ConsumerLog: @unchecked Sendable {
+  // Sendable: `runs` and `count` are touched by the consuming task, and by others when it has ended.
+  private var runs: [ReceivedRun]
+  private(set) var count = 0
+  private let ended = Atomic(false)
+
+  init(senders: Int) {
+    runs = Array(repeating: ReceivedRun(), count: senders)
+  }
+
+  func receive(_ event: Payload) {
+    runs[event.sender].receive(event.number)
+    count += 1
+  }
+
+  func run(of sender: Int) -> ReceivedRun { runs[sender] }
+
+  // Releasing and acquiring: who sees the end sees what came before it.
+  func end() { ended.store(true, ordering: .releasing) }
+  var hasEnded: Bool { ended.load(ordering: .acquiring) }
+}

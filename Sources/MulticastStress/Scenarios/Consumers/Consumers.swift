@@ -1,0 +1,54 @@
+/// Tasks that iterate over the events of a hub are cancelled while events are sent.
+enum Cancellation: Scenario {
+  static let name = "cancellation"
+  static let promise =
+    "cancelling a consuming task while events are sent ends it, blocks nobody, and loses nothing "
+    + "before"
+
+  static func run(_ trial: Trial) {
+    runConsumers(trial, [.cancelled])
+  }
+}
+
+/// Consumers of a hub that finishes, and consumers that are abandoned, early to be cancelled, or in
+/// the way of senders that wait for room.
+enum Consumers: Scenario {
+  static let name = "consumers"
+  static let promise =
+    "a consumer gets all that was sent before the finish; one that is abandoned leaves nothing "
+    + "behind"
+
+  static func run(_ trial: Trial) {
+    runConsumers(
+      trial, [.finished, .abandoned, .dropped, .cancelledEarly, .cancelledWithSendersWaiting])
+  }
+}
+
+/// How a consumer ends.
+enum ConsumerEnd {
+  /// Its task is cancelled.
+  case cancelled
+  /// The hub finishes.
+  case finished
+  /// Nobody ever iterates, and the sequence goes.
+  case abandoned
+  /// The task stops iterating.
+  case dropped
+  /// Its task is cancelled before it begins to iterate.
+  case cancelledEarly
+  /// Its task is cancelled when its buffer is full, and tasks wait for room in it.
+  case cancelledWithSendersWaiting
+}
+
+private func runConsumers(_ trial: Trial, _ ends: [ConsumerEnd]) {
+  trial.runRounds(
+    threads: max(2, trial.threads),
+    setUp: { generator in
+      ConsumerRound(
+        trial, senders: max(2, trial.threads) - 1,
+        end: ends.randomElement(using: &generator)!,
+        events: 1 << Int.random(in: 0..<5, using: &generator))
+    },
+    work: { round, worker in round.work(&worker) },
+    check: { round in round.check() })
+}

@@ -1,0 +1,203 @@
+import Dispatch
+import Multicast
+import MulticastTestSupport
+
+/// Every thread sends numbers to delegates on serial, concurrent, global and suspended queues and on
+/// the main queue; some delegates are there only for a while.
+enum Queues: Scenario {
+  static let name = "queues"
+  static let promise =
+    "on a queue, a delegate's calls come one at a time, in each sender's order, and only while it "
+    + "is registered"
+
+  static func run(_ trial: Trial) {
+    trial.runRounds(
+      setUp: { generator in
+        QueuesRound(trial, operations: 4 << Int.random(in: 0..<5, using: &generator))
+      },
+      work: { round, worker in round.work(&worker) },
+      check: { round in
+        round.check()
+        // What a queue has run may outlive its last call by a moment.
+        trial.wait(for: "the queues did not let go of a delegate") { round.guestsAreGone() }
+      })
+  }
+}
+
+/// A delegate that notes if two threads are inside.
+private final class QueueTarget: Target, @unchecked Sendable {
+  // Sendable: each element of `runs` is touched by the calls for this delegate, which the library
+  // promises to make one after the other (the thread sanitizer looks whether it does), and when all
+  // of them are done.
+  private let runs: UnsafeMutablePointer<ReceivedRun>
+  private let senders: Int
+  private let inside = Counter()
+  private let overlaps = Counter()
+
+  init(_ lifetimes: LifetimeTracker, senders: Int) {
+    runs = .allocate(capacity: senders)
+    runs.initialize(repeating: ReceivedRun(), count: senders)
+    self.senders = senders
+    super.init(0, lifetimes)
+  }
+
+  deinit {
+    runs.deinitialize(count: senders)
+    runs.deallocate()
+  }
+
+  func receive(_ number: Int, from sender: Int) {
+    inside.add(1)
+    if inside.value > 1 { overlaps.add(1) }
+    noteCall()
+    runs[sender].receive(number)
+    inside.add(-1)
+  }
+
+  func run(of sender: Int) -> ReceivedRun { runs[sender] }
+  var hadOverlaps: Bool { overlaps.value > 0 }
+}
+
+/// One hub, and its delegates on queues.
+private final class QueuesRound: @unchecked Sendable {
+  // Sendable: each element of `guests` is touched by its thread alone, and when all are done.
+  private let trial: Trial
+  private let operations: Int
+  private let hub: MulticastDelegate<QueueTarget>
+  private let sent: [Counter]
+  private let queues: [DispatchQueue]
+  /// Runs nothing before the threads are done.
+  private let suspended = DispatchQueue(label: "suspended")
+  private let residents: [(target: QueueTarget, registration: Registration)]
+  private let guests: UnsafeMutablePointer<[Guest]>
+
+  /// A delegate that was registered for a while.
+  private struct Guest {
+    let target: QueueTarget
+    let registration: Registration
+    /// What each sender had completed when it was about to be added, and begun when it was there.
+    var added: [ReceivedRun.Progress]
+    /// What each sender had begun when it was removed.
+    var removed: [Int] = []
+    let isSuspended: Bool
+  }
+
+  init(_ trial: Trial, operations: Int) {
+    self.trial = trial
+    self.operations = operations
+    let hub = MulticastDelegate<QueueTarget>(storage: trial.storage)
+    self.hub = hub
+    sent = (0..<trial.threads).map { _ in Counter() }
+    queues = [
+      DispatchQueue(label: "serial"), DispatchQueue(label: "concurrent", attributes: .concurrent),
+      .global(), .main,
+    ]
+    suspended.suspend()
+    residents = (queues + [suspended]).map { queue in
+      let target = QueueTarget(trial.lifetimes, senders: trial.threads)
+      return (target, hub.add(target, on: queue))
+    }
+    guests = .allocate(capacity: trial.threads)
+    guests.initialize(repeating: [], count: trial.threads)
+  }
+
+  deinit {
+    guests.deinitialize(count: trial.threads)
+    guests.deallocate()
+  }
+
+  func work(_ worker: inout Worker) {
+    var number = 0
+    for _ in 0..<operations {
+      if worker.once(in: 4) {
+        addGuest(&worker)
+      } else if worker.once(in: 4) {
+        removeGuest(&worker)
+      } else {
+        worker.does("invoke")
+        number += 1
+        let (number, sender) = (number, worker.index)
+        sent[sender].add(1)  // Begun; what is completed is one less at the least.
+        let reached = hub.invoke { $0.receive(number, from: sender) }
+        trial.expect(
+          reached >= residents.count, "invoke reached \(reached) of \(residents.count) delegates")
+      }
+    }
+    while guests[worker.index].contains(where: { $0.removed.isEmpty }) { removeGuest(&worker) }
+  }
+
+  private func addGuest(_ worker: inout Worker) {
+    worker.does("add")
+    let target = QueueTarget(trial.lifetimes, senders: sent.count)
+    let isSuspended = worker.once(in: 4)
+    let queue = isSuspended ? suspended : queues[worker.pick(queues.count)]
+    var progress = sent.map { ReceivedRun.Progress(completed: max(0, $0.value - 1)) }
+    let registration = hub.add(target, ownership: worker.once(in: 2) ? .strong : .weak, on: queue)
+    for (index, sender) in sent.enumerated() { progress[index].begun = sender.value }
+    guests[worker.index].append(
+      Guest(
+        target: target, registration: registration, added: progress, isSuspended: isSuspended))
+  }
+
+  private func removeGuest(_ worker: inout Worker) {
+    let mine = worker.index
+    guard let place = guests[mine].firstIndex(where: { $0.removed.isEmpty }) else { return }
+    let guest = guests[mine][place]
+    if worker.once(in: 2) {
+      worker.does("cancelAndWait")
+      trial.expect(
+        guest.registration.cancelAndWait(timeout: .seconds(3600)), "cancelAndWait gave up")
+      guest.target.poison()
+    } else {
+      worker.does("remove")
+      trial.expect(hub.remove(guest.target), "remove did not find a delegate that is registered")
+      // Nothing can have begun on a queue that runs nothing.
+      if guest.isSuspended { guest.target.poison() }
+    }
+    guests[mine][place].removed = sent.map(\.value)
+  }
+
+  func check() {
+    suspended.resume()
+    trial.expect(
+      hub.flush(timeout: .seconds(Trial.patience)), "flush gave up waiting for the queues")
+    for guest in (0..<sent.count).flatMap({ guests[$0] }) {
+      // A call that had passed its check when the guest was removed may still be running.
+      trial.expect(
+        guest.registration.cancelAndWait(timeout: .seconds(Trial.patience)),
+        "a call for a delegate that was removed did not end")
+    }
+    for (sender, count) in sent.map(\.value).enumerated() {
+      let all = ReceivedRun.Progress(begun: count, completed: count)
+      for (target, _) in residents {
+        let violation = target.run(of: sender).violation(added: .init(), removed: all)
+        report(violation, "a resident", sender)
+      }
+      for guest in (0..<sent.count).flatMap({ guests[$0] }) {
+        // What waits at the time of the removal is discarded.
+        let removed = ReceivedRun.Progress(begun: guest.removed[sender], completed: 0)
+        let run = guest.target.run(of: sender)
+        report(run.violation(added: guest.added[sender], removed: removed), "a guest", sender)
+      }
+    }
+    for (target, registration) in residents {
+      trial.expect(!target.hadOverlaps, "two calls of one delegate ran at once")
+      let statistics = registration.statistics
+      let total = sent.reduce(0) { $0 + $1.value }
+      trial.expect(
+        statistics?.enqueued == total && statistics?.delivered == total,
+        "the statistics do not say that \(total) calls were enqueued and delivered")
+    }
+    trial.expect(hub.count == residents.count, "\(hub.count) delegates are left in the hub")
+    for guest in (0..<sent.count).flatMap({ guests[$0] }) {
+      trial.expect(!guest.target.hadOverlaps, "two calls of one delegate ran at once")
+    }
+    for thread in 0..<sent.count { guests[thread] = [] }
+  }
+
+  func guestsAreGone() -> Bool { trial.lifetimes.live == residents.count }
+
+  private func report(_ violation: String?, _ who: String, _ sender: Int) {
+    if let violation { trial.fail("\(who), of sender \(sender): \(violation)") }
+  }
+}
