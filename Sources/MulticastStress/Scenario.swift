@@ -24,5 +24,6 @@ enum Scenarios {
     SlowConsumers.self,
     TotalOrder.self,
     Topics.self,
+    Linearizability.self,
   ]
 }
