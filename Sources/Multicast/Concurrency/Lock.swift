@@ -45,13 +45,17 @@ struct Lock: ~Copyable, @unchecked Sendable {
   }
 
   private borrowing func lock() {
+    perturb()
     let error = pthread_mutex_lock(mutex)
     precondition(error == 0, "pthread_mutex_lock failed with error \(error)")
+    perturb()
   }
 
   private borrowing func unlock() {
+    perturb()
     let error = pthread_mutex_unlock(mutex)
     precondition(error == 0, "pthread_mutex_unlock failed with error \(error)")
+    perturb()
   }
 }
 

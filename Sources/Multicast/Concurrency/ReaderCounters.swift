@@ -97,6 +97,7 @@ extension ReaderCounters {
     let mask = (base - 8).assumingMemoryBound(to: Int.self).pointee
     // Relaxed: a stale phase delays the reclaimer but cannot mislead it.
     let column = phase.load(ordering: .relaxed)
+    perturb()
     let ticket =
       (base + (thread.pointee.stripe & mask) &* Self.stride).assumingMemoryBound(to: Counter.self)
       + column

@@ -145,7 +145,9 @@ extension Reclaimer {
       lists.pointee.newer.append(
         RetiredList(retired.exchange(nil, ordering: .sequentiallyConsistent)))
       if lists.pointee.newer.isEmpty && lists.pointee.older.isEmpty { return true }
+      perturb()
       guard readers.isDrained() else { return false }
+      perturb()
       unreachable.append(lists.pointee.older)
       lists.pointee.older = lists.pointee.newer
       lists.pointee.newer = RetiredList()

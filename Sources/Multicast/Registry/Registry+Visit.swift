@@ -62,15 +62,18 @@ extension Registry {
         if visit.sawDead { pruneAfterVisit() }
         withExtendedLifetime(self) {}
       }
+      perturb()
       // Sequentially consistent, acquiring: see `PublishedSlots`.
       let list = SlotList(
         published._withUnsafeGuaranteedRef { $0.current.load(ordering: .sequentiallyConsistent) })
+      perturb()
       let count = list.header.pointee.count.load(ordering: .acquiring)
       var slot = list.slots
       let end = slot + count
       while slot != end {
         SlotList.prefetch(slot)
         if let entry = slot.pointee.load(ordering: .sequentiallyConsistent) {
+          perturb()
           guard try step(&visit, entry) else { return }
         }
         slot += 1
@@ -144,6 +147,7 @@ struct Visit {
     cmulticast_barrier_light(lightBarrierIsFence)
     // Acquiring: pairs with whoever removed the entry.
     let state = head.pointee.state.load(ordering: .acquiring)
+    perturb()
     if _fastPath(state == EntryHead.activeStrong) { return try body(head) }
     guard state == EntryHead.activeWeak else { return skipped }
     guard let target = WeakReference(word: head.pointee.target).promote() else {

@@ -132,6 +132,7 @@ extension Roster {
     // Sequentially consistent: whoever retires the entry afterwards, or looks who is calling it,
     // relies on it. It comes before the slot is emptied, for readers of an older list.
     entry.head.pointee.state.store(EntryHead.inactive, ordering: .sequentiallyConsistent)
+    perturb()
     index.remove(entry)
     count -= 1
     return slots.vacate(slot)

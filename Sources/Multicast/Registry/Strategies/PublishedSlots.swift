@@ -155,6 +155,7 @@ extension PublishedSlots {
     let list = list
     let slot = used
     list.slots[slot].store(.passRetained(entry), ordering: .relaxed)
+    perturb()
     // Releasing: a reader that sees the count sees the entry. Sequentially consistent: see
     // `EventHub.finish`.
     list.header.pointee.count.store(slot + 1, ordering: .sequentiallyConsistent)

@@ -1,0 +1,48 @@
+// Fault injection for `multicast-stress`: a build with `-Xswiftc -DMULTICAST_PERTURB` loses time at
+// random where one thread should be fast for a race to stay hidden: between a check and the call,
+// between counting in and loading, and at the boundaries of locks. Every other build has an empty
+// function there, of which nothing is left.
+
+#if MULTICAST_PERTURB
+
+  internal import Synchronization
+
+  #if canImport(Darwin)
+    internal import Darwin
+  #else
+    internal import Glibc
+  #endif
+
+  /// Spins, lets other threads run, or sleeps, now and then.
+  @usableFromInline @inline(never)
+  func perturb() {
+    let random = Perturbation.next()
+    if random.isMultiple(of: 2048) {
+      usleep(UInt32(random >> 56))
+    } else if random.isMultiple(of: 16) {
+      sched_yield()
+    } else if random.isMultiple(of: 4) {
+      for _ in 0..<(random >> 58) { _ = Perturbation.state.load(ordering: .relaxed) }
+    }
+  }
+
+  private enum Perturbation {
+    // Relaxed, and not read and written at once: that would be a barrier, which hides what we look
+    // for. Two threads may get the same number.
+    static let state = Atomic<UInt64>(0)
+
+    static func next() -> UInt64 {
+      // As in SplitMix64.
+      let stepped = state.load(ordering: .relaxed) &+ 0x9E37_79B9_7F4A_7C15
+      state.store(stepped, ordering: .relaxed)
+      let mixed = (stepped ^ (stepped >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      return mixed ^ (mixed >> 27)
+    }
+  }
+
+#else
+
+  @inlinable @inline(__always)
+  func perturb() {}
+
+#endif
