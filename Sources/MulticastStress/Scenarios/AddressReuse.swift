@@ -12,9 +12,7 @@ enum AddressReuse: Scenario {
         AddressReuseRound(trial, operations: 16 << Int.random(in: 0..<5, using: &generator))
       },
       work: { round, worker in round.work(&worker) },
-      check: { round in
-        trial.expect(round.hub.isEmpty, "\(round.hub.count) dead delegates are counted")
-      })
+      check: { round in round.check() })
   }
 }
 
@@ -34,7 +32,7 @@ private final class ReuseTarget: Target, @unchecked Sendable {
 private final class AddressReuseRound: Sendable {
   private let trial: Trial
   private let operations: Int
-  let hub: MulticastDelegate<ReuseTarget>
+  private let hub: MulticastDelegate<ReuseTarget>
 
   init(_ trial: Trial, operations: Int) {
     self.trial = trial
@@ -83,5 +81,16 @@ private final class AddressReuseRound: Sendable {
     trial.expect(calls == 1, "an invocation called a new delegate \(calls) times")
     trial.expect(registration.isActive, "the registration of a living delegate is not active")
     return registration
+  }
+
+  func check() {
+    trial.expect(hub.isEmpty, "\(hub.count) dead delegates are counted")
+    hub.prune()
+    var targets = (0..<trial.delegates).map { _ in ReuseTarget(trial.lifetimes, Counter()) }
+    let count = targets.count
+    for target in targets { hub.add(target) }
+    targets = []
+    let pruned = hub.prune()
+    trial.expect(pruned == count, "\(pruned) of \(count) dead delegates were pruned")
   }
 }
