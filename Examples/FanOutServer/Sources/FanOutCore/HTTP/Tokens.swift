@@ -14,8 +14,8 @@ public struct Tokens: Sendable {
   /// - Parameter text: one token in each line; empty lines are skipped.
   public init(_ text: String) throws(Refusal) {
     var tokens: [[UInt8]] = []
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    {
+    let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
+    for (index, line) in lines.enumerated() {
       let token = Array(line.utf8.drop { Self.isSpace($0) }.reversed().drop { Self.isSpace($0) })
       guard !token.isEmpty else { continue }
       guard token.allSatisfy(Self.isAllowed) else { throw .character(line: index + 1) }
@@ -49,7 +49,7 @@ public struct Tokens: Sendable {
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
   }
 
   /// The characters of a bearer token (RFC 6750).

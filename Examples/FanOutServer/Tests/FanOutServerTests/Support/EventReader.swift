@@ -15,7 +15,7 @@ struct EventReader {
   // Unsafe: its `next` leaves the caller's actor. A reader belongs to one task, so nobody else is at
   // it meanwhile.
   nonisolated(unsafe) private var chunks: HTTPClientResponse.Body.AsyncIterator
-  private var text = ""
+  private var bytes = ByteBuffer()
 
   init(_ body: HTTPClientResponse.Body) {
     chunks = body.makeAsyncIterator()
@@ -24,13 +24,13 @@ struct EventReader {
   /// The next block, whatever it is; `nil` at the end of the stream.
   mutating func nextBlock() async throws -> Block? {
     while true {
-      if let end = text.firstRange(of: "\n\n") {
-        let block = text[..<end.lowerBound]
-        defer { text.removeSubrange(..<end.upperBound) }
+      if let end = bytes.offset(of: "\n\n"), let block = bytes.readString(length: end) {
+        bytes.moveReaderIndex(forwardBy: 2)
         return Self.parse(block)
       }
-      guard let chunk = try await chunks.next() else { return nil }
-      text += String(buffer: chunk)
+      guard var chunk = try await chunks.next() else { return nil }
+      bytes.discardReadBytes()
+      bytes.writeBuffer(&chunk)
     }
   }
 
@@ -49,7 +49,7 @@ struct EventReader {
     return result
   }
 
-  private static func parse(_ text: Substring) -> Block {
+  private static func parse(_ text: String) -> Block {
     var block = Block()
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,0 +1,101 @@
+import FanOutCore
+import Testing
+
+/// What becomes of the events for a reader that does not read.
+@Suite(.timeLimit(.minutes(1))) struct PolicyTests {
+  private static let size = 50_000
+  private static let count = 400
+
+  private static func text(_ number: Int) -> String {
+    "\(number):" + String(repeating: "x", count: size) + ":\(number)"
+  }
+
+  private var settings: Settings {
+    var settings = Settings()
+    settings.bufferLimit = 4
+    settings.historyEvents = 1
+    return settings
+  }
+
+  /// A stream that is opened and not read, and 20 MB published to it: more than the system's buffers
+  /// hold.
+  private func stalled(_ query: String, _ server: RunningServer) async throws -> RawClient {
+    let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
+    try await client.send("GET /topics/news/events\(query) HTTP/1.1\r\nHost: a\r\n\r\n")
+    try await server.wait(until: "streams", is: 1)
+    for number in 0..<Self.count {
+      try await server.published(Self.text(number))
+    }
+    return client
+  }
+
+  /// The numbers of the events in a stream, and how many it says were missed.
+  private func parse(_ text: String) -> (numbers: [Int], missed: [Int]) {
+    var numbers: [Int] = []
+    var missed: [Int] = []
+    for line in text.split(separator: "\n") {
+      if line.hasPrefix("data: {\"reason\":\"slow\",\"count\":") {
+        missed.append(Int(line.drop { !$0.isNumber }.prefix { $0.isNumber }) ?? -1)
+      } else if line.hasPrefix("data: "), line.count > Self.size {
+        numbers.append(Int(line.dropFirst(6).prefix { $0.isNumber }) ?? -1)
+      }
+    }
+    return (numbers, missed)
+  }
+
+  @Test(arguments: ["", "?policy=dropOldest", "?policy=latest"])
+  func droppedEventsAreReportedWhereTheyAreMissing(_ query: String) async throws {
+    try await RunningServer.with(settings) { server in
+      let client = try await stalled(query, server)
+      let dropped = try await server.metric("dropped_total")
+      #expect(dropped > 0)
+      let topics = try await server.request("GET", "/topics").body
+      #expect(topics.contains("\"dropped\":\(dropped),"))
+      // Memory: what waits is no more than the policy says, and what has been taken to be written.
+      let limit = query == "?policy=latest" ? 1 : 4
+      #expect(try await server.metric("pending_events") <= 2 * limit)
+      let (numbers, missed) = parse(try await client.read(until: "x:\(Self.count - 1)\n"))
+      #expect(numbers.last == Self.count - 1)
+      #expect(numbers == numbers.sorted())
+      #expect(numbers.count + missed.reduce(0, +) == Self.count)
+      #expect(missed.reduce(0, +) == dropped)
+      await client.close()
+    }
+  }
+
+  @Test func aSlowReaderIsDisconnectedIfItWantsToBe() async throws {
+    try await RunningServer.with(settings) { server in
+      let client = try await stalled("?policy=disconnect", server)
+      #expect(try await server.metric("pending_events") <= 2 * 4)
+      let text = try await client.read(until: "event: disconnected\n")
+      let (numbers, _) = parse(text)
+      // It has everything up to a point, and the end.
+      #expect(numbers == Array(0..<numbers.count))
+      #expect(numbers.count < Self.count)
+      #expect(text.contains("event: disconnected\ndata: {\"reason\":\"slow\"}\n\n"))
+      try await server.wait(until: "streams", is: 0)
+      await client.close()
+    }
+  }
+
+  @Test func aStalledReaderDelaysNobody() async throws {
+    try await RunningServer.with(settings) { server in
+      var other = try await server.stream()
+      async let texts = {
+        var numbers: [Int] = []
+        while numbers.last != Self.count - 1, let event = try await other.next() {
+          if event.event == nil { numbers.append(Int(event.data!.prefix { $0.isNumber })!) }
+        }
+        return numbers
+      }()
+      let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
+      try await client.send("GET /topics/news/events HTTP/1.1\r\nHost: a\r\n\r\n")
+      try await server.wait(until: "streams", is: 2)
+      for number in 0..<Self.count {
+        try await server.published(Self.text(number))
+      }
+      #expect(try await texts.last == Self.count - 1)
+      await client.close()
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import FanOutCore
+import NIOCore
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct RequestTests {
+  @Test(arguments: [
+    "/x", "/topics/", "/topics/a/b", "/topics/a/events/", "//", "/health/", "/Topics",
+  ])
+  func aPathThatIsNoneIsNotFound(_ path: String) async throws {
+    try await RunningServer.with { server in
+      let answer = try await server.request("GET", path)
+      #expect(answer.status == (path == "/topics/" ? 405 : 404))
+      #expect(answer.body.hasPrefix("{\"error\":\""))
+    }
+  }
+
+  @Test(arguments: [
+    ("PUT", "/topics/a", "POST"), ("GET", "/topics/a", "POST"),
+    ("POST", "/topics/a/events", "GET"), ("HEAD", "/topics/a/events", "GET"),
+    ("POST", "/", "GET, HEAD"), ("DELETE", "/topics", "GET, HEAD"),
+  ])
+  func aMethodThatIsNotTakenIsRefused(
+    _ method: String, _ path: String, _ allowed: String
+  ) async throws {
+    try await RunningServer.with { server in
+      let answer = try await server.request(method, path)
+      #expect(answer.status == 405)
+      #expect(answer["allow"] == allowed)
+    }
+  }
+
+  @Test func theHeadAloneCanBeAskedFor() async throws {
+    try await RunningServer.with { server in
+      let answer = try await server.request("HEAD", "/health")
+      #expect(answer.status == 200)
+      #expect(answer.body.isEmpty)
+    }
+  }
+
+  @Test func topicsAreListedByName() async throws {
+    try await RunningServer.with { server in
+      #expect(try await server.request("GET", "/topics").body == "[]\n")
+      let stream = try await server.stream("b")
+      try await server.published("x", to: "b")
+      try await server.published("x", to: "a")
+      // Rates are over whole seconds: which ones, is up to the clock.
+      let topics = try await server.request("GET", "/topics").body
+      #expect(
+        topics.replacing(/PerSecond":0\.[01]/, with: "PerSecond\":0") == """
+          [{"topic":"a","subscribers":0,"published":1,"publishedPerSecond":0,"reached":0,\
+          "reachedPerSecond":0,"dropped":0,"pending":0,"kept":1},\
+          {"topic":"b","subscribers":1,"published":1,"publishedPerSecond":0,"reached":1,\
+          "reachedPerSecond":0,"dropped":0,"pending":0,"kept":1}]
+
+          """)
+      _ = stream
+    }
+  }
+
+  @Test func healthSaysHowTheServerIs() async throws {
+    try await RunningServer.with { server in
+      let answer = try await server.request("GET", "/health")
+      #expect(answer.status == 200)
+      #expect(
+        answer.body == #"{"status":"ok","log":"local","connected":true,"streams":0}"# + "\n")
+    }
+  }
+
+  @Test func thePageNeedsNothingFromElsewhere() async throws {
+    try await RunningServer.with { server in
+      let answer = try await server.request("GET", "/")
+      #expect(answer.status == 200)
+      #expect(answer["content-type"] == "text/html; charset=utf-8")
+      #expect(answer["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
+      #expect(!answer.body.contains("://"))
+    }
+  }
+
+  @Test func metricsAreWellFormed() async throws {
+    try await RunningServer.with { server in
+      let answer = try await server.request("GET", "/metrics")
+      #expect(answer["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+      let lines = answer.body.split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines.last == "")
+      let metrics = lines.dropLast()
+      #expect(metrics.count % 3 == 0)
+      for index in stride(from: 0, to: metrics.count - 2, by: 3) {
+        let name = metrics[index + 2].split(separator: " ")[0]
+        #expect(metrics[index].hasPrefix("# HELP \(name) "))
+        #expect(["counter", "gauge"].contains { metrics[index + 1] == "# TYPE \(name) \($0)" })
+        #expect(name.hasSuffix("_total") == metrics[index + 1].hasSuffix("counter"))
+      }
+    }
+  }
+
+  /// What no HTTP client says.
+  @Test(arguments: [
+    ("\r\n\r\nx", ""),
+    ("GET\r\n\r\n", "400"), ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", "400"),
+    ("G\u{1}T / HTTP/1.1\r\n\r\n", "400"), ("GET / HTTP/9.9\r\n\r\n", "400"),
+    ("GET / HTTP/1.1\r\nA: \u{0}\r\n\r\n", "400"),
+    ("POST /topics/a HTTP/1.1\r\nContent-Length: x\r\n\r\n", "400"),
+    ("POST /topics/a HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "400"),
+    ("POST /topics/a HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "400"),
+    ("POST /topics/a HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", "400"),
+    ("POST /topics/a HTTP/1.1\r\nContent-Length: 9223372036854775807\r\n\r\n", "413"),
+    ("POST /topics/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "400"),
+    (
+      "POST /topics/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n0\r\n\r\n",
+      "400"
+    ),
+    ("POST /topics/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", "400"),
+    ("GET /\(String(repeating: "x", count: 200_000)) HTTP/1.1\r\n\r\n", "400"),
+    ("GET / HTTP/1.1\r\nA: \(String(repeating: "x", count: 200_000))\r\n\r\n", "400"),
+  ])
+  func whatIsNoRequestIsRefused(_ text: String, _ status: String) async throws {
+    var settings = Settings()
+    settings.idleTimeout = .seconds(status.isEmpty ? 1 : 60)
+    try await RunningServer.with(settings) { server in
+      let client = try await RawClient.connect(port: server.port)
+      try await client.send(text)
+      let answer = try await client.readAll()
+      #expect(answer.hasPrefix(status.isEmpty ? "" : "HTTP/1.1 \(status) "), "\(answer)")
+      #expect(try await server.request("GET", "/health").status == 200)
+    }
+  }
+
+  @Test func aConnectionThatSaysNothingIsClosed() async throws {
+    var settings = Settings()
+    settings.idleTimeout = .milliseconds(100)
+    try await RunningServer.with(settings) { server in
+      let silent = try await RawClient.connect(port: server.port)
+      #expect(try await silent.readAll() == "")
+      let slow = try await RawClient.connect(port: server.port)
+      try await slow.send("POST /topics/a HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc")
+      _ = try await slow.readAll()
+      #expect(try await server.metric("published_total") == 0)
+    }
+  }
+
+  @Test func manyRequestsMayShareAConnection() async throws {
+    try await RunningServer.with { server in
+      let client = try await RawClient.connect(port: server.port)
+      let request = "POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx"
+      try await client.send(String(repeating: request, count: 50))
+      try await client.send("GET /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+      let answers = try await client.readAll()
+      #expect(answers.ranges(of: "HTTP/1.1 200 OK").count == 50)
+      #expect(answers.ranges(of: "HTTP/1.1 404 Not Found").count == 1)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import FanOutCore
+import NIOCore
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
+  @Test func streamsEndWithATimeToWait() async throws {
+    var settings = Settings()
+    settings.retry = .milliseconds(4321)
+    try await RunningServer.with(settings) { server in
+      var stream = try await server.stream()
+      _ = try await stream.nextBlock()
+      await server.shutDown()
+      #expect(try await stream.nextBlock() == EventReader.Block(retry: 4321))
+      #expect(try await stream.nextBlock() == nil)
+    }
+  }
+
+  @Test func whatWasAcknowledgedArrives() async throws {
+    try await RunningServer.with { server in
+      var streams: [EventReader] = []
+      for _ in 0..<20 { streams.append(try await server.stream()) }
+      let publishing = Task {
+        var acknowledged = 0
+        // Until the server takes nothing more: it refuses, or the connection is not taken any more.
+        while let answer = try? await server.publish("\(acknowledged)"), answer.status == 200 {
+          acknowledged += 1
+          if acknowledged == 100 { await server.shutDown() }
+        }
+        return acknowledged
+      }
+      let acknowledged = await publishing.value
+      #expect(acknowledged >= 100)
+      for index in streams.indices {
+        let texts = try await streams[index].data(acknowledged)
+        #expect(texts == (0..<acknowledged).map(String.init))
+        #expect(try await streams[index].next() == nil)
+      }
+    }
+  }
+
+  @Test func aStalledReaderDelaysItNoLongerThanAllowed() async throws {
+    var settings = Settings()
+    settings.bufferLimit = 2
+    settings.drain = .milliseconds(300)
+    let client = try await RunningServer.with(settings) { server in
+      let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
+      try await client.send("GET /topics/news/events HTTP/1.1\r\nHost: a\r\n\r\n")
+      try await server.wait(until: "streams", is: 1)
+      let text = String(repeating: "x", count: 60_000)
+      while try await server.metric("dropped_total") == 0 { try await server.published(text) }
+      await server.shutDown()
+      // `with` returns when the server has ended: the client still has not read.
+      return client
+    }
+    await client.close()
+  }
+}

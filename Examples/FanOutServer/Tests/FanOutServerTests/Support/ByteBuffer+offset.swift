@@ -1,0 +1,31 @@
+import NIOCore
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+extension ByteBuffer {
+  /// Where `text` begins, counted from the first readable byte; `nil` if it is not there.
+  ///
+  /// With the C library, because tests are not optimised and some of them read a lot.
+  func offset(of text: String, from start: Int = 0) -> Int? {
+    let wanted = Array(text.utf8)
+    return withUnsafeReadableBytes { bytes -> Int? in
+      guard let base = bytes.baseAddress else { return nil }
+      var place = start
+      while place + wanted.count <= bytes.count {
+        guard let first = memchr(base + place, Int32(wanted[0]), bytes.count - place) else {
+          return nil
+        }
+        place = UnsafeRawPointer(first) - base
+        if place + wanted.count <= bytes.count, memcmp(first, wanted, wanted.count) == 0 {
+          return place
+        }
+        place += 1
+      }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import NIOCore
+import NIOPosix
+
+/// A connection that says what it is told, byte for byte, and reads when it is told.
+struct RawClient: Sendable {
+  private let channel: any Channel
+  private let received: NIOLoopBound<Received>
+
+  /// - Parameter receiveBuffer: bytes that the system keeps for it; a small one is full soon.
+  static func connect(port: Int, receiveBuffer: Int? = nil) async throws -> RawClient {
+    var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    if let receiveBuffer {
+      bootstrap = bootstrap.channelOption(
+        .socketOption(.so_rcvbuf), value: .init(receiveBuffer))
+    }
+    let channel = try await bootstrap.channelOption(.autoRead, value: false)
+      .connect(host: "127.0.0.1", port: port).get()
+    let received = try await channel.eventLoop.submit {
+      let received = Received()
+      try channel.pipeline.syncOperations.addHandler(received)
+      return NIOLoopBound(received, eventLoop: channel.eventLoop)
+    }.get()
+    return RawClient(channel: channel, received: received)
+  }
+
+  func send(_ bytes: some Sequence<UInt8> & Sendable) async throws {
+    try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
+  }
+
+  func send(_ text: String) async throws {
+    try await send(Array(text.utf8))
+  }
+
+  /// Reads until what it has read contains `text`, or the server closes.
+  ///
+  /// - Returns: everything that has been read.
+  func read(until text: String) async throws -> String {
+    let promise = channel.eventLoop.makePromise(of: String.self)
+    channel.eventLoop.execute { received.value.wait(for: text, promise) }
+    // Neither works if the server has closed; then everything has been read.
+    try? await channel.setOption(.autoRead, value: true).get()
+    channel.read()
+    return try await promise.futureResult.get()
+  }
+
+  /// Reads until the server closes.
+  func readAll() async throws -> String {
+    try await read(until: "\u{0}no server says this\u{0}")
+  }
+
+  func close() async {
+    try? await channel.close()
+  }
+
+  /// What has come, on the event loop.
+  private final class Received: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private var bytes = ByteBuffer()
+    /// So many have been looked at.
+    private var searched = 0
+    private var isClosed = false
+    private var waiting: (text: String, promise: EventLoopPromise<String>)?
+
+    func wait(for text: String, _ promise: EventLoopPromise<String>) {
+      waiting = (text, promise)
+      searched = 0
+      look()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      var data = unwrapInboundIn(data)
+      bytes.writeBuffer(&data)
+      look()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      isClosed = true
+      look()
+      context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      // A reset: the server has closed without reading everything.
+      context.close(promise: nil)
+    }
+
+    private func look() {
+      guard let waiting else { return }
+      let isFound = bytes.offset(of: waiting.text, from: searched) != nil
+      searched = max(0, bytes.readableBytes - waiting.text.utf8.count)
+      guard isClosed || isFound else { return }
+      self.waiting = nil
+      waiting.promise.succeed(String(buffer: bytes))
+    }
+  }
+}
