@@ -47,6 +47,10 @@ let package = Package(
       name: "MulticastDemoTests",
       dependencies: ["MulticastDemo"],
       swiftSettings: strict),
+    .testTarget(
+      name: "MulticastStressTests",
+      dependencies: ["MulticastStress", "Multicast", "MulticastTestSupport"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -5,10 +5,15 @@ import Foundation
 @main
 enum Program {
   static func main() {
+    start(Array(CommandLine.arguments.dropFirst()))
+  }
+
+  /// Does what the arguments, which do not include the name of the program, ask for.
+  static func start(_ arguments: [String]) {
     // Writing to a pipe that nobody reads is an error like any other, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     do {
-      let options = try Options(Array(CommandLine.arguments.dropFirst()))
+      let options = try Options(arguments)
       if options.wantsHelp {
         Console.output.print(Options.help)
       } else if options.wantsList {

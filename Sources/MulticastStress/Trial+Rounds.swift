@@ -50,13 +50,18 @@ extension Trial {
 
   /// Lets other threads run until `condition` holds, and notes a broken promise if it never does.
   ///
-  /// - Parameter what: what has not happened then.
-  func wait(for what: @autoclosure () -> String, until condition: () -> Bool) {
-    let deadline = ContinuousClock.now.advanced(by: .seconds(Self.patience))
+  /// - Parameters:
+  ///   - what: what has not happened then.
+  ///   - patience: after how many seconds.
+  func wait(
+    for what: @autoclosure () -> String, patience: Double = Trial.patience,
+    until condition: () -> Bool
+  ) {
+    let deadline = ContinuousClock.now.advanced(by: .seconds(patience))
     var looks = 0
     while !condition() {
       guard ContinuousClock.now < deadline else {
-        return fail("\(what()) in \(Int(Self.patience)) s")
+        return fail("\(what()) in \(patience.shortened) s")
       }
       // Soon it happens any moment; later it is for others to make it happen.
       looks += 1

@@ -1,0 +1,39 @@
+import Foundation
+import MulticastTestSupport
+import Testing
+
+@testable import MulticastStress
+
+@Suite struct ProgramTests {
+  @Test func unusableOptionsEndWithStatus2AndOneLine() async throws {
+    let result = try await #require(
+      processExitsWith: .exitCode(2), observing: [\.standardErrorContent]
+    ) {
+      Program.start(["--threads", "none"])
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(
+      errors.hasSuffix("multicast-stress: --threads: 'none' is not a number from 1 to 256\n"))
+  }
+
+  @Test func theListHasEveryScenarioWithItsPromise() async throws {
+    let result = try await #require(
+      processExitsWith: .success, observing: [\.standardOutputContent]
+    ) {
+      Program.start(["--list"])
+      exit(0)
+    }
+    let output = String(decoding: result.standardOutputContent, as: UTF8.self)
+    for scenario in Scenarios.all {
+      #expect(output.contains(scenario.name) && output.contains(scenario.promise))
+    }
+    #expect(!output.contains("\u{1B}"))
+  }
+
+  @Test func aRunThatHoldsHasStatus0() async throws {
+    let options = try Options(["--rounds", "1", "--threads", "2", "--scenario", "sequence"])
+    let report = await onOwnThread { Run(options).perform() }
+    #expect(report.finish(writingTo: nil) == 0)
+    #expect(report.outcomes.map(\.rounds) == [1, 1, 1, 1, 1])
+  }
+}
