@@ -96,7 +96,7 @@ private final class ReentrancyRound: Sendable {
     switch worker.pick(8) {
     case 0, 1: add(&worker, &nesting, hub)
     case 2, 3: remove(&worker, &nesting)
-    case 4: dropAtOnce(&worker, hub)
+    case 4: worker.once(in: 2) ? dropAtOnce(&worker, hub) : emptyAtOnce(&worker)
     case 5: invoke(&worker, &nesting, (hub + 1) % Self.ring)
     default: invoke(&worker, &nesting, hub)
     }
@@ -129,17 +129,34 @@ private final class ReentrancyRound: Sendable {
     target.isRemoved = true
   }
 
-  /// Registers a delegate that goes at once, and does things to the hub when it goes.
+  /// Registers a delegate that goes at once, and does things to the hub when it goes: with the last
+  /// reference to it, or with its registration if the hub holds that.
   private func dropAtOnce(_ worker: inout Worker, _ index: Int) {
     worker.does("drop")
     let (hub, resident, invocations) = (hubs[index], residents[index], invocations[index])
-    let gone = RingTarget(-1, trial.lifetimes) { gone in
-      hub.remove(gone)
-      hub.add(resident)  // It is there already.
-      invocations.add()
-      hub.forEach { $0.calls.add() }
+    let registration = hub.add(
+      RingTarget(-1, trial.lifetimes) { gone in
+        hub.remove(gone)
+        hub.add(resident)  // It is there already.
+        invocations.add()
+        hub.forEach { $0.calls.add() }
+      }, ownership: worker.once(in: 2) ? .strong : .weak)
+    registration.cancel()
+  }
+
+  /// Empties a hub that is the last owner of its delegates, which do things to it when they go.
+  private func emptyAtOnce(_ worker: inout Worker) {
+    worker.does("removeAll")
+    let hub = MulticastDelegate<RingTarget>(storage: trial.storage)
+    for _ in 0..<2 {
+      hub.add(
+        RingTarget(-1, trial.lifetimes) { [unowned hub] gone in
+          hub.remove(gone)
+          hub.forEach { $0.calls.add() }
+        }, ownership: .strong)
     }
-    hub.add(gone)
+    hub.removeAll()
+    trial.expect(hub.isEmpty, "\(hub.count) delegates are left in a hub that was emptied")
   }
 
   private func invoke(_ worker: inout Worker, _ nesting: inout Nesting, _ hub: Int) {
