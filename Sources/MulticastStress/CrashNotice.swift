@@ -3,8 +3,10 @@ import Foundation
 /// Says which trial was running if the process crashes; the crash then goes on as it would.
 enum CrashNotice {
   // SAFETY: `message` is written by the thread that runs the trials, between two of them, and read
-  // by a handler of a signal that a trial raises. A message that was replaced is never freed.
+  // by a handler of a signal that a trial raises, which may still be reading the one before.
   private nonisolated(unsafe) static var message: UnsafeMutablePointer<CChar>?
+  /// All there were: none is ever freed.
+  private nonisolated(unsafe) static var messages: [UnsafeMutablePointer<CChar>?] = []
   private nonisolated(unsafe) static var handlers: [sigaction] = signals.map { _ in .init() }
   private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT]
   private static let install: Void = {
@@ -23,6 +25,7 @@ enum CrashNotice {
   /// From now on a crash prints this.
   static func prepare(_ happened: String, _ command: String) {
     message = strdup("BROKEN  \(happened)\nrepeat with: \(command)\n")
+    messages.append(message)
     install
   }
 
