@@ -14,6 +14,7 @@ final class Monitor: @unchecked Sendable {
   private struct Watched {
     let trial: Trial
     let done: Double
+    let share: Double
     let command: String
     let began = ContinuousClock.now
     var operations = 0
@@ -45,9 +46,10 @@ final class Monitor: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - done: how much of its scenario is done, from 0 to 1.
+  ///   - share: how much of its scenario it is.
   ///   - command: what repeats it.
-  func watch(_ trial: Trial, done: Double, command: String) {
-    lock.withLock { watched = Watched(trial: trial, done: done, command: command) }
+  func watch(_ trial: Trial, done: Double, share: Double, command: String) {
+    lock.withLock { watched = Watched(trial: trial, done: done, share: share, command: command) }
   }
 
   /// Watches nothing until the next ``watch(_:done:command:)``.
@@ -73,7 +75,8 @@ final class Monitor: @unchecked Sendable {
         current.shown = now
         Console.output.show(
           Report.progress(
-            current.trial, done: current.done, seconds: (now - current.began).seconds))
+            current.trial, done: current.done + current.share * current.trial.progress,
+            seconds: (now - current.began).seconds))
       }
       watched = current
       guard (now - current.moved).seconds >= stall else { return nil }

@@ -36,7 +36,8 @@ final class Run: Sendable {
         let done = Double(outcomes.count) / Double(strategies.count)
         let command = report.command(for: trial)
         CrashNotice.prepare("\(trial.label) crashed", command)
-        monitor.watch(trial, done: done, command: command)
+        monitor.watch(
+          trial, done: done, share: 1 / Double(strategies.count), command: command)
         scenario.run(trial)
         monitor.rest()
         outcomes.append(

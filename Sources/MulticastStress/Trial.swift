@@ -23,6 +23,7 @@ final class Trial: @unchecked Sendable {
 
   private let seed: UInt64
   private let limit: Limit
+  private let began = ContinuousClock.now
   private let lock = NSLock()
   private var failures: [String] = []
   private let failed = Atomic(false)
@@ -68,6 +69,17 @@ extension Trial {
 
   /// How many rounds were completed.
   var rounds: Int { completedRounds.load(ordering: .relaxed) }
+
+  /// How much of it is done, from 0 to 1.
+  var progress: Double {
+    let progress =
+      switch limit {
+      case .until(let deadline):
+        deadline > began ? (.now - began).seconds / (deadline - began).seconds : 1
+      case .rounds(let count): Double(rounds) / Double(count)
+      }
+    return min(max(progress, 0), 1)
+  }
 
   func completeRound() { completedRounds.wrappingAdd(1, ordering: .relaxed) }
 

@@ -69,6 +69,16 @@ private enum Breaking: Scenario {
     #expect(trial.brokenPromises.count == 1)
   }
 
+  @Test func progressGoesFrom0To1() async throws {
+    let trial = try trial(Breaking.self, rounds: 6)
+    #expect(trial.progress == 0)
+    await onOwnThread { Breaking.run(trial) }
+    #expect(trial.progress == 0.5)
+    let over = Trial(
+      Breaking.self, on: .locked, try Options([]), .until(.now.advanced(by: .nanoseconds(1))))
+    #expect(over.progress == 1)
+  }
+
   @Test func theSameSeedGivesTheSameNumbers() throws {
     func numbers(_ seed: String, worker: Int) throws -> [UInt64] {
       var generator = try trial(Breaking.self, ["--seed", seed]).generator(for: worker)

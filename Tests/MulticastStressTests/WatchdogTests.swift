@@ -17,7 +17,7 @@ import Testing
     }
     trial.seats[0].does("invoke")
     trial.seats[1].does("cancelAndWait")
-    monitor.watch(trial, done: 0, command: "multicast-stress --seed 1")
+    monitor.watch(trial, done: 0, share: 1, command: "multicast-stress --seed 1")
     stalled.wait()
     let lines = description.value?.split(separator: "\n").map(String.init) ?? []
     #expect(
