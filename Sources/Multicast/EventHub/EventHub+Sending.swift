@@ -63,8 +63,8 @@ extension EventHub {
           let accepted = path.take(
             event, number, &reference, handler: subscriber.handler, for: entry, sender: nil)
           if accepted { delivered += 1 }
-        } else if let handler = subscriber.handler {
-          handler(event)
+        } else {
+          subscriber.handler(event)
           delivered += 1
         }
         return true
@@ -82,7 +82,7 @@ extension EventHub {
           _ = path.take(
             event, number, &reference, handler: subscriber.handler, for: entry, sender: waiters)
         } else {
-          subscriber.handler?(event)
+          subscriber.handler(event)
         }
         return true
       }
@@ -101,11 +101,11 @@ extension EventPath {
   @usableFromInline
   func take(
     _ event: Event, _ number: UInt64, _ reference: inout Parcel?,
-    handler: (@Sendable (Event) -> Void)?, for entry: Unmanaged<Entry>, sender: SendWaiterList?
+    handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>, sender: SendWaiterList?
   ) -> Bool {
     guard admits(event, number) else { return false }
     guard let mailbox else {
-      handler?(event)
+      handler(event)
       return true
     }
     let boxed = reference ?? Parcel(event: event)

@@ -94,7 +94,7 @@ extension EventHub {
         isIdle: !replays, losses: losses, whenExhausted: removal
       ) { head, reference in
         Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
-          subscriber.handler?(reference.event(Event.self))
+          subscriber.handler(reference.event(Event.self))
         }
       }
     }
@@ -109,7 +109,7 @@ extension EventHub {
   ) -> EventConsumer {
     let mailbox = StreamMailbox(
       limit: buffering.limit, whenFull: buffering.whenFull, losses: losses)
-    let registration = register(mailbox, buffering.positions, filter, nil, nil)
+    let registration = register(mailbox, buffering.positions, filter, { _ in }, nil)
     return EventConsumer(registration, mailbox)
   }
 
@@ -117,7 +117,7 @@ extension EventHub {
   /// meanwhile.
   private func register(
     _ mailbox: Mailbox?, _ positions: (@Sendable () -> KeyPositions<Event>)?,
-    _ filter: (@Sendable (Event) -> Bool)?, _ handler: (@Sendable (Event) -> Void)?,
+    _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
     _ owner: AnyObject?
   ) -> Registration {
     let start = sequencer.map { _ in StartingPoint() }

@@ -3,12 +3,13 @@ internal import Synchronization
 /// Who receives the events of a hub: the value of its entry.
 @usableFromInline
 struct Subscriber<Event: Sendable> {
-  /// Called with each event, by the sender or on a queue; `nil` for an asynchronous sequence.
-  @usableFromInline let handler: (@Sendable (Event) -> Void)?
+  /// Called with each event, by the sender or on a queue; does nothing for an asynchronous
+  /// sequence. Not optional: calling what an optional holds would retain it.
+  @usableFromInline let handler: @Sendable (Event) -> Void
   /// What lies between the sender and the handler; `nil` if nothing does.
   @usableFromInline let path: EventPath<Event>?
 
-  init(handler: (@Sendable (Event) -> Void)?, path: EventPath<Event>?) {
+  init(handler: @escaping @Sendable (Event) -> Void, path: EventPath<Event>?) {
     self.handler = handler
     self.path = path
   }

@@ -8,10 +8,14 @@
 ///
 /// It owns nothing. An entry must be removed before it is released.
 struct IdentityIndex {
-  /// The chain of each bucket; empty as long as there is only one.
-  private var buckets: ContiguousArray<Unmanaged<Entry>?> = []
-  /// The chain if there is only one.
-  private var onlyChain: Unmanaged<Entry>?
+  private var chains = Chains.none
+
+  /// The first entry of each chain. It fits into a word.
+  private enum Chains {
+    case none
+    case one(Unmanaged<Entry>)
+    case buckets(ContiguousArray<Unmanaged<Entry>?>)
+  }
 
   /// How many entries make do with one chain.
   private static var chainLength: Int { 4 }
@@ -73,28 +77,35 @@ struct IdentityIndex {
       count = 2 * Self.chainLength
       while count < capacity { count *= 2 }
     }
-    onlyChain = nil
-    buckets = ContiguousArray(repeating: nil, count: count)
+    chains = count == 0 ? .none : .buckets(ContiguousArray(repeating: nil, count: count))
     for entry in entries { insert(entry) }
   }
 
   /// The chain in which entries with this address are.
   private subscript(address: Int) -> Unmanaged<Entry>? {
-    get { buckets.isEmpty ? onlyChain : buckets[bucket(of: address)] }
+    get {
+      switch chains {
+      case .none: nil
+      case .one(let first): first
+      case .buckets(let buckets): buckets[Self.bucket(of: address, among: buckets.count)]
+      }
+    }
     set {
-      if buckets.isEmpty {
-        onlyChain = newValue
+      if case .buckets(var buckets) = chains {
+        chains = .none  // Otherwise the array would be copied.
+        buckets[Self.bucket(of: address, among: buckets.count)] = newValue
+        chains = .buckets(buckets)
       } else {
-        buckets[bucket(of: address)] = newValue
+        chains = newValue.map(Chains.one) ?? .none
       }
     }
   }
 
-  private func bucket(of address: Int) -> Int {
+  private static func bucket(of address: Int, among count: Int) -> Int {
     // Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. The low bits of an
     // address are zero; the product's high bits depend on all of them.
     let hash = UInt(bitPattern: address) &* 0x9E37_79B9_7F4A_7C15
-    return Int(hash >> 32) & (buckets.count - 1)
+    return Int(hash >> 32) & (count - 1)
   }
 }
 

@@ -2,7 +2,7 @@ import Multicast
 import MulticastTestSupport
 import Testing
 
-@Suite("The first answer, and votes", .timeLimit(.minutes(1)))
+@Suite("The first answer, and votes", .timeLimit(.minutes(10)))
 struct MulticastActorAnswersTests {
   struct Failure: Error, Equatable { let id: Int }
 

@@ -3,7 +3,7 @@ import MulticastTestSupport
 import Synchronization
 import Testing
 
-@Suite("Concurrent invocations", .timeLimit(.minutes(1)))
+@Suite("Concurrent invocations", .timeLimit(.minutes(10)))
 struct MulticastActorConcurrentTests {
   struct Failure: Error, Equatable { let id: Int }
 

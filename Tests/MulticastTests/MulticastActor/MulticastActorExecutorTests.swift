@@ -5,7 +5,7 @@ import Testing
 
 @testable import Multicast
 
-@Suite("The executor of a hub", .timeLimit(.minutes(1)))
+@Suite("The executor of a hub", .timeLimit(.minutes(10)))
 struct MulticastActorExecutorTests {
   private static let key = DispatchSpecificKey<String>()
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(
   "Promise 3 with await: add, remove, invoke and cancel are legal from inside any callback",
-  .timeLimit(.minutes(2)))
+  .timeLimit(.minutes(10)))
 struct MulticastActorReentrancyTests {
   /// What a callback does with the hub that awaits it.
   enum Operation: CaseIterable {

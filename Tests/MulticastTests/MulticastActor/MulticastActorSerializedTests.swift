@@ -4,7 +4,7 @@ import Testing
 
 @testable import Multicast
 
-@Suite("A serialized hub queues whole invocations in order", .timeLimit(.minutes(1)))
+@Suite("A serialized hub queues whole invocations in order", .timeLimit(.minutes(10)))
 struct MulticastActorSerializedTests {
   @Test("in order, and one at a time", arguments: StorageStrategy.allCases, WayOfCalling.allCases)
   func inOrderAndOneAtATime(storage: StorageStrategy, way: WayOfCalling) async {
