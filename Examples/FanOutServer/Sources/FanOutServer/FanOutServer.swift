@@ -20,11 +20,12 @@ struct FanOutServer: AsyncParsableCommand {
       """)
 
   @OptionGroup var options: Options
+  @OptionGroup var relay: RelayOptions
 
   func run() async throws {
     let settings = try options.settings()
     let service = FanOutService(
-      settings,
+      settings, makeLog: try relay.makeLog(settings.logger),
       whenListening: { address in
         // Not `print`, which keeps the line back when the output is no terminal.
         writeLine("listening on \(url(of: address))", to: STDOUT_FILENO)

@@ -4,7 +4,7 @@ import Testing
 /// What becomes of the events for a reader that does not read.
 @Suite(.timeLimit(.minutes(1))) struct PolicyTests {
   private static let size = 50_000
-  private static let count = 400
+  private static let count = 150
 
   private static func text(_ number: Int) -> String {
     "\(number):" + String(repeating: "x", count: size) + ":\(number)"
@@ -17,7 +17,7 @@ import Testing
     return settings
   }
 
-  /// A stream that is opened and not read, and 20 MB published to it: more than the system's buffers
+  /// A stream that is opened and not read, and 7.5 MB published to it: more than the system's buffers
   /// hold.
   private func stalled(_ query: String, _ server: RunningServer) async throws -> RawClient {
     let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)

@@ -119,7 +119,8 @@ import Testing
     try await RunningServer.with(settings) { server in
       let client = try await RawClient.connect(port: server.port)
       try await client.send(text)
-      let answer = try await client.readAll()
+      // What is refused for its length is read on, so that the client reads the answer.
+      let answer = try await client.read(until: status == "413" ? "}\n" : "nothing")
       #expect(answer.hasPrefix(status.isEmpty ? "" : "HTTP/1.1 \(status) "), "\(answer)")
       #expect(try await server.request("GET", "/health").status == 200)
     }
@@ -132,7 +133,8 @@ import Testing
       let silent = try await RawClient.connect(port: server.port)
       #expect(try await silent.readAll() == "")
       let slow = try await RawClient.connect(port: server.port)
-      try await slow.send("POST /topics/a HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc")
+      // It may be closed already.
+      try? await slow.send("POST /topics/a HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc")
       _ = try await slow.readAll()
       #expect(try await server.metric("published_total") == 0)
     }

@@ -100,7 +100,7 @@ extension Board {
     var gap: Feed.Gap?
     if let id, let through = replay?.missingThrough { gap = Feed.Gap(after: id, through: through) }
     return Feed(
-      seat: Seat(topic, self), gap: gap, replay: replay?.events ?? [],
+      Seat(topic, self), gap: gap, replay: replay?.events ?? [],
       live: room.hub.events(buffering: policy.buffering(bufferLimit)))
   }
 

@@ -1,4 +1,5 @@
 internal import Multicast
+internal import NIOConcurrencyHelpers
 
 /// What a new subscriber gets: first what it has missed, then what comes.
 struct Feed: Sendable {
@@ -10,10 +11,26 @@ struct Feed: Sendable {
   }
 
   let seat: Seat
-  var gap: Gap?
-  var replay: [Event]
+  let gap: Gap?
+  private let replay: NIOLockedValueBox<[Event]>
   /// All events of the topic after the replay; none is in both, none is in neither.
   let live: EventSequence<Event>
+
+  init(_ seat: Seat, gap: Gap?, replay: [Event], live: EventSequence<Event>) {
+    self.seat = seat
+    self.gap = gap
+    self.replay = NIOLockedValueBox(replay)
+    self.live = live
+  }
+
+  /// What is kept of what the client has missed. The feed gives it up: it is not to live as long as
+  /// the stream.
+  func takeReplay() -> [Event] {
+    replay.withLockedValue { events in
+      defer { events = [] }
+      return events
+    }
+  }
 }
 
 /// A stream's place in a topic: the topic stays as long as somebody has one.

@@ -44,6 +44,8 @@ enum Frame {
     notice("missed", #"{"reason":"history","after":\#(id),"through":\#(last)}"#)
   }
 
+  /// The last chunk: the end of the response.
+  static let end = ByteBuffer(staticString: "0\r\n\r\n")
   static let heartbeat = comment("")
   static let disconnected = notice("disconnected", #"{"reason":"slow"}"#)
 

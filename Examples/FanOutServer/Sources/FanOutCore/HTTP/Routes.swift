@@ -72,7 +72,7 @@ extension Routes {
     case .subscribe(let name):
       try access.check(request.headers, access.subscribeTokens)
       let wish = try StreamRequest(request.headers, query: query)
-      return try await subscribe(topic(name), wish, context.channel)
+      return try await subscribe(topic(name), wish, request, context.channel)
     }
   }
 
@@ -129,7 +129,7 @@ extension Routes {
   }
 
   private func subscribe(
-    _ topic: Topic, _ wish: StreamRequest, _ channel: any Channel
+    _ topic: Topic, _ wish: StreamRequest, _ request: Request, _ channel: any Channel
   ) async throws(Refusal) -> Response {
     let feed: Feed
     do {
@@ -140,6 +140,7 @@ extension Routes {
     let stream = EventStream(
       channel: channel, lane: lanes[channel.eventLoop], board: board, log: log,
       retryMilliseconds: settings.retry.nanoseconds / 1_000_000)
+    let isLast = request.headers[.connection] == "close"
     return Response(
       status: .ok,
       headers: [
@@ -147,9 +148,10 @@ extension Routes {
         .cacheControl: "no-store",
         .accelBuffering: "no",
       ],
-      body: ResponseBody { writer in
-        try await stream.serve(feed)
-        try await writer.finish(nil)
+      body: ResponseBody { _ in
+        let task = try await stream.start(feed)
+        // The connection would be closed when this returns.
+        if isLast { await task.value }
       })
   }
 }

@@ -46,7 +46,7 @@ public struct FanOutService: Service {
   private func application(_ routes: Routes) -> Application<Routes> {
     Application(
       responder: routes,
-      server: .http1(configuration: .init(idleTimeout: settings.idleTimeout)),
+      server: .fanOut(idleTimeout: settings.idleTimeout),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.host, port: settings.port), backlog: 4096,
         availableConnectionsDelegate: MaximumAvailableConnections(settings.maxConnections)),

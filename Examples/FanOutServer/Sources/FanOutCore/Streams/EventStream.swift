@@ -14,37 +14,29 @@ struct EventStream: Sendable {
 }
 
 extension EventStream {
-  /// Writes what `feed` has until it ends, or the client goes away.
+  /// Begins to write what `feed` has, until it ends or the client goes away. Then the connection is
+  /// closed.
   ///
-  /// The head of the response has been written already.
+  /// The head of the response has been written already, and nothing else writes to the connection
+  /// from now on. The stream has a task of its own. The one that answers the request can go back to
+  /// where it waits for the next one, which a client with a stream does not send: a task that waits
+  /// deep inside of an answer takes several kilobytes more.
   ///
-  /// - Throws: if the client has gone.
-  func serve(_ feed: Feed) async throws {
-    let task = try await channel.eventLoop.submit { try start(feed) }.get()
-    let isOpen = await withTaskCancellationHandler {
-      await task.value
-    } onCancel: {
-      task.cancel()
-    }
-    guard isOpen, !Task.isCancelled else { throw ChannelError.ioOnClosedChannel }
+  /// - Returns: the task of the stream.
+  func start(_ feed: Feed) async throws -> Task<Void, Never> {
+    try await channel.eventLoop.submit {
+      let output = StreamOutput(lane.value)
+      try channel.pipeline.syncOperations.addHandler(output, position: .first)
+      let bound = NIOLoopBound(output, eventLoop: channel.eventLoop)
+      let task = Task.detached(executorPreference: lane.value.executor) {
+        await run(feed, bound)
+      }
+      output.whenLost = { task.cancel() }
+      return task
+    }.get()
   }
 
-  /// Starts on the event loop.
-  ///
-  /// The stream has a task of its own, because a subscription ends with the task that reads it, and
-  /// the task that answers the request must live to see the end of the response.
-  ///
-  /// - Returns: the task; its value is whether the client is still there.
-  private func start(_ feed: Feed) throws -> Task<Bool, Never> {
-    let output = StreamOutput(lane.value)
-    try channel.pipeline.syncOperations.addHandler(output, position: .first)
-    let bound = NIOLoopBound(output, eventLoop: channel.eventLoop)
-    let task = Task(executorPreference: lane.value.executor) { await run(feed, bound) }
-    output.whenLost = { task.cancel() }
-    return task
-  }
-
-  @concurrent private func run(_ feed: Feed, _ bound: NIOLoopBound<StreamOutput>) async -> Bool {
+  @concurrent private func run(_ feed: Feed, _ bound: NIOLoopBound<StreamOutput>) async {
     let output = bound.value
     output.write(Frame.retry(milliseconds: retryMilliseconds))
     await replay(feed, to: output)
@@ -55,18 +47,15 @@ extension EventStream {
       }
       if !output.isReady { await output.ready() }
     }
-    guard output.isOpen, !Task.isCancelled else { return false }
+    guard output.isOpen, !Task.isCancelled else { return }
     if await board.isClosed {
       output.write(Frame.retry(milliseconds: retryMilliseconds))
     } else {
       output.write(Frame.disconnected)
     }
+    output.write(Frame.end)
     await output.drained()
-    guard output.isOpen, !Task.isCancelled else { return false }
-    // Removing it looks like a loss.
-    output.whenLost = nil
-    try? await channel.pipeline.syncOperations.removeHandler(output).get()
-    return true
+    output.closeConnection()
   }
 
   private func replay(_ feed: Feed, to output: StreamOutput) async {
@@ -78,7 +67,7 @@ extension EventStream {
         output.write(Frame.missedHistory(after: gap.after, through: gap.through))
       }
     }
-    await write(feed.replay, to: output)
+    await write(feed.takeReplay(), to: output)
   }
 
   private func write(_ events: [Event], to output: StreamOutput) async {

@@ -40,6 +40,12 @@ final class StreamOutput: ChannelInboundHandler, RemovableChannelHandler {
     lose()
   }
 
+  /// A client with a stream has nothing more to say: an answer would land in the middle of the
+  /// stream.
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    closeConnection()
+  }
+
   func channelInactive(context: ChannelHandlerContext) {
     context.fireChannelInactive()
     lose()

@@ -1,0 +1,36 @@
+#if NATS
+  /// Limits that are no options. Whoever wants others for the stream creates it before the first
+  /// server does: one that exists is used as it is.
+  enum Limits {
+    // MARK: The stream that is created
+
+    static let streamEvents: Int64 = 1_000_000
+    static let streamBytes: Int64 = 1 << 30
+    static let streamNanoseconds: Int64 = 3600 * 1_000_000_000
+    /// How long the broker knows the keys of events: longer than anybody tries again.
+    static let duplicatesNanoseconds: Int64 = 120 * 1_000_000_000
+
+    // MARK: Patience
+
+    /// For any answer of the broker.
+    static let answerMilliseconds: Int64 = 2000
+    /// How long publishing is tried again when the broker gives no answer.
+    static let publishing = Duration.seconds(5)
+    /// A connection on which two pings are without an answer is dead.
+    static let pingMilliseconds: Int64 = 2000
+    /// How often a server looks whether the stream is still the one that it reads.
+    static let looking = Duration.seconds(5)
+    /// How long the reading thread waits at a time, so that it sees a shutdown.
+    static let readMilliseconds: Int64 = 200
+
+    // MARK: Sizes
+
+    /// Events that are read in one go.
+    static let batch = 256
+    /// What is fetched for a client that comes back.
+    static let replayEvents = 10_000
+    static let replayBytes = 16 << 20
+    /// Publishers wait for the broker at the same time; others wait for their turn.
+    static let publishingThreads = 8
+  }
+#endif

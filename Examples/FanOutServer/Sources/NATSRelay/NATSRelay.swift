@@ -1,0 +1,167 @@
+#if NATS
+  public import FanOutCore
+  public import Logging
+  internal import NIOPosix
+  internal import ServiceLifecycle
+  internal import Synchronization
+
+  /// The log of a server that shares its topics with others through NATS.
+  ///
+  /// A JetStream stream holds the events of all topics of a prefix, and its sequence numbers are their
+  /// ids. Each server reads the whole stream in order and delivers to its own subscribers:
+  ///
+  ///     POST ──▶ publish ──▶ stream ──▶ reader ──▶ Board ──▶ subscribers      (of each server)
+  ///                 ◀─ id ─┘
+  ///
+  /// A connection that breaks is not repaired but followed by another one, which reads on where the
+  /// last one ended. So nothing is lost, and nothing comes twice, however it broke.
+  public final class NATSRelay: EventLog {
+    /// Where in which stream this server has read.
+    private struct Position {
+      var created: Int64
+      var last: EventID
+    }
+
+    private let board: Board
+    private let settings: RelaySettings
+    private let logger: Logger
+    /// One thread, so that nothing overtakes.
+    private let reader = NIOThreadPool(numberOfThreads: 1)
+    private let publishers = NIOThreadPool(numberOfThreads: Limits.publishingThreads)
+    /// The one that stands, if any.
+    private let session = Mutex<Session?>(nil)
+
+    public init(_ settings: RelaySettings, _ board: Board, logger: Logger) {
+      self.settings = settings
+      self.board = board
+      self.logger = logger
+    }
+
+    public var status: LogStatus { LogStatus(kind: "nats", isConnected: current != nil) }
+
+    private var current: Session? {
+      get { session.withLock { $0 } }
+      set { session.withLock { $0 = newValue } }
+    }
+  }
+
+  // MARK: - Publishing
+
+  extension NATSRelay {
+    /// If the broker gives no answer, the event may be in the stream or not. It is sent again with the
+    /// same key, and the broker does not store it twice.
+    public func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
+      guard current != nil else { throw Unavailable("the broker cannot be reached") }
+      let key = String(UInt128.random(in: .min ... .max), radix: 36)
+      let deadline = ContinuousClock.now + Limits.publishing
+      while ContinuousClock.now < deadline {
+        if let session = current, let id = try await send(message, topic, key, session) {
+          return Receipt(id: id, subscribers: await board.subscriberCount(of: topic))
+        }
+        guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { break }
+      }
+      throw Unavailable("the broker did not answer in time: the event may have been taken in")
+    }
+
+    /// - Returns: `nil` if there was no answer.
+    private func send(
+      _ message: Message, _ topic: Topic, _ key: String, _ session: Session
+    ) async throws(Unavailable) -> EventID? {
+      do {
+        return try await publishers.runIfActive {
+          try session.publish(message, to: topic, key: key, within: Limits.answerMilliseconds)
+        }
+      } catch let trouble as Trouble where trouble.isRefusal {
+        throw Unavailable("the broker refuses the event: \(trouble)")
+      } catch {
+        logger.debug("no answer to a publication: \(error)")
+        return nil
+      }
+    }
+
+    public func events(
+      of topic: Topic, after id: EventID, through last: EventID
+    ) async -> [Event]? {
+      guard id < last, let session = current else { return nil }
+      do {
+        return try await publishers.runIfActive {
+          try session.events(of: topic, after: id, through: last)
+        }
+      } catch {
+        logger.info("events cannot be fetched: \(error)")
+        return nil
+      }
+    }
+  }
+
+  // MARK: - Reading
+
+  extension NATSRelay {
+    public func run() async throws {
+      reader.start()
+      publishers.start()
+      await cancelWhenGracefulShutdown { await self.connectAndRead() }
+      try await publishers.shutdownGracefully()
+      try await reader.shutdownGracefully()
+    }
+
+    private func connectAndRead() async {
+      var backoff = Backoff()
+      var position: Position?
+      while !Task.isCancelled {
+        do {
+          let session = try await reader.runIfActive { [settings] in try Session(settings) }
+          // Not awaited: the thread of the reader has the time.
+          defer { reader.submit { _ in session.close() } }
+          defer { current = nil }
+          try await read(session, &position, &backoff)
+        } catch {
+          logger.log(level: Task.isCancelled ? .debug : .warning, "the broker is away: \(error)")
+        }
+        try? await Task.sleep(for: backoff.next())
+      }
+    }
+
+    /// Reads on after `position` until the session or the server ends.
+    private func read(
+      _ session: Session, _ position: inout Position?, _ backoff: inout Backoff
+    ) async throws {
+      let stream = try await reader.runIfActive { try session.stream() }
+      let start = await resume(position, stream)
+      position = start
+      try await reader.runIfActive { try session.subscribe(after: start.last) }
+      current = session
+      backoff.reset()
+      logger.info("reading from the broker after event \(start.last)")
+      var lookAt = ContinuousClock.now + Limits.looking
+      while !Task.isCancelled {
+        let batch = try await reader.runIfActive { try session.read() }
+        for event in batch.events { await board.deliver(event) }
+        if let last = batch.last { position?.last = last }
+        if ContinuousClock.now >= lookAt {
+          let now = try await publishers.runIfActive { try session.stream() }
+          guard now.created == start.created else { throw Trouble("the stream was replaced") }
+          lookAt = .now + Limits.looking
+        }
+      }
+    }
+
+    /// Where to read on.
+    private func resume(_ position: Position?, _ stream: StreamState) async -> Position {
+      if let position, position.created == stream.created, position.last <= stream.last {
+        if stream.first > position.last + 1 {
+          logger.error("events \(position.last + 1) to \(stream.first - 1) have left the stream")
+        }
+        return position
+      }
+      var start = stream.last
+      if let position {
+        logger.error("the stream is not the one of before: ids begin again")
+        // All that is in a new stream is new. One that has lost its end has nothing new.
+        if position.created != stream.created { start = 0 }
+      }
+      await board.begin(after: start)
+      return Position(created: stream.created, last: start)
+    }
+  }
+#endif

@@ -1,0 +1,219 @@
+#if NATS
+  internal import CNATS
+  internal import FanOutCore
+  internal import NIOCore
+
+  /// One connection to the broker, from when it stands until it breaks. Nothing mends it: after any
+  /// trouble the relay opens another one.
+  ///
+  /// All functions block. They belong on threads of a ``NIOThreadPool``, never on those of Swift's
+  /// tasks or of event loops. There are no callbacks from the C library.
+  final class Session {
+    private let subjects: Subjects
+    private let connection: OpaquePointer
+    private let context: OpaquePointer
+    /// Set once, before anybody reads.
+    private var subscription: OpaquePointer?
+
+    init(_ settings: RelaySettings) throws(Trouble) {
+      subjects = Subjects(prefix: settings.prefix)
+      connection = try Self.connect(settings.url)
+      var context: OpaquePointer?
+      var options = jsOptions()
+      jsOptions_Init(&options)
+      options.Wait = Limits.answerMilliseconds
+      let status = natsConnection_JetStream(&context, connection, &options)
+      guard status == NATS_OK, let context else {
+        natsConnection_Destroy(connection)
+        throw Trouble(status)
+      }
+      self.context = context
+    }
+
+    deinit {
+      // SAFETY: nobody else has these pointers. Each object counts its users inside of the library.
+      natsSubscription_Destroy(subscription)
+      jsCtx_Destroy(context)
+      natsConnection_Destroy(connection)
+    }
+
+    private static func connect(_ url: String) throws(Trouble) -> OpaquePointer {
+      var options: OpaquePointer?
+      try Trouble.check(natsOptions_Create(&options))
+      defer { natsOptions_Destroy(options) }
+      try Trouble.check(natsOptions_SetURL(options, url))
+      try Trouble.check(natsOptions_SetName(options, "fan-out-server"))
+      try Trouble.check(natsOptions_SetAllowReconnect(options, false))
+      try Trouble.check(natsOptions_SetTimeout(options, Limits.answerMilliseconds))
+      try Trouble.check(natsOptions_SetPingInterval(options, Limits.pingMilliseconds))
+      try Trouble.check(natsOptions_SetMaxPingsOut(options, 2))
+      var connection: OpaquePointer?
+      let status = natsConnection_Connect(&connection, options)
+      guard status == NATS_OK, let connection else { throw Trouble(status) }
+      return connection
+    }
+
+    /// Ends the connection: calls that wait in it fail.
+    func close() {
+      natsConnection_Close(connection)
+    }
+  }
+
+  // SAFETY: the pointers do not change after `subscribe(after:)`, which the relay calls before it hands
+  // the session to others. The library locks its objects; the subscription is read by one thread.
+  extension Session: @unchecked Sendable {}
+
+  // MARK: - The stream
+
+  extension Session {
+    /// Looks at the stream, and creates it if there is none.
+    func stream() throws(Trouble) -> StreamState {
+      var info: UnsafeMutablePointer<jsStreamInfo>?
+      var code = jsErrCode(0)
+      var status = js_GetStreamInfo(&info, context, subjects.prefix, nil, &code)
+      if status == NATS_NOT_FOUND || code == JSStreamNotFoundErr {
+        code = jsErrCode(0)
+        status = create(&info, &code)
+      }
+      try Trouble.check(status, code)
+      defer { jsStreamInfo_Destroy(info) }
+      guard let info = info?.pointee, info.Config.pointee.AllowDirect else {
+        throw Trouble("the stream '\(subjects.prefix)' does not allow direct access")
+      }
+      return StreamState(
+        created: info.Created, first: info.State.FirstSeq, last: info.State.LastSeq)
+    }
+
+    /// Several servers may do so at the same time: the same stream twice is no error.
+    private func create(
+      _ info: inout UnsafeMutablePointer<jsStreamInfo>?, _ code: inout jsErrCode
+    ) -> natsStatus {
+      subjects.prefix.withCString { name in
+        subjects.all.withCString { all in
+          var list: UnsafePointer<CChar>? = all
+          // SAFETY: what the configuration points to outlives the call, which copies it.
+          return withUnsafeMutablePointer(to: &list) { list in
+            var configuration = jsStreamConfig()
+            jsStreamConfig_Init(&configuration)
+            configuration.Name = name
+            configuration.Subjects = list
+            configuration.SubjectsLen = 1
+            configuration.MaxMsgs = Limits.streamEvents
+            configuration.MaxBytes = Limits.streamBytes
+            configuration.MaxAge = Limits.streamNanoseconds
+            configuration.Duplicates = Limits.duplicatesNanoseconds
+            configuration.AllowDirect = true
+            return js_AddStream(&info, context, &configuration, nil, &code)
+          }
+        }
+      }
+    }
+  }
+
+  // MARK: - Publishing
+
+  extension Session {
+    /// Hands `message` to the broker, and waits until it is stored.
+    ///
+    /// - Parameter key: the broker stores a second message with the same one no more.
+    /// - Returns: its number in the stream.
+    func publish(
+      _ message: Message, to topic: Topic, key: String, within milliseconds: Int64
+    ) throws(Trouble) -> EventID {
+      var answer: UnsafeMutablePointer<jsPubAck>?
+      var code = jsErrCode(0)
+      let status = key.withCString { key in
+        subjects.prefix.withCString { stream in
+          message.data.withUnsafeReadableBytes { bytes in
+            var options = jsPubOptions()
+            jsPubOptions_Init(&options)
+            options.MaxWait = milliseconds
+            options.MsgId = key
+            options.ExpectStream = stream
+            // SAFETY: strings and bytes outlive the call, which returns when it needs them no more.
+            return js_Publish(
+              &answer, context, subjects.subject(of: topic), bytes.baseAddress, Int32(bytes.count),
+              &options, &code)
+          }
+        }
+      }
+      try Trouble.check(status, code)
+      defer { jsPubAck_Destroy(answer) }
+      guard let answer else { throw Trouble("the broker's answer is empty") }
+      return answer.pointee.Sequence
+    }
+  }
+
+  // MARK: - Reading
+
+  extension Session {
+    /// Some of what is in the stream.
+    struct Batch: Sendable {
+      var events: [Event] = []
+      /// The number of the last message, also if it was no event.
+      var last: EventID?
+    }
+
+    /// Begins to read the stream after `id`.
+    func subscribe(after id: EventID) throws(Trouble) {
+      var options = jsSubOptions()
+      jsSubOptions_Init(&options)
+      options.Ordered = true
+      options.Config.DeliverPolicy = js_DeliverByStartSequence
+      options.Config.OptStartSeq = id + 1
+      var code = jsErrCode(0)
+      try Trouble.check(
+        js_SubscribeSync(&subscription, context, subjects.all, nil, &options, &code), code)
+    }
+
+    /// Waits a moment for something to come, and takes what is there then, up to a limit.
+    func read() throws(Trouble) -> Batch {
+      var batch = Batch()
+      for count in 0..<Limits.batch {
+        var pointer: OpaquePointer?
+        let status = natsSubscription_NextMsg(
+          &pointer, subscription, count == 0 ? Limits.readMilliseconds : 0)
+        if status == NATS_TIMEOUT { break }
+        try Trouble.check(status)
+        let message = Received(pointer)
+        let id = try message.number()
+        batch.last = id
+        if let event = message.event(id, subjects) { batch.events.append(event) }
+      }
+      return batch
+    }
+
+    /// The events of `topic` with ids above `id`, up to `last`.
+    ///
+    /// - Returns: `nil` if these are too many, or if some of them may be gone.
+    func events(
+      of topic: Topic, after id: EventID, through last: EventID
+    ) throws(Trouble) -> [Event]? {
+      var events: [Event] = []
+      var bytes = 0
+      var next = id + 1
+      while let message = try first(of: topic, from: next), message.storedNumber <= last {
+        guard events.count < Limits.replayEvents, bytes < Limits.replayBytes else { return nil }
+        next = message.storedNumber + 1
+        bytes += message.count
+        if let event = message.event(message.storedNumber, subjects) { events.append(event) }
+      }
+      // Asked afterwards: what is there now has been there all the time.
+      return try stream().first <= id + 1 ? events : nil
+    }
+
+    private func first(of topic: Topic, from id: EventID) throws(Trouble) -> Received? {
+      var pointer: OpaquePointer?
+      let status = subjects.subject(of: topic).withCString { subject in
+        var options = jsDirectGetMsgOptions()
+        jsDirectGetMsgOptions_Init(&options)
+        options.Sequence = id
+        options.NextBySubject = subject
+        return js_DirectGetMsg(&pointer, context, subjects.prefix, nil, &options)
+      }
+      if status == NATS_NOT_FOUND { return nil }
+      try Trouble.check(status)
+      return Received(pointer)
+    }
+  }
+#endif

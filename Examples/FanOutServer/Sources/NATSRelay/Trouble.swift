@@ -1,0 +1,39 @@
+#if NATS
+  internal import CNATS
+
+  /// What the C client says of a call that failed.
+  struct Trouble: Error, CustomStringConvertible {
+    let status: natsStatus
+    let code: jsErrCode
+    let description: String
+
+    init(_ status: natsStatus, _ code: jsErrCode = jsErrCode(0)) {
+      self.status = status
+      self.code = code
+      let general = String(cString: natsStatus_GetText(status))
+      // SAFETY: a string of this thread, which made the call; it lives until the thread's next one.
+      let detail = nats_GetLastError(nil).map { String(cString: $0) } ?? ""
+      description = detail.isEmpty || detail == general ? general : "\(general): \(detail)"
+    }
+
+    /// - Parameter description: why a session ends though no call has failed.
+    init(_ description: String) {
+      status = NATS_ERR
+      code = jsErrCode(0)
+      self.description = description
+    }
+
+    /// Whether the broker has answered that it does not take the event, as opposed to not having
+    /// answered.
+    var isRefusal: Bool {
+      status == NATS_MAX_PAYLOAD || status == NATS_ERR && code != jsErrCode(0)
+    }
+
+    /// Throws unless `status` is that of success.
+    static func check(
+      _ status: natsStatus, _ code: jsErrCode = jsErrCode(0)
+    ) throws(Trouble) {
+      if status != NATS_OK { throw Trouble(status, code) }
+    }
+  }
+#endif

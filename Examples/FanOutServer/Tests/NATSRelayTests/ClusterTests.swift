@@ -1,0 +1,118 @@
+#if NATS
+  import Synchronization
+  import Testing
+
+  /// Servers as processes of their own, with a broker that is real.
+  @Suite(.timeLimit(.minutes(2)), .serialized) struct ClusterTests {
+    @Test func allServersHaveOneSequenceOfEvents() async throws {
+      try await Cluster.with { cluster in
+        var streams: [Task<[Node.Seen], any Error>] = []
+        for node in cluster.nodes { streams.append(try await node.seen()) }
+        let published = try await withThrowingTaskGroup(of: Node.Seen.self) { group in
+          for (index, node) in cluster.nodes.enumerated() {
+            for number in 0..<50 {
+              group.addTask {
+                let data = "\(index)/\(number)"
+                return Node.Seen(id: try #require(try await node.publish(data)), data: data)
+              }
+            }
+          }
+          return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        _ = try await cluster.nodes[1].publish("end")
+        for stream in streams {
+          let seen = try await stream.value
+          #expect(seen.compactMap(\.id) == Array(1...151))
+          #expect(Set(seen.dropLast()) == published)
+        }
+      }
+    }
+
+    @Test func aClientGoesOnAtAnotherServer() async throws {
+      try await Cluster.with { cluster in
+        for number in 1...5 {
+          _ = try await cluster.nodes[0].publish("\(number)")
+          _ = try await cluster.nodes[1].publish("x", to: "a.b-c_d~E.9")
+        }
+        let last = try #require(try await cluster.nodes[2].publish("6"))
+        // This one has kept nothing of what was before it.
+        let late = try Node(cluster.broker, cluster.client)
+        defer { late.kill() }
+        try await late.wait(until: "ok")
+        for node in cluster.nodes + [late] {
+          // The third event of the topic, by its number among all.
+          let stream = try await node.seen(after: 5)
+          _ = try await node.publish("end")
+          let seen = try await stream.value
+          #expect(seen.prefix(3).map(\.data) == ["4", "5", "6"])
+          #expect(seen.prefix(3).map(\.id) == [7, 9, last])
+          let other = try await node.seen(of: "a.b-c_d~E.9", after: 8)
+          _ = try await node.publish("end", to: "a.b-c_d~E.9")
+          #expect(try await other.value.first == Node.Seen(id: 10, data: "x"))
+        }
+      }
+    }
+
+    @Test func aServerWithoutItsBrokerServesItsClients() async throws {
+      try await Cluster.with(nodes: 1, isBrokerThere: false) { cluster in
+        let node = cluster.nodes[0]
+        let stream = try await node.seen()
+        #expect(try await node.publish("nobody takes this") == nil)
+        #expect(await node.request("/metrics")?.1.contains("fanout_log_connected 0\n") == true)
+        try await cluster.broker.start()
+        try await node.wait(until: "ok")
+        #expect(await node.request("/metrics")?.1.contains("fanout_log_connected 1\n") == true)
+        _ = try await node.publish("end")
+        #expect(try await stream.value == [Node.Seen(id: 1, data: "end")])
+      }
+    }
+
+    @Test func aBrokerThatDiesAndComesBackLosesNothing() async throws {
+      try await Cluster.with { cluster in
+        var streams: [Task<[Node.Seen], any Error>] = []
+        for node in cluster.nodes { streams.append(try await node.seen()) }
+        let acknowledged = Mutex<[Node.Seen]>([])
+        try await withThrowingTaskGroup { group in
+          for (index, node) in cluster.nodes.enumerated() {
+            group.addTask {
+              var number = 0
+              while !Task.isCancelled {
+                number += 1
+                let data = "\(index)/\(number)"
+                guard let id = try await node.publish(data) else {
+                  // The publisher waits, as it is told to; less, to be in the way.
+                  try? await Task.sleep(for: .milliseconds(20))
+                  continue
+                }
+                acknowledged.withLock { $0.append(Node.Seen(id: id, data: data)) }
+              }
+            }
+          }
+          for _ in 1...2 {
+            let count = acknowledged.withLock(\.count)
+            try await eventually { acknowledged.withLock(\.count) > count + 50 }
+            await cluster.broker.kill()
+            for node in cluster.nodes {
+              try await node.wait(until: "disconnected")
+              #expect(await node.request("/health")?.1.contains("\"streams\":1") == true)
+              #expect(await node.request("/topics/news", publish: "lost")?.0 == 503)
+            }
+            try await cluster.broker.start()
+            for node in cluster.nodes { try await node.wait(until: "ok") }
+          }
+          let count = acknowledged.withLock(\.count)
+          try await eventually { acknowledged.withLock(\.count) > count + 50 }
+          group.cancelAll()
+        }
+        _ = try await cluster.nodes[0].publish("end")
+        let seen = try await streams[0].value
+        let ids = seen.map(\.id)
+        #expect(ids == (1...UInt64(seen.count)).map(Optional.some), "each once and in order")
+        for stream in streams.dropFirst() { #expect(try await stream.value == seen) }
+        let taken = acknowledged.withLock { $0 }
+        #expect(Set(taken).count == taken.count)
+        #expect(Set(taken).isSubset(of: seen))
+      }
+    }
+  }
+#endif

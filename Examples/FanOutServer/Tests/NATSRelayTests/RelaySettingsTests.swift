@@ -1,0 +1,49 @@
+#if NATS
+  import FanOutCore
+  import Testing
+
+  @testable import NATSRelay
+
+  @Suite struct RelaySettingsTests {
+    @Test(arguments: ["nats://localhost:4222", "nats://10.0.0.1", "tls://user:word@nats.example:1"])
+    func addressesAreTaken(_ url: String) throws {
+      #expect(try RelaySettings(url: url).url == url)
+    }
+
+    @Test(arguments: [
+      "", "localhost:4222", "http://localhost", "nats://", "nats://a b", "nats://h/x",
+    ])
+    func otherAddressesAreRefused(_ url: String) {
+      #expect(throws: RelaySettings.Refusal.url(url)) { try RelaySettings(url: url) }
+    }
+
+    @Test(arguments: ["", "a.b", "a>", "*", "a b", "ä", String(repeating: "x", count: 65)])
+    func prefixesThatAreNoNamesAreRefused(_ prefix: String) {
+      #expect(throws: RelaySettings.Refusal.prefix(prefix)) {
+        try RelaySettings(url: "nats://localhost", prefix: prefix)
+      }
+    }
+
+    @Test(arguments: ["a", "A.b", "0-_~", "a.b.c.d"])
+    func aTopicAndItsSubjectSayTheSame(_ name: String) throws {
+      let subjects = Subjects(prefix: "p")
+      let topic = try Topic(name, limit: 9)
+      #expect(subjects.subject(of: topic) == "p.\(name)")
+      #expect(subjects.topic(of: "p.\(name)") == topic)
+    }
+
+    @Test(arguments: ["p", "p.", "q.a", "pa.b", "p.a b", "p.ä", "p.$a"])
+    func otherSubjectsAreNoTopics(_ subject: String) {
+      #expect(Subjects(prefix: "p").topic(of: subject) == nil)
+    }
+
+    @Test func attemptsBecomeRarer() {
+      var backoff = Backoff()
+      let waits = (0..<8).map { _ in backoff.next() }
+      #expect(waits[0] <= .milliseconds(100) && waits[0] >= .milliseconds(50))
+      #expect(waits[7] <= .milliseconds(5000) && waits[7] >= .milliseconds(2500))
+      backoff.reset()
+      #expect(backoff.next() <= .milliseconds(100))
+    }
+  }
+#endif

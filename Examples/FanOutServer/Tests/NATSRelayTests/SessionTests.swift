@@ -1,0 +1,74 @@
+#if NATS
+  import FanOutCore
+  import NIOCore
+  import Testing
+
+  @testable import NATSRelay
+
+  /// One connection to a real broker.
+  @Suite(.timeLimit(.minutes(1))) struct SessionTests {
+    private func withSession(_ body: (Session) throws -> Void) async throws {
+      let broker = try Broker()
+      try await broker.start()
+      let settings = try RelaySettings(url: broker.url)
+      var session: Session?
+      try await eventually {
+        session = try? Session(settings)
+        return session != nil
+      }
+      do {
+        let session = try #require(session)
+        _ = try session.stream()
+        try body(session)
+        session.close()
+      } catch {
+        await broker.remove()
+        throw error
+      }
+      await broker.remove()
+    }
+
+    private func message(_ text: String) throws -> Message {
+      try #require(Message(ByteBuffer(string: text)))
+    }
+
+    @Test func anEventThatIsSentAgainIsNotStoredTwice() async throws {
+      let topic = try Topic("news", limit: 9)
+      try await withSession { session in
+        let ids = try ["a", "b", "a"].map { key in
+          try session.publish(message(key), to: topic, key: key, within: 10_000)
+        }
+        #expect(ids == [1, 2, 1])
+        #expect(try session.stream().last == 2)
+      }
+    }
+
+    @Test func theEventsOfOneTopicAreFetched() async throws {
+      let names = ["news", "news.sport", "a-b_c~d"]
+      let topics = try names.map { try Topic($0, limit: 99) }
+      try await withSession { session in
+        for number in 0..<9 {
+          let topic = topics[number % 3]
+          _ = try session.publish(message(topic.name), to: topic, key: "\(number)", within: 10_000)
+        }
+        let some = try session.events(of: topics[0], after: 1, through: 6)
+        #expect(some?.map(\.id) == [4])
+        let all = try session.events(of: topics[2], after: 0, through: 9)
+        #expect(all?.map(\.id) == [3, 6, 9])
+        #expect(all?.allSatisfy { $0.topic == topics[2] } == true)
+        #expect(try session.events(of: Topic("other", limit: 9), after: 0, through: 9)?.count == 0)
+      }
+    }
+
+    @Test func whatTheBrokerDoesNotTakeIsRefused() async throws {
+      let topic = try Topic("news", limit: 9)
+      try await withSession { session in
+        let long = try message(String(repeating: "x", count: 2 << 20))
+        let trouble = try #require(throws: Trouble.self) {
+          try session.publish(long, to: topic, key: "long", within: 10_000)
+        }
+        #expect(trouble.isRefusal)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,118 @@
+#if NATS
+  import AsyncHTTPClient
+  import NIOCore
+  import NIOPosix
+  import Testing
+
+  /// One server, as a process of its own.
+  struct Node: Sendable {
+    /// An event as a client sees it. What the server itself says has no id.
+    struct Seen: Hashable, Sendable {
+      var id: UInt64?
+      var data: String
+    }
+
+    let port: Int
+    private let child: Child
+    private let client: HTTPClient
+
+    init(_ broker: Broker, _ client: HTTPClient) throws {
+      port = try freePort()
+      self.client = client
+      child = try Child(
+        Child.built("fan-out-server"),
+        ["--port", "\(port)", "--relay", broker.url, "--buffer", "100000", "--history", "100000"])
+    }
+
+    func kill() { child.kill() }
+
+    /// - Returns: the status and the body; `nil` if nobody answers.
+    func request(_ path: String, publish text: String? = nil) async -> (UInt, String)? {
+      var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+      if let text {
+        request.method = .POST
+        request.body = .bytes(ByteBuffer(string: text))
+      }
+      guard let response = try? await client.execute(request, deadline: .now() + .seconds(30)),
+        let body = try? await response.body.collect(upTo: 1 << 20)
+      else { return nil }
+      return (response.status.code, String(buffer: body))
+    }
+
+    /// - Returns: the id; `nil` if the server says that it cannot.
+    func publish(_ text: String, to topic: String = "news") async throws -> UInt64? {
+      let (status, body) = try #require(await request("/topics/\(topic)", publish: text))
+      if status == 503 { return nil }
+      try #require(status == 200, "\(body)")
+      return try #require(UInt64(body.drop { !$0.isNumber }.prefix { $0.isNumber }))
+    }
+
+    func wait(until status: String) async throws {
+      try await eventually {
+        await request("/health")?.1.contains("\"status\":\"\(status)\",\"log\":\"nats\"") == true
+      }
+    }
+
+    /// Opens a stream. From then on it gets what comes.
+    ///
+    /// - Returns: what it gets, up to an event with the data "end".
+    func seen(
+      of topic: String = "news", after id: UInt64? = nil
+    ) async throws -> Task<[Seen], any Error> {
+      var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/topics/\(topic)/events")
+      if let id { request.headers.add(name: "Last-Event-ID", value: "\(id)") }
+      let response = try await client.execute(request, deadline: .distantFuture)
+      try #require(response.status == .ok)
+      return Task {
+        var seen: [Seen] = []
+        var id: UInt64?
+        var rest = ""
+        for try await chunk in response.body {
+          rest += String(buffer: chunk)
+          let lines = rest.split(separator: "\n", omittingEmptySubsequences: false)
+          rest = String(lines.last ?? "")
+          for line in lines.dropLast() {
+            if line.isEmpty { id = nil }
+            let value = line.drop { $0 != ":" }.dropFirst().drop { $0 == " " }
+            if line.hasPrefix("id:") { id = UInt64(value) }
+            guard line.hasPrefix("data:") else { continue }
+            seen.append(Seen(id: id, data: String(value)))
+            if value == "end" { return seen }
+          }
+        }
+        return seen
+      }
+    }
+  }
+
+  /// Some servers and their broker.
+  struct Cluster: Sendable {
+    let broker: Broker
+    let nodes: [Node]
+    let client: HTTPClient
+
+    /// Runs `body` with servers that are connected, and ends them afterwards.
+    static func with(
+      nodes count: Int = 3, isBrokerThere: Bool = true,
+      _ body: @Sendable (Cluster) async throws -> Void
+    ) async throws {
+      let broker = try Broker()
+      if isBrokerThere { try await broker.start() }
+      let client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
+      let result: Result<Void, any Error>
+      var nodes: [Node] = []
+      do {
+        for _ in 0..<count { nodes.append(try Node(broker, client)) }
+        for node in nodes { try await node.wait(until: isBrokerThere ? "ok" : "disconnected") }
+        try await body(Cluster(broker: broker, nodes: nodes, client: client))
+        result = .success(())
+      } catch {
+        result = .failure(error)
+      }
+      for node in nodes { node.kill() }
+      await broker.remove()
+      try await client.shutdown()
+      try result.get()
+    }
+  }
+#endif
