@@ -1,6 +1,7 @@
 import Foundation
 
-/// Watches the trial that is running: shows how it goes, and ends the process if nothing moves.
+/// Watches the trial that is running: shows how it goes, and ends the process if no round comes
+/// to its end.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -17,13 +18,13 @@ final class Monitor: @unchecked Sendable {
     let share: Double
     let command: String
     let began = ContinuousClock.now
-    var operations = 0
+    var rounds = 0
     var moved = ContinuousClock.now
     var shown = ContinuousClock.now
   }
 
   /// - Parameters:
-  ///   - stall: after how many seconds without any progress the process is ended.
+  ///   - stall: after how many seconds without the end of a round the process is ended.
   ///   - interval: how often to look, in seconds.
   ///   - onStall: what to do then with the description of what is stuck.
   init(
@@ -66,10 +67,9 @@ final class Monitor: @unchecked Sendable {
     let stuck: String? = lock.withLock {
       guard var current = watched else { return nil }
       let now = ContinuousClock.now
-      let operations = current.trial.operations
-      if operations != current.operations {
-        (current.operations, current.moved) = (operations, now)
-      }
+      // Not operations: some threads may go on for ever while others cannot.
+      let rounds = current.trial.rounds
+      if rounds != current.rounds { (current.rounds, current.moved) = (rounds, now) }
       let pause = Console.output.isTerminal ? 0.2 : 5
       if (now - current.shown).seconds >= pause {
         current.shown = now
@@ -87,7 +87,7 @@ final class Monitor: @unchecked Sendable {
   }
 
   private static func describe(_ trial: Trial, _ stall: Double, _ command: String) -> String {
-    var lines = ["STUCK   \(trial.label): nothing has moved for \(stall.shortened) s"]
+    var lines = ["STUCK   \(trial.label): no round has ended for \(stall.shortened) s"]
     for (index, seat) in trial.seats.enumerated() {
       let name = index == trial.seats.count - 1 ? "the rest" : "thread \(index)"
       lines.append("  \(name): \(seat.step), after \(seat.operations.grouped) operations")

@@ -14,7 +14,7 @@ extension Options {
       --scenario NAME     only this scenario; several with commas
       --strategy NAME     only this storage strategy; several with commas
       --seed N            make the random choices of the run that printed this seed
-      --stall S           take it for stuck if nothing moves for S seconds (60)
+      --stall S           take it for stuck if no round ends for S seconds (60)
       --json FILE         write the figures and verdicts to FILE
       --list              print the scenarios and what they check
       -h, --help          print this
@@ -22,7 +22,7 @@ extension Options {
     The threads still meet as the machine has it: a seed repeats what they do, not when.
 
     Exit status: 0 if every promise held, 1 if one broke, 2 if the options are unusable,
-    3 if nothing moved any more. A crash says where, and ends by its signal.
+    3 if a round came to no end. A crash says where, and ends by its signal.
 
     For example:
       multicast-stress --seconds 60 --strategy waitFree

@@ -21,7 +21,7 @@ extension Trial {
   ) {
     let course = Course<State>()
     let threads = threads ?? self.threads
-    let barrier = StartBarrier(threads)
+    let barrier = MeetingPoint(threads)
     // The watchdog ends the process if a thread is stuck, long before this would.
     runThreads(threads, seconds: .infinity) { index in
       while true {

@@ -22,7 +22,7 @@ import Testing
     let lines = description.value?.split(separator: "\n").map(String.init) ?? []
     #expect(
       lines == [
-        "STUCK   churn on waitFree: nothing has moved for 0.05 s",
+        "STUCK   churn on waitFree: no round has ended for 0.05 s",
         "  thread 0: invoke, after 1 operations",
         "  thread 1: cancelAndWait, after 1 operations",
         "  the rest: begins, after 0 operations",

@@ -28,7 +28,7 @@ private final class LinearRound: @unchecked Sendable {
 
   private let trial: Trial
   private let threads: Int
-  private let barrier: StartBarrier
+  private let barrier: MeetingPoint
   private let targets: [Target]
   private let hubs: [Recorded]
   /// What each thread has done in each history.
@@ -44,7 +44,7 @@ private final class LinearRound: @unchecked Sendable {
   init(_ trial: Trial, threads: Int, _ generator: inout SplitMix64) {
     self.trial = trial
     self.threads = threads
-    barrier = StartBarrier(threads)
+    barrier = MeetingPoint(threads)
     let targets = (0..<Self.delegates).map { Target($0, trial.lifetimes) }
     self.targets = targets
     hubs = (0..<Self.histories).map { _ in
