@@ -78,17 +78,27 @@ struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
 
   /// Runs `body` beside other readers, but not beside a writer.
   borrowing func withReadLock<R>(_ body: () -> R) -> R {
+    perturb()
     let error = pthread_rwlock_rdlock(handle)
     precondition(error == 0, "pthread_rwlock_rdlock failed with error \(error)")
-    defer { pthread_rwlock_unlock(handle) }
+    perturb()
+    defer {
+      pthread_rwlock_unlock(handle)
+      perturb()
+    }
     return body()
   }
 
   /// Runs `body` alone.
   borrowing func withWriteLock<R>(_ body: () -> R) -> R {
+    perturb()
     let error = pthread_rwlock_wrlock(handle)
     precondition(error == 0, "pthread_rwlock_wrlock failed with error \(error)")
-    defer { pthread_rwlock_unlock(handle) }
+    perturb()
+    defer {
+      pthread_rwlock_unlock(handle)
+      perturb()
+    }
     return body()
   }
 
