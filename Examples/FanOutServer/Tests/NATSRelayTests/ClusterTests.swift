@@ -13,7 +13,8 @@
             for number in 0..<50 {
               group.addTask {
                 let data = "\(index)/\(number)"
-                return Node.Seen(id: try #require(try await node.publish(data)), data: data)
+                let id: UInt64 = try #require(try await node.publish(data))
+                return Node.Seen(id: id, data: data)
               }
             }
           }
@@ -35,6 +36,11 @@
           _ = try await cluster.nodes[1].publish("x", to: "a.b-c_d~E.9")
         }
         let last = try #require(try await cluster.nodes[2].publish("6"))
+        for node in cluster.nodes {
+          try await eventually {
+            await node.request("/metrics")?.1.contains("fanout_published_total 11\n") == true
+          }
+        }
         // This one has kept nothing of what was before it.
         let late = try Node(cluster.broker, cluster.client)
         defer { late.kill() }
@@ -71,7 +77,7 @@
       try await Cluster.with { cluster in
         var streams: [Task<[Node.Seen], any Error>] = []
         for node in cluster.nodes { streams.append(try await node.seen()) }
-        let acknowledged = Mutex<[Node.Seen]>([])
+        let acknowledged = Acknowledged()
         try await withThrowingTaskGroup { group in
           for (index, node) in cluster.nodes.enumerated() {
             group.addTask {
@@ -84,13 +90,13 @@
                   try? await Task.sleep(for: .milliseconds(20))
                   continue
                 }
-                acknowledged.withLock { $0.append(Node.Seen(id: id, data: data)) }
+                acknowledged.append(Node.Seen(id: id, data: data))
               }
             }
           }
           for _ in 1...2 {
-            let count = acknowledged.withLock(\.count)
-            try await eventually { acknowledged.withLock(\.count) > count + 50 }
+            let count = acknowledged.events.count
+            try await eventually { acknowledged.events.count > count + 50 }
             await cluster.broker.kill()
             for node in cluster.nodes {
               try await node.wait(until: "disconnected")
@@ -100,8 +106,8 @@
             try await cluster.broker.start()
             for node in cluster.nodes { try await node.wait(until: "ok") }
           }
-          let count = acknowledged.withLock(\.count)
-          try await eventually { acknowledged.withLock(\.count) > count + 50 }
+          let count = acknowledged.events.count
+          try await eventually { acknowledged.events.count > count + 50 }
           group.cancelAll()
         }
         _ = try await cluster.nodes[0].publish("end")
@@ -109,10 +115,19 @@
         let ids = seen.map(\.id)
         #expect(ids == (1...UInt64(seen.count)).map(Optional.some), "each once and in order")
         for stream in streams.dropFirst() { #expect(try await stream.value == seen) }
-        let taken = acknowledged.withLock { $0 }
+        let taken = acknowledged.events
         #expect(Set(taken).count == taken.count)
         #expect(Set(taken).isSubset(of: seen))
       }
     }
+  }
+
+  /// What the servers have said that they took in.
+  private final class Acknowledged: Sendable {
+    private let list = Mutex<[Node.Seen]>([])
+
+    var events: [Node.Seen] { list.withLock { $0 } }
+
+    func append(_ event: Node.Seen) { list.withLock { $0.append(event) } }
   }
 #endif

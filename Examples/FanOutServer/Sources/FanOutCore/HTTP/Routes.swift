@@ -167,7 +167,8 @@ extension Response {
   fileprivate static var page: Response {
     let policy =
       "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-      + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+      + "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+      + "frame-ancestors 'none'"
     return Response(
       status: .ok,
       headers: [

@@ -14,6 +14,7 @@ struct RawClient: Sendable {
         .socketOption(.so_rcvbuf), value: .init(receiveBuffer))
     }
     let channel = try await bootstrap.channelOption(.autoRead, value: false)
+      .channelOption(.allowRemoteHalfClosure, value: true)
       .connect(host: "127.0.0.1", port: port).get()
     let received = try await channel.eventLoop.submit {
       let received = Received()
@@ -29,6 +30,11 @@ struct RawClient: Sendable {
 
   func send(_ text: String) async throws {
     try await send(Array(text.utf8))
+  }
+
+  /// Says that nothing more will come.
+  func finish() async {
+    try? await channel.close(mode: .output)
   }
 
   /// Reads until what it has read contains `text`, or the server closes.
@@ -78,6 +84,10 @@ struct RawClient: Sendable {
       isClosed = true
       look()
       context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      if case ChannelEvent.inputClosed = event { context.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -1,6 +1,7 @@
 #if NATS
   import AsyncHTTPClient
   import NIOCore
+  import NIOHTTP1
   import NIOPosix
   import Testing
 
@@ -44,7 +45,8 @@
       let (status, body) = try #require(await request("/topics/\(topic)", publish: text))
       if status == 503 { return nil }
       try #require(status == 200, "\(body)")
-      return try #require(UInt64(body.drop { !$0.isNumber }.prefix { $0.isNumber }))
+      let id: UInt64 = try #require(UInt64(body.drop { !$0.isNumber }.prefix { $0.isNumber }))
+      return id
     }
 
     func wait(until status: String) async throws {
