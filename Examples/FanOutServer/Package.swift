@@ -15,6 +15,9 @@ let package = Package(
   products: [
     .executable(name: "fan-out-server", targets: ["FanOutServer"])
   ],
+  traits: [
+    .trait(name: "NATS", description: "The option --relay. Needs the C library libnats (cnats).")
+  ],
   dependencies: [
     .package(name: "swift-multicast", path: "../.."),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
@@ -43,10 +46,24 @@ let package = Package(
       ],
       resources: [.embedInCode("Page/page.html")],
       swiftSettings: strict),
+    .systemLibrary(name: "CNATS", providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
+    // Empty without the trait.
+    .target(
+      name: "NATSRelay",
+      dependencies: [
+        .target(name: "CNATS", condition: .when(traits: ["NATS"])),
+        "FanOutCore",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: strict),
     .executableTarget(
       name: "FanOutServer",
       dependencies: [
         "FanOutCore",
+        .target(name: "NATSRelay", condition: .when(traits: ["NATS"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -66,6 +83,18 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NATSRelayTests",
+      dependencies: [
+        "FanOutCore",
+        "FanOutServer",
+        "NATSRelay",
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ],
       swiftSettings: strict),
   ],

@@ -82,7 +82,7 @@
           for (index, node) in cluster.nodes.enumerated() {
             group.addTask {
               var number = 0
-              while !Task.isCancelled {
+              while !acknowledged.isComplete {
                 number += 1
                 let data = "\(index)/\(number)"
                 guard let id = try await node.publish(data) else {
@@ -108,7 +108,7 @@
           }
           let count = acknowledged.events.count
           try await eventually { acknowledged.events.count > count + 50 }
-          group.cancelAll()
+          acknowledged.complete()
         }
         _ = try await cluster.nodes[0].publish("end")
         let seen = try await streams[0].value
@@ -125,9 +125,16 @@
   /// What the servers have said that they took in.
   private final class Acknowledged: Sendable {
     private let list = Mutex<[Node.Seen]>([])
+    // Relaxed: nothing else is read because of it.
+    private let completed = Atomic(false)
 
     var events: [Node.Seen] { list.withLock { $0 } }
 
+    /// Whether nobody is to publish any more.
+    var isComplete: Bool { completed.load(ordering: .relaxed) }
+
     func append(_ event: Node.Seen) { list.withLock { $0.append(event) } }
+
+    func complete() { completed.store(true, ordering: .relaxed) }
   }
 #endif
