@@ -16,6 +16,7 @@ final class ConsumerRound: @unchecked Sendable {
   /// How many events of each sender the hub has taken.
   private let accepted: [Counter]
   private let waitingSenders = Counter()
+  private let sendersLeft = Counter()
 
   init(_ trial: Trial, senders: Int, end: ConsumerEnd, events: Int) {
     self.trial = trial
@@ -26,6 +27,7 @@ final class ConsumerRound: @unchecked Sendable {
     self.hub = hub
     self.log = log
     accepted = (0..<senders).map { _ in Counter() }
+    sendersLeft.add(senders)
     let sequence = hub.events(
       buffering: end == .cancelledWithSendersWaiting
         ? .bounded(1, whenFull: .suspend) : .unbounded)
@@ -57,6 +59,7 @@ final class ConsumerRound: @unchecked Sendable {
       endConsumer(&worker)
     } else {
       send(&worker, as: worker.index - 1)
+      sendersLeft.add(-1)
     }
   }
 
@@ -67,6 +70,12 @@ final class ConsumerRound: @unchecked Sendable {
       task?.cancel()
     case .finished:
       worker.does("finish")
+      hub?.finish()
+    case .finishedWhenAllHasCome:
+      worker.does("wait")
+      trial.wait(for: "a consumer slept while events waited") {
+        sendersLeft.value == 0 && log.count == accepted.reduce(0) { $0 + $1.value }
+      }
       hub?.finish()
     case .abandoned:
       worker.does("abandon")
@@ -109,7 +118,9 @@ final class ConsumerRound: @unchecked Sendable {
       }
       if run.first > 1 { trial.fail("sender \(sender): \(run.first) came first") }
       guard end != .cancelledWithSendersWaiting else { continue }
-      let isAllowed = end == .finished ? run.last == accepted : run.last <= accepted
+      let isAllowed =
+        end == .finished || end == .finishedWhenAllHasCome
+        ? run.last == accepted : run.last <= accepted
       trial.expect(
         isAllowed, "sender \(sender): \(run.last) of \(accepted) accepted events came")
     }
@@ -129,9 +140,9 @@ final class ConsumerRound: @unchecked Sendable {
 
 /// What a consumer has received.
 final class ConsumerLog: @unchecked Sendable {
-  // Sendable: `runs` and `count` are touched by the consuming task, and by others when it has ended.
+  // Sendable: `runs` is touched by the consuming task, and by others when it has ended.
   private var runs: [ReceivedRun]
-  private(set) var count = 0
+  private let received = Counter()
   private let ended = Atomic(false)
 
   init(senders: Int) {
@@ -140,8 +151,10 @@ final class ConsumerLog: @unchecked Sendable {
 
   func receive(_ event: Payload) {
     runs[event.sender].receive(event.number)
-    count += 1
+    received.add(1)
   }
+
+  var count: Int { received.value }
 
   func run(of sender: Int) -> ReceivedRun { runs[sender] }
 

@@ -10,8 +10,8 @@ enum Cancellation: Scenario {
   }
 }
 
-/// Consumers of a hub that finishes, and consumers that are abandoned, early to be cancelled, or in
-/// the way of senders that wait for room.
+/// Consumers of a hub that finishes, at once or when they have everything, and consumers that are
+/// abandoned, early to be cancelled, or in the way of senders that wait for room.
 enum Consumers: Scenario {
   static let name = "consumers"
   static let promise =
@@ -20,7 +20,11 @@ enum Consumers: Scenario {
 
   static func run(_ trial: Trial) {
     runConsumers(
-      trial, [.finished, .abandoned, .dropped, .cancelledEarly, .cancelledWithSendersWaiting])
+      trial,
+      [
+        .finished, .finishedWhenAllHasCome, .abandoned, .dropped, .cancelledEarly,
+        .cancelledWithSendersWaiting,
+      ])
   }
 }
 
@@ -30,6 +34,8 @@ enum ConsumerEnd {
   case cancelled
   /// The hub finishes.
   case finished
+  /// The hub finishes when the consumer has received everything.
+  case finishedWhenAllHasCome
   /// Nobody ever iterates, and the sequence goes.
   case abandoned
   /// The task stops iterating.
