@@ -43,6 +43,7 @@ import Testing
       let stream = try await server.stream("b")
       try await server.published("x", to: "b")
       try await server.published("x", to: "a")
+      try await server.wait(until: "pending_events", is: 0)
       // Rates are over whole seconds: which ones, is up to the clock.
       let topics = try await server.request("GET", "/topics").body
       #expect(

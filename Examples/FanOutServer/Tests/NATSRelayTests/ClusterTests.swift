@@ -73,6 +73,22 @@
       }
     }
 
+    @Test func anEventThatIsSentAgainToASilentBrokerComesOnce() async throws {
+      try await Cluster.with { cluster in
+        let node = cluster.nodes[0]
+        let stream = try await cluster.nodes[1].seen()
+        await cluster.broker.pause()
+        // Sent after two seconds again, and given up after five.
+        #expect(try await node.publish("once") == nil)
+        for node in cluster.nodes { try await node.wait(until: "disconnected") }
+        await cluster.broker.resume()
+        for node in cluster.nodes { try await node.wait(until: "ok") }
+        _ = try await node.publish("end")
+        let seen = try await stream.value
+        #expect(seen == [Node.Seen(id: 1, data: "once"), Node.Seen(id: 2, data: "end")])
+      }
+    }
+
     @Test func aBrokerThatDiesAndComesBackLosesNothing() async throws {
       try await Cluster.with { cluster in
         var streams: [Task<[Node.Seen], any Error>] = []

@@ -25,6 +25,11 @@
       child = nil
     }
 
+    /// Lets it keep its connections, and do nothing.
+    func pause() { child?.send(SIGSTOP) }
+
+    func resume() { child?.send(SIGCONT) }
+
     func remove() {
       kill()
       try? FileManager.default.removeItem(at: folder)

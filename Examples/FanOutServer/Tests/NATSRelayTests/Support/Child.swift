@@ -17,8 +17,12 @@
 
     /// Gives it no chance to put anything in order.
     func kill() {
-      Foundation.kill(process.processIdentifier, SIGKILL)
+      send(SIGKILL)
       process.waitUntilExit()
+    }
+
+    func send(_ signal: Int32) {
+      Foundation.kill(process.processIdentifier, signal)
     }
 
     /// Of a program that is installed.
