@@ -7,7 +7,7 @@
 
   /// One connection to a real broker.
   @Suite(.timeLimit(.minutes(1))) struct SessionTests {
-    private func withSession(_ body: (Session) throws -> Void) async throws {
+    private func withSession(_ body: (Session, Broker) async throws -> Void) async throws {
       let broker = try Broker()
       try await broker.start()
       let settings = try RelaySettings(url: broker.url)
@@ -19,7 +19,7 @@
       do {
         let session = try #require(session)
         _ = try session.stream()
-        try body(session)
+        try await body(session, broker)
         session.close()
       } catch {
         await broker.remove()
@@ -34,7 +34,7 @@
 
     @Test func anEventThatIsSentAgainIsNotStoredTwice() async throws {
       let topic = try Topic("news", limit: 9)
-      try await withSession { session in
+      try await withSession { session, _ in
         let ids = try ["a", "b", "a"].map { key in
           try session.publish(message(key), to: topic, key: key, within: 10_000)
         }
@@ -43,10 +43,24 @@
       }
     }
 
+    @Test func anEventWithoutAnAnswerIsSentAgainAndStoredOnce() async throws {
+      let topic = try Topic("news", limit: 9)
+      try await withSession { session, broker in
+        await broker.pause()
+        let trouble = try #require(throws: Trouble.self) {
+          try session.publish(message("1"), to: topic, key: "1", within: 50)
+        }
+        #expect(!trouble.isRefusal)
+        await broker.resume()
+        #expect(try session.publish(message("1"), to: topic, key: "1", within: 10_000) == 1)
+        #expect(try session.publish(message("2"), to: topic, key: "2", within: 10_000) == 2)
+      }
+    }
+
     @Test func theEventsOfOneTopicAreFetched() async throws {
       let names = ["news", "news.sport", "a-b_c~d"]
       let topics = try names.map { try Topic($0, limit: 99) }
-      try await withSession { session in
+      try await withSession { session, _ in
         for number in 0..<9 {
           let topic = topics[number % 3]
           _ = try session.publish(message(topic.name), to: topic, key: "\(number)", within: 10_000)
@@ -62,7 +76,7 @@
 
     @Test func whatTheBrokerDoesNotTakeIsRefused() async throws {
       let topic = try Topic("news", limit: 9)
-      try await withSession { session in
+      try await withSession { session, _ in
         let long = try message(String(repeating: "x", count: 2 << 20))
         let trouble = try #require(throws: Trouble.self) {
           try session.publish(long, to: topic, key: "long", within: 10_000)

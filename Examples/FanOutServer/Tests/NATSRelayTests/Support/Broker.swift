@@ -26,9 +26,9 @@
     }
 
     /// Lets it keep its connections, and do nothing.
-    func pause() { child?.send(SIGSTOP) }
+    func pause() { child?.pause() }
 
-    func resume() { child?.send(SIGCONT) }
+    func resume() { child?.resume() }
 
     func remove() {
       kill()

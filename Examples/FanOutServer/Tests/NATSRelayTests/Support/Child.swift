@@ -21,7 +21,17 @@
       process.waitUntilExit()
     }
 
-    func send(_ signal: Int32) {
+    /// Stops it, and waits until it stands.
+    func pause() {
+      send(SIGSTOP)
+      var information = siginfo_t()
+      let process = id_t(process.processIdentifier)
+      while waitid(P_PID, process, &information, WSTOPPED | WNOWAIT) != 0, errno == EINTR {}
+    }
+
+    func resume() { send(SIGCONT) }
+
+    private func send(_ signal: Int32) {
       Foundation.kill(process.processIdentifier, signal)
     }
 
