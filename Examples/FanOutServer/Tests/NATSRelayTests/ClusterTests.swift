@@ -88,6 +88,25 @@
       }
     }
 
+    @Test func aBrokerThatComesBackEmptyBeginsAgain() async throws {
+      try await Cluster.with(nodes: 2) { cluster in
+        let stream = try await cluster.nodes[0].seen()
+        for number in 1...3 { _ = try await cluster.nodes[1].publish("\(number)") }
+        try await eventually {
+          await cluster.nodes[0].request("/metrics")?.1
+            .contains("fanout_published_total 3\n") == true
+        }
+        await cluster.broker.remove()
+        for node in cluster.nodes { try await node.wait(until: "disconnected") }
+        try await cluster.broker.start()
+        for node in cluster.nodes { try await node.wait(until: "ok") }
+        #expect(try await cluster.nodes[1].publish("end") == 1)
+        let seen = try await stream.value
+        #expect(seen.map(\.data) == ["1", "2", "3", "end"])
+        #expect(seen.map(\.id) == [1, 2, 3, 1])
+      }
+    }
+
     @Test func aBrokerThatDiesAndComesBackLosesNothing() async throws {
       try await Cluster.with { cluster in
         var streams: [Task<[Node.Seen], any Error>] = []
