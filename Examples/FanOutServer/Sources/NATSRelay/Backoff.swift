@@ -7,6 +7,9 @@
 
     private var milliseconds = shortest
 
+    /// Whether there has been no attempt since the last success.
+    var isFresh: Bool { milliseconds == Self.shortest }
+
     mutating func next() -> Duration {
       defer { milliseconds = min(2 * milliseconds, Self.longest) }
       return .milliseconds(.random(in: milliseconds / 2...milliseconds))

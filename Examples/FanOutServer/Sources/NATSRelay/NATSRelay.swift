@@ -116,7 +116,9 @@
           defer { current = nil }
           try await read(session, &position, &backoff)
         } catch {
-          logger.log(level: Task.isCancelled ? .debug : .warning, "the broker is away: \(error)")
+          // Once, and not with each attempt.
+          let level: Logger.Level = backoff.isFresh && !Task.isCancelled ? .warning : .debug
+          logger.log(level: level, "the broker is away: \(error)")
         }
         try? await Task.sleep(for: backoff.next())
       }

@@ -13,7 +13,7 @@
       let general = String(cString: natsStatus_GetText(status))
       // SAFETY: a string of this thread, which made the call; it lives until the thread's next one.
       let detail = nats_GetLastError(nil).map { String(cString: $0) } ?? ""
-      description = detail.isEmpty || detail == general ? general : "\(general): \(detail)"
+      description = detail.isEmpty || detail.hasSuffix(general) ? general : "\(general): \(detail)"
     }
 
     /// - Parameter description: why a session ends though no call has failed.

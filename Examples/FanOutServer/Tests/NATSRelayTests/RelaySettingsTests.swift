@@ -39,9 +39,11 @@
 
     @Test func attemptsBecomeRarer() {
       var backoff = Backoff()
+      #expect(backoff.isFresh)
       let waits = (0..<8).map { _ in backoff.next() }
       #expect(waits[0] <= .milliseconds(100) && waits[0] >= .milliseconds(50))
       #expect(waits[7] <= .milliseconds(5000) && waits[7] >= .milliseconds(2500))
+      #expect(!backoff.isFresh)
       backoff.reset()
       #expect(backoff.next() <= .milliseconds(100))
     }
