@@ -16,7 +16,7 @@ struct Options: ParsableArguments {
   @Option(help: "Connections at a time. 20000, or as many as the system allows.")
   var maxConnections: Int?
   @Option(help: "Milliseconds that a stream collects events after it has sent some.")
-  var linger = 25.0
+  var linger = 40.0
   @Option(help: "Seconds between heartbeats on a quiet stream.") var heartbeat = 15.0
   @Option(help: "Milliseconds that a client is to wait before it comes back.") var retry = 2000
   @Option(help: "Seconds that a connection without a whole request is kept.") var idle = 60.0

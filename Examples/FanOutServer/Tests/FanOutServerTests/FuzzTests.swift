@@ -30,6 +30,7 @@ import Testing
     let seed = SplitMix64.runSeed
     var settings = Settings()
     settings.historyEvents = 4
+    settings.heartbeat = .milliseconds(200)
     try await RunningServer.with(settings) { server in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for worker in 0..<Self.workers {

@@ -16,7 +16,6 @@ struct Metrics {
     counter("sent_total", "Events written to connections.", lanes.events)
     counter("dropped_total", "Events lost to slow subscribers, one for each.", board.dropped)
     counter("heartbeats_total", "Heartbeats written to connections.", lanes.heartbeats)
-    counter("vanished_total", "Streams closed because their client had gone.", lanes.vanished)
   }
 
   private mutating func gauge(_ name: String, _ help: String, _ value: Int) {

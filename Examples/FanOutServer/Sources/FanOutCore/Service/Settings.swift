@@ -17,7 +17,7 @@ public struct Settings: Sendable {
   /// How many connections are served at a time. Others wait until one of them ends.
   public var maxConnections = 20_000
   /// How long a stream collects events, after it has sent some, before it sends again.
-  public var linger = TimeAmount.milliseconds(25)
+  public var linger = TimeAmount.milliseconds(40)
   public var heartbeat = TimeAmount.seconds(15)
   /// How long a client is told to wait before it comes back.
   public var retry = TimeAmount.seconds(2)

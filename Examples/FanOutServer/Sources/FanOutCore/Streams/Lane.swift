@@ -11,7 +11,6 @@ final class Lane {
     // contend for them.
     let streams = Atomic<Int>(0)
     let events = Atomic<Int>(0)
-    let vanished = Atomic<Int>(0)
     let heartbeats = Atomic<Int>(0)
   }
 

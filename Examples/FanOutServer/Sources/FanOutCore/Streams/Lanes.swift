@@ -33,7 +33,6 @@ extension Lanes {
     var streams = 0
     var events = 0
     var heartbeats = 0
-    var vanished = 0
   }
 
   var figures: Figures {
@@ -41,7 +40,6 @@ extension Lanes {
       figures.streams += place.counts.streams.load(ordering: .relaxed)
       figures.events += place.counts.events.load(ordering: .relaxed)
       figures.heartbeats += place.counts.heartbeats.load(ordering: .relaxed)
-      figures.vanished += place.counts.vanished.load(ordering: .relaxed)
     }
   }
 
