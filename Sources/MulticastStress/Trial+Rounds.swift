@@ -52,11 +52,11 @@ extension Trial {
   ///
   /// - Parameters:
   ///   - what: what has not happened then.
-  ///   - patience: after how many seconds.
+  ///   - patience: after how many seconds; that of the trial if `nil`.
   func wait(
-    for what: @autoclosure () -> String, patience: Double = Trial.patience,
-    until condition: () -> Bool
+    for what: @autoclosure () -> String, patience: Double? = nil, until condition: () -> Bool
   ) {
+    let patience = patience ?? self.patience
     let deadline = ContinuousClock.now.advanced(by: .seconds(patience))
     var looks = 0
     while !condition() {
@@ -68,9 +68,6 @@ extension Trial {
       if looks < 100 { sched_yield() } else { usleep(50) }
     }
   }
-
-  /// After so many seconds something is taken never to happen.
-  static var patience: Double { 30 }
 
   /// Notes a broken promise if something is still alive, or was called too late.
   func checkLifetimes() {

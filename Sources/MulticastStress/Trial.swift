@@ -16,6 +16,8 @@ final class Trial: @unchecked Sendable {
   let threads: Int
   let delegates: Int
   let mix: OperationMix
+  /// After so many seconds something is taken never to happen: before the watchdog thinks so.
+  let patience: Double
   /// One seat for each thread, and one more for whatever else the scenario does.
   let seats: [Seat]
   /// Counts the delegates and events of the current round.
@@ -44,6 +46,7 @@ final class Trial: @unchecked Sendable {
     threads = options.threads
     delegates = options.delegates
     mix = options.mix
+    patience = options.stall / 2
     // The same for one scenario on one strategy, whatever else runs.
     var mixed = options.seed
     for byte in "\(scenario.name)/\(storage)".utf8 { mixed = mixed &* 31 &+ UInt64(byte) }

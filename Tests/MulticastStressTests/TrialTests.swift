@@ -35,7 +35,9 @@ private enum Breaking: Scenario {
   @Test(arguments: Scenarios.all.map { $0.name }, StorageStrategy.allCases)
   func everyScenarioHolds(_ name: String, _ storage: StorageStrategy) async throws {
     let scenario = try #require(Scenarios.all.first { $0.name == name })
-    let trial = Trial(scenario, on: storage, try Options(["--threads", "3"]), .rounds(2))
+    // Tasks may have to wait for all the other tests, with which they share the pool of threads.
+    let options = try Options(["--threads", "3", "--stall", "1200"])
+    let trial = Trial(scenario, on: storage, options, .rounds(2))
     await onOwnThread { scenario.run(trial) }
     #expect(trial.brokenPromises == [])
     #expect(trial.rounds == 2)

@@ -67,7 +67,18 @@ struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
   init() {
     handle = .allocate(capacity: 1)
     handle.initialize(to: pthread_rwlock_t())
-    let error = pthread_rwlock_init(handle, nil)
+    #if canImport(Glibc)
+      // By default readers go first, and as long as they overlap no writer ever comes in. Nobody
+      // reads inside of a read section, so the kind that forbids that is right.
+      var attributes = pthread_rwlockattr_t()
+      pthread_rwlockattr_init(&attributes)
+      defer { pthread_rwlockattr_destroy(&attributes) }
+      pthread_rwlockattr_setkind_np(
+        &attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP))
+      let error = pthread_rwlock_init(handle, &attributes)
+    #else
+      let error = pthread_rwlock_init(handle, nil)
+    #endif
     precondition(error == 0, "pthread_rwlock_init failed with error \(error)")
   }
 

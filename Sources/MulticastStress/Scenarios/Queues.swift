@@ -160,11 +160,11 @@ private final class QueuesRound: @unchecked Sendable {
   func check() {
     suspended.resume()
     trial.expect(
-      hub.flush(timeout: .seconds(Trial.patience)), "flush gave up waiting for the queues")
+      hub.flush(timeout: .seconds(trial.patience)), "flush gave up waiting for the queues")
     for guest in (0..<sent.count).flatMap({ guests[$0] }) {
       // A call that had passed its check when the guest was removed may still be running.
       trial.expect(
-        guest.registration.cancelAndWait(timeout: .seconds(Trial.patience)),
+        guest.registration.cancelAndWait(timeout: .seconds(trial.patience)),
         "a call for a delegate that was removed did not end")
     }
     for (sender, count) in sent.map(\.value).enumerated() {
