@@ -20,6 +20,8 @@
     static let pingMilliseconds: Int64 = 2000
     /// How often a server looks whether the stream is still the one that it reads.
     static let looking = Duration.seconds(5)
+    /// How long a client waits for an event that it has from another server.
+    static let coming = Duration.seconds(1)
     /// How long the reading thread waits at a time, so that it sees a shutdown.
     static let readMilliseconds: Int64 = 200
 

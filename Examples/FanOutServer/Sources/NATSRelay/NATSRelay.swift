@@ -92,6 +92,16 @@
         return nil
       }
     }
+
+    /// The broker knows whether there is such an event. Without it the client is believed.
+    public func isComing(_ id: EventID) async -> Bool {
+      if await board.reach(id, within: .zero) { return false }
+      guard let session = current else { return true }
+      let last = try? await publishers.runIfActive { try session.stream().last }
+      if let last, last < id { return false }
+      await board.reach(id, within: Limits.coming)
+      return true
+    }
   }
 
   // MARK: - Reading

@@ -73,6 +73,27 @@
       }
     }
 
+    @Test func aClientThatIsAheadGetsNothingTwice() async throws {
+      try await Cluster.with(nodes: 1) { cluster in
+        let node = cluster.nodes[0]
+        for number in 1...2 { _ = try await node.publish("\(number)") }
+        try await eventually {
+          await node.request("/metrics")?.1.contains("fanout_published_total 2\n") == true
+        }
+        let stranger = try await node.seen(after: 1000)
+        await cluster.broker.kill()
+        try await node.wait(until: "disconnected")
+        let ahead = try await node.seen(after: 4)
+        try await cluster.broker.start()
+        try await node.wait(until: "ok")
+        for number in 3...5 { _ = try await node.publish("\(number)") }
+        _ = try await node.publish("end")
+        #expect(try await ahead.value.map(\.data) == ["5", "end"])
+        let missed = #"{"reason":"history","after":1000,"through":2}"#
+        #expect(try await stranger.value.map(\.data) == [missed, "3", "4", "5", "end"])
+      }
+    }
+
     @Test func aBrokerThatFallsSilentIsNoticed() async throws {
       try await Cluster.with { cluster in
         let stream = try await cluster.nodes[1].seen()

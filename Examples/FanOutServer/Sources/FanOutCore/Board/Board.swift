@@ -1,4 +1,5 @@
 internal import Multicast
+internal import NIOConcurrencyHelpers
 
 #if canImport(Darwin)
   internal import Darwin
@@ -22,6 +23,11 @@ public actor Board {
   private var lastID: EventID
   /// Totals of topics that are gone.
   private var departed = (published: 0, reached: 0, dropped: 0)
+  /// Whether ids have begun again since, for those who have subscribed.
+  private var isOutdated = NIOLockedValueBox(false)
+  /// Those who wait for an event.
+  private var waiters: [Int: (id: EventID, continuation: CheckedContinuation<Void, Never>)] = [:]
+  private var waiterCount = 0
   /// Whether it takes nothing in any more.
   private(set) var isClosed = false
 
@@ -65,6 +71,7 @@ extension Board {
   public func deliver(_ event: Event) -> Int {
     guard event.id > lastID else { return 0 }
     lastID = event.id
+    if !waiters.isEmpty { wakeWaiters(through: lastID) }
     let count = room(event.topic).send(event, at: second)
     for emptied in history.append(event) { removeIfUnused(emptied) }
     return count
@@ -75,6 +82,9 @@ extension Board {
     guard id != lastID else { return }
     history = History(historyLimits, after: id)
     lastID = id
+    isOutdated.withLockedValue { $0 = true }
+    isOutdated = NIOLockedValueBox(false)
+    wakeWaiters(through: id)
     for topic in rooms.keys { removeIfUnused(topic) }
   }
 
@@ -84,23 +94,56 @@ extension Board {
   }
 }
 
+// MARK: - Waiting
+
+extension Board {
+  /// Waits until event `id` or a later one was delivered, but no longer than `limit`.
+  ///
+  /// - Returns: whether it was.
+  @discardableResult
+  public func reach(_ id: EventID, within limit: Duration) async -> Bool {
+    guard id > lastID, limit > .zero, !isClosed else { return id <= lastID }
+    waiterCount += 1
+    let number = waiterCount
+    let timer = Task {
+      try? await Task.sleep(for: limit)
+      waiters.removeValue(forKey: number)?.continuation.resume()
+    }
+    await withCheckedContinuation { waiters[number] = (id, $0) }
+    timer.cancel()
+    return id <= lastID
+  }
+
+  private func wakeWaiters(through id: EventID) {
+    for (number, waiter) in waiters where waiter.id <= id {
+      waiters[number] = nil
+      waiter.continuation.resume()
+    }
+  }
+}
+
 // MARK: - Subscribing
 
 extension Board {
   /// Subscribes to `topic`.
   ///
-  /// - Parameter id: the last event that the client has, if it had any.
+  /// - Parameters:
+  ///   - id: the last event that the client has, if it had any.
+  ///   - isComing: whether that one may still be to be delivered, if it was not yet. Then the client
+  ///     gets what comes after it.
   func subscribe(
-    to topic: Topic, after id: EventID?, _ policy: StreamPolicy
+    to topic: Topic, after id: EventID?, isComing: Bool = false, _ policy: StreamPolicy
   ) throws(Unavailable) -> Feed {
     guard !isClosed else { throw Unavailable("the server is shutting down") }
     let room = room(topic)
     room.streams += 1
-    let replay = id.map { history.replay(topic, after: $0, last: lastID) }
+    let isAhead = isComing && (id ?? 0) > lastID
+    let replay = isAhead ? nil : id.map { history.replay(topic, after: $0, last: lastID) }
     var gap: Feed.Gap?
     if let id, let through = replay?.missingThrough { gap = Feed.Gap(after: id, through: through) }
     return Feed(
       Seat(topic, self), gap: gap, replay: replay?.events ?? [],
+      ahead: isAhead ? id.map { Feed.Ahead(id: $0, isOutdated: isOutdated) } : nil,
       live: room.hub.events(buffering: policy.buffering(bufferLimit)))
   }
 
@@ -145,6 +188,7 @@ extension Board {
   /// Ends every stream, after what waits for it. From now on nothing is taken in.
   func close() {
     isClosed = true
+    wakeWaiters(through: .max)
     for room in rooms.values { room.hub.finish() }
   }
 

@@ -27,6 +27,11 @@ public protocol EventLog: Sendable {
   /// be had.
   func events(of topic: Topic, after id: EventID, through last: EventID) async -> [Event]?
 
+  /// Waits a moment for an event that a client says it has, if this server has not delivered it yet.
+  ///
+  /// - Returns: whether `id` may be of an event that is still to be delivered.
+  func isComing(_ id: EventID) async -> Bool
+
   /// Does what has to be done while the server runs.
   func run() async throws
 
@@ -39,6 +44,9 @@ extension EventLog {
   ) async -> [Event]? {
     nil
   }
+
+  /// There is no other server that a client can have an event from.
+  public func isComing(_ id: EventID) async -> Bool { false }
 }
 
 /// That an event was taken in.

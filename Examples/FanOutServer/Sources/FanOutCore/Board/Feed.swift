@@ -10,17 +10,35 @@ struct Feed: Sendable {
     var through: EventID
   }
 
+  /// The client has events that this server has not delivered yet, from another one.
+  struct Ahead: Sendable {
+    /// The client has all up to this one.
+    var id: EventID
+    /// Whether ids have begun again, so that `id` says nothing of those to come.
+    let isOutdated: NIOLockedValueBox<Bool>
+  }
+
   let seat: Seat
   let gap: Gap?
+  private let ahead: Ahead?
   private let replay: NIOLockedValueBox<[Event]>
   /// All events of the topic after the replay; none is in both, none is in neither.
   let live: EventSequence<Event>
 
-  init(_ seat: Seat, gap: Gap?, replay: [Event], live: EventSequence<Event>) {
+  init(
+    _ seat: Seat, gap: Gap?, replay: [Event], ahead: Ahead?, live: EventSequence<Event>
+  ) {
     self.seat = seat
     self.gap = gap
+    self.ahead = ahead
     self.replay = NIOLockedValueBox(replay)
     self.live = live
+  }
+
+  /// Whether the client has `event` from another server.
+  func isKnown(_ event: Event) -> Bool {
+    guard let ahead, event.id <= ahead.id else { return false }
+    return !ahead.isOutdated.withLockedValue { $0 }
   }
 
   /// What is kept of what the client has missed. The feed gives it up: it is not to live as long as

@@ -132,8 +132,10 @@ extension Routes {
     _ topic: Topic, _ wish: StreamRequest, _ request: Request, _ channel: any Channel
   ) async throws(Refusal) -> Response {
     let feed: Feed
+    let isComing = if let id = wish.after { await log.isComing(id) } else { false }
     do {
-      feed = try await board.subscribe(to: topic, after: wish.after, wish.policy)
+      feed = try await board.subscribe(
+        to: topic, after: wish.after, isComing: isComing, wish.policy)
     } catch {
       throw .unavailable(error)
     }

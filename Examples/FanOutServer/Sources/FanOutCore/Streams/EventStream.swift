@@ -42,7 +42,7 @@ extension EventStream {
     await replay(feed, to: output)
     for await element in feed.live.notingLosses() {
       switch element {
-      case .event(let event): output.write(event)
+      case .event(let event): if !feed.isKnown(event) { output.write(event) }
       case .missed(let count): output.write(Frame.missed(count))
       }
       if !output.isReady { await output.ready() }

@@ -1,0 +1,24 @@
+#if NATS
+  import FanOutCore
+  import NIOCore
+  import Testing
+
+  @Suite(.timeLimit(.minutes(1))) struct BoardWaitTests {
+    private let board = Board(
+      historyEvents: 9, historyBytes: 9999, bufferLimit: 9, startingAfter: 0)
+
+    @Test func whoWaitsGoesOnWithTheEvent() async throws {
+      let topic = try Topic("news", limit: 9)
+      let message = try #require(Message(ByteBuffer(string: "x")))
+      async let isThere = board.reach(2, within: .seconds(3600))
+      for id: EventID in 1...2 {
+        await board.deliver(Event(id: id, topic: topic, message: message))
+      }
+      #expect(await isThere)
+    }
+
+    @Test func whoWaitsInVainGivesUp() async {
+      #expect(await !board.reach(2, within: .milliseconds(1)))
+    }
+  }
+#endif
