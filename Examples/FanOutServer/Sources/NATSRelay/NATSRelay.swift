@@ -72,7 +72,8 @@
           try session.publish(message, to: topic, key: key, within: Limits.answerMilliseconds)
         }
       } catch let trouble as Trouble where trouble.isRefusal {
-        throw Unavailable("the broker refuses the event: \(trouble)")
+        throw Unavailable(
+          "the broker refuses the event: \(trouble)", isTooLong: trouble.isTooLong)
       } catch {
         logger.debug("no answer to a publication: \(error)")
         return nil

@@ -29,6 +29,9 @@
       status == NATS_MAX_PAYLOAD || status == NATS_ERR && code != jsErrCode(0)
     }
 
+    /// Whether the event is longer than the broker or the stream takes.
+    var isTooLong: Bool { status == NATS_MAX_PAYLOAD || code == JSStreamMessageExceedsMaximumErr }
+
     /// Throws unless `status` is that of success.
     static func check(
       _ status: natsStatus, _ code: jsErrCode = jsErrCode(0)

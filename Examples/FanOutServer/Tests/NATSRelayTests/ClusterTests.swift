@@ -94,6 +94,16 @@
       }
     }
 
+    @Test func anEventThatIsTooLongForTheBrokerIsRefusedForGood() async throws {
+      try await Cluster.with(nodes: 1) { cluster in
+        let long = String(repeating: "x", count: 2 << 20)
+        let answer = try #require(await cluster.nodes[0].request("/topics/news", publish: long))
+        #expect(answer.0 == 413)
+        #expect(answer.1.contains("the broker refuses the event"))
+        #expect(try await cluster.nodes[0].publish("short") == 1)
+      }
+    }
+
     @Test func aBrokerThatFallsSilentIsNoticed() async throws {
       try await Cluster.with { cluster in
         let stream = try await cluster.nodes[1].seen()

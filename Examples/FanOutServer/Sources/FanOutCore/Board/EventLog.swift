@@ -64,9 +64,12 @@ public struct Receipt: Sendable, Hashable {
 /// That events cannot be taken in now. The reason goes to the client.
 public struct Unavailable: Error, Sendable {
   public var reason: String
+  /// Whether it is the event itself that is too long, so that trying again is of no use.
+  public var isTooLong: Bool
 
-  public init(_ reason: String) {
+  public init(_ reason: String, isTooLong: Bool = false) {
     self.reason = reason
+    self.isTooLong = isTooLong
   }
 }
 

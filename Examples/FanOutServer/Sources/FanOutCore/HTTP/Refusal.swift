@@ -17,7 +17,9 @@ struct Refusal: Error {
   static func badRequest(_ reason: String) -> Refusal { Refusal(.badRequest, reason) }
 
   static func unavailable(_ reason: Unavailable) -> Refusal {
-    Refusal(.serviceUnavailable, reason.reason, [.retryAfter: "1"])
+    reason.isTooLong
+      ? Refusal(.contentTooLarge, reason.reason)
+      : Refusal(.serviceUnavailable, reason.reason, [.retryAfter: "1"])
   }
 
   var response: Response {

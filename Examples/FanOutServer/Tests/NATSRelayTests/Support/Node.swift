@@ -22,7 +22,10 @@
       self.client = client
       child = try Child(
         Child.built("fan-out-server"),
-        ["--port", "\(port)", "--relay", broker.url, "--buffer", "100000", "--history", "100000"])
+        [
+          "--port", "\(port)", "--relay", broker.url, "--buffer", "100000", "--history", "100000",
+          "--max-event-bytes", "4000000",
+        ])
     }
 
     func kill() { child.kill() }
