@@ -96,8 +96,8 @@ extension Lane {
 
   private func beat() {
     tick += 1
-    for stream in streams where tick - stream.lastTick >= Self.ticksPerInterval {
-      if stream.beat() { counts.heartbeats.wrappingAdd(1, ordering: .relaxed) }
+    for stream in streams where stream.beat() {
+      counts.heartbeats.wrappingAdd(1, ordering: .relaxed)
     }
     flush()
   }

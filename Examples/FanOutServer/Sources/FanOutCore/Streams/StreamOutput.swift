@@ -15,7 +15,10 @@ final class StreamOutput: ChannelInboundHandler, RemovableChannelHandler {
   /// Where it is in the lane's list.
   var position: Int?
   /// When something was last written.
-  private(set) var lastTick = 0
+  private var lastTick = 0
+  /// When the connection was last looked at.
+  private var lastLook = 0
+  private var silence = Silence()
   /// Called once, when the connection is lost.
   var whenLost: (() -> Void)?
   private var context: ChannelHandlerContext?
@@ -31,6 +34,7 @@ final class StreamOutput: ChannelInboundHandler, RemovableChannelHandler {
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
     lastTick = lane.tick
+    lastLook = lane.tick
     lane.add(self)
   }
 
@@ -106,11 +110,25 @@ extension StreamOutput {
     try? await done.futureResult.get()
   }
 
-  /// - Returns: whether there was something to write to.
+  /// Writes a heartbeat if the stream is quiet, and closes the connection if nothing has come back
+  /// for a whole interval. To be called at each tick.
+  ///
+  /// - Returns: whether it has written a heartbeat.
   func beat() -> Bool {
-    guard isReady, !isLost else { return false }
+    let isQuiet = lane.tick - lastTick >= Lane.ticksPerInterval && isReady
+    guard isQuiet || lane.tick - lastLook >= Lane.ticksPerInterval else { return false }
+    look()
+    guard isQuiet, !isLost else { return false }
     write(Frame.heartbeat)
+    silence.expectAnswer(lane.tick)
     return true
+  }
+
+  private func look() {
+    guard !isLost, let context else { return }
+    lastLook = lane.tick
+    let ticks = silence.look(at: context.channel, lane.tick)
+    if ticks >= Lane.ticksPerInterval { closeConnection() }
   }
 
   func closeConnection() {

@@ -1,0 +1,47 @@
+internal import NIOCore
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
+/// How long the other side of a connection has not answered at all.
+///
+/// A client that reads nothing is not silent: its system acknowledges whatever it is sent, probes
+/// of its full window too.
+struct Silence {
+  /// The clock of the system's figures may tick this slowly.
+  private static let slack = TimeAmount.milliseconds(10)
+
+  /// Since when something is known to wait for an acknowledgement.
+  private var start: (tick: Int, time: NIODeadline)?
+
+  /// Something has been sent.
+  mutating func expectAnswer(_ tick: Int) {
+    if start == nil { start = (tick, .now()) }
+  }
+
+  /// Looks at the connection, on its event loop.
+  ///
+  /// - Returns: how many ticks nothing has come for what was sent.
+  mutating func look(at channel: any Channel, _ tick: Int) -> Int {
+    #if os(Linux)
+      var found: tcp_info?
+      // On its event loop a channel answers at once.
+      (channel as? any SocketOptionProvider)?.getTCPInfo().assumeIsolated()
+        .whenSuccess { found = $0 }
+      guard let info = found else { return 0 }
+      // What was sent last, maybe for the second time, is not answered.
+      guard info.tcpi_unacked > 0, info.tcpi_last_data_sent < info.tcpi_last_ack_recv else {
+        start = nil
+        return 0
+      }
+      let now = NIODeadline.now()
+      let answer = now - .milliseconds(Int64(info.tcpi_last_ack_recv))
+      if let start, answer + Self.slack <= start.time { return tick - start.tick }
+      start = (tick, now)
+    #endif
+    return 0
+  }
+}

@@ -1,0 +1,92 @@
+#if os(Linux)
+  import Foundation
+  import Testing
+
+  /// Two network namespaces with a cable between them: a server in one, clients in the other.
+  struct Cable: Sendable {
+    static let url = "http://198.18.0.1:8080"
+    private static let programs = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"]
+    private static var ip: String? {
+      programs.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// Whether this process may make namespaces, and has the programs that it takes.
+    static let isPossible: Bool = {
+      guard geteuid() == 0, FileManager.default.isExecutableFile(atPath: "/usr/bin/curl") else {
+        return false
+      }
+      guard let cable = try? Cable() else { return false }
+      cable.remove()
+      return true
+    }()
+
+    private let server = "fan-out-server-\(UInt32.random(in: 0 ... .max))"
+    private let client = "fan-out-client-\(UInt32.random(in: 0 ... .max))"
+
+    init() throws {
+      do {
+        try run("netns", "add", server)
+        try run("netns", "add", client)
+        try run(
+          "-n", server, "link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns",
+          client)
+        try run("-n", server, "address", "add", "198.18.0.1/30", "dev", "cable")
+        try run("-n", client, "address", "add", "198.18.0.2/30", "dev", "cable")
+        for side in [server, client] {
+          try run("-n", side, "link", "set", "lo", "up")
+          try run("-n", side, "link", "set", "cable", "up")
+        }
+      } catch {
+        remove()
+        throw error
+      }
+    }
+
+    func remove() {
+      for side in [server, client] { _ = try? run("netns", "delete", side) }
+    }
+
+    /// From now on the client gets nothing and says nothing.
+    func pull() throws { try run("-n", client, "link", "set", "cable", "down") }
+
+    func startServer(_ arguments: [String]) throws -> Process {
+      let tests = URL(filePath: CommandLine.arguments[0])
+      let program = tests.deletingLastPathComponent().appending(path: "fan-out-server").path()
+      return try start(["netns", "exec", server, program] + arguments).process
+    }
+
+    func startClient(_ path: String) throws -> (process: Process, out: Pipe) {
+      try start(["netns", "exec", client, "curl", "-sN", Self.url + path])
+    }
+
+    /// A request from the side of the server, which waits until the server is there.
+    func request(_ path: String, _ options: String...) throws -> String {
+      try run(
+        ["netns", "exec", server, "curl", "-s", "--retry", "20", "--retry-connrefused"] + options
+          + [Self.url + path])
+    }
+
+    @discardableResult
+    private func run(_ arguments: String...) throws -> String { try run(arguments) }
+
+    private func run(_ arguments: [String]) throws -> String {
+      let (process, out) = try start(arguments)
+      let text = String(
+        decoding: try out.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      process.waitUntilExit()
+      try #require(process.terminationStatus == 0, "ip \(arguments.joined(separator: " "))")
+      return text
+    }
+
+    private func start(_ arguments: [String]) throws -> (process: Process, out: Pipe) {
+      let process = Process()
+      process.executableURL = URL(filePath: try #require(Self.ip))
+      process.arguments = arguments
+      let out = Pipe()
+      process.standardOutput = out
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      return (process, out)
+    }
+  }
+#endif

@@ -1,0 +1,70 @@
+import FanOutCore
+import Foundation
+import NIOCore
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct VanishedClientTests {
+  #if os(Linux)
+    @Test(
+      .enabled(
+        if: Cable.isPossible,
+        "needs root with the right to make network namespaces, and the programs ip and curl"),
+      arguments: [false, true])
+    func aClientThatVanishesIsForgotten(_ isBusy: Bool) throws {
+      let cable = try Cable()
+      defer { cable.remove() }
+      let server = try cable.startServer([
+        "--host", "198.18.0.1", "--port", "8080", "--allow-anonymous", "--heartbeat", "0.5",
+      ])
+      defer { end(server) }
+      func metric(_ name: String) throws -> Int {
+        if isBusy { _ = try cable.request("/topics/news", "--data", "x") }
+        let lines = try cable.request("/metrics").split(separator: "\n")
+        let line = lines.first { $0.hasPrefix("fanout_\(name) ") }
+        return try #require(line.flatMap { Int($0.split(separator: " ")[1]) })
+      }
+      _ = try metric("streams")
+      let (client, out) = try cable.startClient("/topics/news/events")
+      defer { end(client) }
+      #expect(!out.fileHandleForReading.availableData.isEmpty)
+      // It stays as long as it is there.
+      let begin = ContinuousClock.now
+      while begin.duration(to: .now) < .seconds(2) { #expect(try metric("streams") == 1) }
+      try cable.pull()
+      let pulled = ContinuousClock.now
+      while try metric("streams") != 0 { try Task.checkCancellation() }
+      // The system gives up after a quarter of an hour.
+      #expect(pulled.duration(to: .now) < .seconds(5))
+      #expect(client.isRunning)
+    }
+
+    /// A process may inherit that SIGTERM is blocked.
+    private func end(_ process: Process) {
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
+  #endif
+
+  @Test func aClientThatDoesNotReadStays() async throws {
+    var settings = Settings()
+    settings.bufferLimit = 2
+    settings.heartbeat = .milliseconds(100)
+    try await RunningServer.with(settings) { server in
+      let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
+      try await client.send("GET /topics/news/events HTTP/1.1\r\nHost: a\r\n\r\n")
+      try await server.wait(until: "streams", is: 1)
+      let text = String(repeating: "x", count: 60_000)
+      while try await server.metric("dropped_total") == 0 { try await server.published(text) }
+      var quiet = try await server.stream("quiet")
+      var heartbeats = 0
+      while heartbeats < 40, let block = try await quiet.nextBlock() {
+        if block.isComment { heartbeats += 1 }
+      }
+      #expect(heartbeats == 40)
+      #expect(try await server.metric("streams") == 2)
+      // It still gets what waits for it.
+      _ = try await client.read(until: "event: missed")
+      await client.close()
+    }
+  }
+}
