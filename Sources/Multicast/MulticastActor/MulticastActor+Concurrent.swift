@@ -82,7 +82,6 @@ extension MulticastActor {
         }
         var goesOn = true
         var timeIsOver = false
-        var hasTimer = end != nil
         var running = 0
         var next = 0
         while true {
@@ -93,8 +92,8 @@ extension MulticastActor {
             next += 1
           }
           guard running > 0, let reply = await group.next() else { break }
-          // The cancellation of the calling task has stopped the timer, not the time.
-          if goesOn && !hasTimer, let end, clock.now >= end {
+          // The cancellation of the calling task stops the timer, not the time.
+          if goesOn && Task.isCancelled, let end, clock.now >= end {
             goesOn = false
             timeIsOver = true
             invocation.end()
@@ -120,7 +119,7 @@ extension MulticastActor {
             invocation.end()
             group.cancelAll()
           case .timeIsOver, .timerStopped:
-            hasTimer = false
+            break
           }
         }
         group.cancelAll()  // The timer.

@@ -63,7 +63,10 @@ private final class AddressReuseRound: Sendable {
     worker.does("add")
     let target = ReuseTarget(trial.lifetimes, ended)
     trial.expect(!hub.contains(target), "a delegate is found that was not added yet")
-    trial.expect(!hub.remove(target), "a delegate was removed that was not added yet")
+    #if !(canImport(ObjectiveC) || MULTICAST_PORTABLE_WEAK)
+      // With portable weak references a dead one may be removed that had the address.
+      trial.expect(!hub.remove(target), "a delegate was removed that was not added yet")
+    #endif
     let registration = hub.add(target)
     worker.does("cancel")
     for (registration, ended) in past where ended.value > 0 {
