@@ -119,7 +119,8 @@ import Testing
     settings.idleTimeout = .seconds(status.isEmpty ? 1 : 60)
     try await RunningServer.with(settings) { server in
       let client = try await RawClient.connect(port: server.port)
-      try await client.send(text)
+      // It may be closed already: some are refused before they have been read.
+      try? await client.send(text)
       // What is refused for its length is read on, so that the client reads the answer.
       let answer = try await client.read(until: status == "413" ? "}\n" : "nothing")
       #expect(answer.hasPrefix(status.isEmpty ? "" : "HTTP/1.1 \(status) "), "\(answer)")

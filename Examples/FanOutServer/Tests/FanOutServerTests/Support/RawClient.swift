@@ -13,15 +13,17 @@ struct RawClient: Sendable {
       bootstrap = bootstrap.channelOption(
         .socketOption(.so_rcvbuf), value: .init(receiveBuffer))
     }
-    let channel = try await bootstrap.channelOption(.autoRead, value: false)
+    bootstrap = bootstrap.channelOption(.autoRead, value: false)
       .channelOption(.allowRemoteHalfClosure, value: true)
-      .connect(host: "127.0.0.1", port: port).get()
-    let received = try await channel.eventLoop.submit {
-      let received = Received()
-      try channel.pipeline.syncOperations.addHandler(received)
-      return NIOLoopBound(received, eventLoop: channel.eventLoop)
-    }.get()
-    return RawClient(channel: channel, received: received)
+    // In the pipeline before it connects, so that it sees a server that closes at once.
+    return try await bootstrap.connect(host: "127.0.0.1", port: port) { channel in
+      channel.eventLoop.makeCompletedFuture {
+        let received = Received()
+        try channel.pipeline.syncOperations.addHandler(received)
+        return RawClient(
+          channel: channel, received: NIOLoopBound(received, eventLoop: channel.eventLoop))
+      }
+    }
   }
 
   func send(_ bytes: some Sequence<UInt8> & Sendable) async throws {
@@ -37,7 +39,7 @@ struct RawClient: Sendable {
     try? await channel.close(mode: .output)
   }
 
-  /// Reads until what it has read contains `text`, or the server closes.
+  /// Reads until what it has read contains `text`, or the server closes, or the task is cancelled.
   ///
   /// - Returns: everything that has been read.
   func read(until text: String) async throws -> String {
@@ -46,7 +48,11 @@ struct RawClient: Sendable {
     // Neither works if the server has closed; then everything has been read.
     try? await channel.setOption(.autoRead, value: true).get()
     channel.read()
-    return try await promise.futureResult.get()
+    return try await withTaskCancellationHandler {
+      try await promise.futureResult.get()
+    } onCancel: {
+      channel.close(promise: nil)
+    }
   }
 
   /// Reads until the server closes.
