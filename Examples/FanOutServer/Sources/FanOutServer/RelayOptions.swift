@@ -18,9 +18,9 @@ extension RelayOptions {
   #if NATS
     func validate() throws { _ = try settings() }
 
-    /// Makes what stands between publishing and the board.
-    func makeLog(_ logger: Logger) throws -> @Sendable (Board) -> any EventLog {
-      guard let settings = try settings() else { return { LocalLog($0) } }
+    /// What makes the log of a server that shares its topics.
+    func makeLog(_ logger: Logger) throws -> (@Sendable (Board) -> any EventLog)? {
+      guard let settings = try settings() else { return nil }
       return { NATSRelay(settings, $0, logger: logger) }
     }
 
@@ -42,8 +42,6 @@ extension RelayOptions {
       }
     }
 
-    func makeLog(_ logger: Logger) throws -> @Sendable (Board) -> any EventLog {
-      { LocalLog($0) }
-    }
+    func makeLog(_ logger: Logger) throws -> (@Sendable (Board) -> any EventLog)? { nil }
   #endif
 }

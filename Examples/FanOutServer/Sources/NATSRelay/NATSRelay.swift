@@ -140,20 +140,23 @@
       _ session: Session, _ position: inout Position?, _ backoff: inout Backoff
     ) async throws {
       let stream = try await reader.runIfActive { try session.stream() }
-      let start = await resume(position, stream)
-      position = start
-      try await reader.runIfActive { try session.subscribe(after: start.last) }
+      // Before the board begins: then clients ask for what they have missed.
       current = session
+      var place = await resume(position, stream)
+      defer { position = place }
+      try await reader.runIfActive { [last = place.last] in try session.subscribe(after: last) }
       backoff.reset()
-      logger.info("reading from the broker after event \(start.last)")
+      logger.info("reading from the broker after event \(place.last)")
       var lookAt = ContinuousClock.now + Limits.looking
       while !Task.isCancelled {
-        let batch = try await reader.runIfActive { try session.read() }
-        for event in batch.events { await board.deliver(event) }
-        if let last = batch.last { position?.last = last }
+        for message in try await reader.runIfActive({ try session.read() }) {
+          if message.number > place.last + 1 { await skip(from: place.last, to: message.number) }
+          place.last = message.number
+          if let event = message.event { await board.deliver(event) }
+        }
         if ContinuousClock.now >= lookAt {
           let now = try await publishers.runIfActive { try session.stream() }
-          guard now.created == start.created else { throw Trouble("the stream was replaced") }
+          guard now.created == place.created else { throw Trouble("the stream was replaced") }
           lookAt = .now + Limits.looking
         }
       }
@@ -162,9 +165,6 @@
     /// Where to read on.
     private func resume(_ position: Position?, _ stream: StreamState) async -> Position {
       if let position, position.created == stream.created, position.last <= stream.last {
-        if stream.first > position.last + 1 {
-          logger.error("events \(position.last + 1) to \(stream.first - 1) have left the stream")
-        }
         return position
       }
       var start = stream.last
@@ -175,6 +175,12 @@
       }
       await board.begin(after: start)
       return Position(created: stream.created, last: start)
+    }
+
+    /// There is nothing between the messages of these numbers any more.
+    private func skip(from last: EventID, to next: EventID) async {
+      logger.error("events \(last + 1) to \(next - 1) have left the stream")
+      await board.skip(through: next - 1)
     }
   }
 #endif

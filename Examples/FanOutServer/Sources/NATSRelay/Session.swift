@@ -12,7 +12,7 @@
     private let subjects: Subjects
     private let connection: OpaquePointer
     private let context: OpaquePointer
-    /// Set once, before anybody reads.
+    /// Of the thread that reads.
     private var subscription: OpaquePointer?
 
     init(_ settings: RelaySettings) throws(Trouble) {
@@ -59,8 +59,8 @@
     }
   }
 
-  // SAFETY: the pointers do not change after `subscribe(after:)`, which the relay calls before it hands
-  // the session to others. The library locks its objects; the subscription is read by one thread.
+  // SAFETY: the pointers of connection and context do not change, and the library locks its objects.
+  // The subscription is made and read by one thread.
   extension Session: @unchecked Sendable {}
 
   // MARK: - The stream
@@ -147,11 +147,11 @@
   // MARK: - Reading
 
   extension Session {
-    /// Some of what is in the stream.
-    struct Batch: Sendable {
-      var events: [Event] = []
-      /// The number of the last message, also if it was no event.
-      var last: EventID?
+    /// A message of the stream.
+    struct Numbered: Sendable {
+      let number: EventID
+      /// `nil` if no server published it.
+      let event: Event?
     }
 
     /// Begins to read the stream after `id`.
@@ -167,8 +167,8 @@
     }
 
     /// Waits a moment for something to come, and takes what is there then, up to a limit.
-    func read() throws(Trouble) -> Batch {
-      var batch = Batch()
+    func read() throws(Trouble) -> [Numbered] {
+      var batch: [Numbered] = []
       for count in 0..<Limits.batch {
         var pointer: OpaquePointer?
         let status = natsSubscription_NextMsg(
@@ -176,9 +176,8 @@
         if status == NATS_TIMEOUT { break }
         try Trouble.check(status)
         let message = Received(pointer)
-        let id = try message.number()
-        batch.last = id
-        if let event = message.event(id, subjects) { batch.events.append(event) }
+        let number = try message.number()
+        batch.append(Numbered(number: number, event: message.event(number, subjects)))
       }
       return batch
     }

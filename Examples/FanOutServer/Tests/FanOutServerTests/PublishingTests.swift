@@ -59,6 +59,24 @@ import Testing
     }
   }
 
+  @Test func whoAsksBeforeItSendsTheBodyIsAnswered() async throws {
+    try await RunningServer.with { server in
+      let head = "POST /topics/news HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+      let client = try await RawClient.connect(port: server.port)
+      try await client.send(head + "Content-Length: 1\r\n\r\n")
+      #expect(try await client.read(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+      try await client.send("x")
+      #expect(try await client.read(until: "}\n").contains("HTTP/1.1 200 OK\r\n"))
+      #expect(try await server.metric("published_total") == 1)
+      await client.close()
+      // Refused for what the head says.
+      let other = try await RawClient.connect(port: server.port)
+      try await other.send(head + "Content-Length: 99999999\r\n\r\n")
+      #expect(try await other.read(until: "}\n").hasPrefix("HTTP/1.1 413 "))
+      await other.close()
+    }
+  }
+
   @Test func whatIsNoTextIsRefused() async throws {
     try await RunningServer.with { server in
       let answer = try await server.request(

@@ -1,7 +1,8 @@
 #if NATS
-  import FanOutCore
   import NIOCore
   import Testing
+
+  @testable import FanOutCore
 
   @Suite(.timeLimit(.minutes(1))) struct BoardWaitTests {
     private let board = Board(
@@ -11,6 +12,7 @@
       let topic = try Topic("news", limit: 9)
       let message = try #require(Message(ByteBuffer(string: "x")))
       async let isThere = board.reach(2, within: .seconds(3600))
+      while await board.waiters.isEmpty { await Task.yield() }
       for id: EventID in 1...2 {
         await board.deliver(Event(id: id, topic: topic, message: message))
       }

@@ -89,8 +89,64 @@
         for number in 3...5 { _ = try await node.publish("\(number)") }
         _ = try await node.publish("end")
         #expect(try await ahead.value.map(\.data) == ["5", "end"])
-        let missed = #"{"reason":"history","after":1000,"through":2}"#
-        #expect(try await stranger.value.map(\.data) == [missed, "3", "4", "5", "end"])
+        #expect(
+          try await stranger.value.map(\.data)
+            == [missed(after: 1000, through: 2), "3", "4", "5", "end"])
+      }
+    }
+
+    /// - Parameter deleted: that event, of five; `nil` is all of them.
+    @Test(arguments: [nil, 4] as [UInt64?])
+    func eventsThatLeaveTheStreamWhileAServerIsAwayAreReported(_ deleted: UInt64?) async throws {
+      try await Cluster.with(nodes: 2) { cluster in
+        let away = cluster.nodes[0]
+        let stream = try await away.seen()
+        for number in 1...3 { _ = try await cluster.nodes[1].publish("\(number)") }
+        try await eventually {
+          await away.request("/metrics")?.1.contains("fanout_published_total 3\n") == true
+        }
+        await cluster.broker.kill()
+        try await away.wait(until: "disconnected")
+        let ahead = try await away.seen(after: 4)
+        away.pause()
+        try await cluster.broker.start()
+        try await cluster.nodes[1].wait(until: "ok")
+        for number in 4...5 { _ = try await cluster.nodes[1].publish("\(number)") }
+        try cluster.broker.delete(deleted)
+        away.resume()
+        try await away.wait(until: "ok")
+        try await eventually { try await cluster.nodes[1].publish("end") != nil }
+        let isPart = deleted != nil
+        let rest = isPart ? [missed(after: 3, through: 4), "5"] : [missed(after: 3, through: 5)]
+        #expect(try await stream.value.map(\.data) == ["1", "2", "3"] + rest + ["end"])
+        let ofAhead = isPart ? "5" : missed(after: 4, through: 5)
+        #expect(try await ahead.value.map(\.data) == [ofAhead, "end"])
+        // What the server has kept is of no use to a client that comes back: the stream is asked.
+        let late = try await away.seen(after: 2)
+        let ofLate = isPart ? ["3", "5"] : [missed(after: 2, through: 5)]
+        #expect(try await late.value.map(\.data) == ofLate + ["end"])
+      }
+    }
+
+    @Test func whoCameBeforeTheBrokerGetsWhatItMissed() async throws {
+      try await Cluster.with(nodes: 1) { cluster in
+        for number in 1...4 { _ = try await cluster.nodes[0].publish("\(number)") }
+        await cluster.broker.kill()
+        let late = try Node(cluster.broker, cluster.client)
+        defer { late.kill() }
+        try await late.wait(until: "disconnected")
+        let returning = try await late.seen(after: 2)
+        let upToDate = try await late.seen(after: 4)
+        let stranger = try await late.seen(after: 1000)
+        let new = try await late.seen()
+        try await cluster.broker.start()
+        try await late.wait(until: "ok")
+        try await eventually { try await late.publish("end") == 5 }
+        #expect(try await returning.value.map(\.data) == ["3", "4", "end"])
+        #expect(try await upToDate.value.map(\.data) == ["end"])
+        let all = missed(after: 1000, through: 4)
+        #expect(try await stranger.value.map(\.data) == [all, "end"])
+        #expect(try await new.value.map(\.data) == ["end"])
       }
     }
 
@@ -129,9 +185,12 @@
         }
         await cluster.broker.remove()
         for node in cluster.nodes { try await node.wait(until: "disconnected") }
+        let ahead = try await cluster.nodes[0].seen(after: 9)
         try await cluster.broker.start()
         for node in cluster.nodes { try await node.wait(until: "ok") }
         #expect(try await cluster.nodes[1].publish("end") == 1)
+        // The one with a higher id is another one.
+        #expect(try await ahead.value == [Node.Seen(id: 1, data: "end")])
         let seen = try await stream.value
         #expect(seen.map(\.data) == ["1", "2", "3", "end"])
         #expect(seen.map(\.id) == [1, 2, 3, 1])
@@ -185,6 +244,11 @@
         #expect(Set(taken).isSubset(of: seen))
       }
     }
+  }
+
+  /// How a stream says that events are missing.
+  private func missed(after id: UInt64, through last: UInt64) -> String {
+    #"{"reason":"history","after":\#(id),"through":\#(last)}"#
   }
 
   /// What the servers have said that they took in.

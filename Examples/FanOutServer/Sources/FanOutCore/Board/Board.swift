@@ -14,6 +14,8 @@ internal import NIOConcurrencyHelpers
 /// history and subscribing. So every subscriber of a topic sees its events in the order of their
 /// ids, and a replay neither overlaps what comes after it nor leaves a gap.
 public actor Board {
+  typealias Waiter = (id: EventID, continuation: CheckedContinuation<Void, Never>)
+
   private let bufferLimit: Int
   private let clock = ContinuousClock()
   private let start: ContinuousClock.Instant
@@ -21,12 +23,14 @@ public actor Board {
   private var history: History
   private var rooms: [Topic: Room] = [:]
   private var lastID: EventID
+  /// Whether `lastID` says where events begin. Before the first of a log, it is 0.
+  private var hasBegun: Bool
   /// Totals of topics that are gone.
   private var departed = (published: 0, reached: 0, dropped: 0)
   /// Whether ids have begun again since, for those who have subscribed.
   private var isOutdated = NIOLockedValueBox(false)
   /// Those who wait for an event.
-  private var waiters: [Int: (id: EventID, continuation: CheckedContinuation<Void, Never>)] = [:]
+  private(set) var waiters: [Int: Waiter] = [:]
   private var waiterCount = 0
   /// Whether it takes nothing in any more.
   private(set) var isClosed = false
@@ -35,15 +39,15 @@ public actor Board {
   ///   - historyEvents: how many events of a topic are kept for replay.
   ///   - historyBytes: how many bytes the kept events of all topics may take.
   ///   - bufferLimit: how many events may wait for a subscriber.
-  ///   - id: the id before the first event.
+  ///   - id: the id before the first event; `nil` if ``begin(after:)`` will say.
   public init(
-    historyEvents: Int, historyBytes: Int, bufferLimit: Int,
-    startingAfter id: EventID = Board.microsecondsSince1970
+    historyEvents: Int, historyBytes: Int, bufferLimit: Int, startingAfter id: EventID?
   ) {
     self.bufferLimit = bufferLimit
     historyLimits = History.Limits(eventsPerTopic: historyEvents, bytes: historyBytes)
-    history = History(historyLimits, after: id)
-    lastID = id
+    history = History(historyLimits, after: id ?? 0)
+    lastID = id ?? 0
+    hasBegun = id != nil
     start = clock.now
   }
 
@@ -79,11 +83,28 @@ extension Board {
 
   /// Begins after `id`, which comes from elsewhere: this server knows nothing of what was before.
   public func begin(after id: EventID) {
-    guard id != lastID else { return }
-    history = History(historyLimits, after: id)
-    lastID = id
+    if !hasBegun { tellAll(.start(id)) }
+    hasBegun = true
     isOutdated.withLockedValue { $0 = true }
     isOutdated = NIOLockedValueBox(false)
+    forget(through: id)
+  }
+
+  /// Goes on after `id`: the events up to it cannot be had from elsewhere any more.
+  public func skip(through id: EventID) {
+    guard id > lastID else { return }
+    tellAll(.gap(Gap(after: lastID, through: id)))
+    forget(through: id)
+  }
+
+  /// It counts for a subscriber's buffer as an event does, but nowhere else.
+  private func tellAll(_ entry: Entry) {
+    for room in rooms.values { room.hub.send(entry) }
+  }
+
+  private func forget(through id: EventID) {
+    history = History(historyLimits, after: id)
+    lastID = id
     wakeWaiters(through: id)
     for topic in rooms.keys { removeIfUnused(topic) }
   }
@@ -139,8 +160,8 @@ extension Board {
     room.streams += 1
     let isAhead = isComing && (id ?? 0) > lastID
     let replay = isAhead ? nil : id.map { history.replay(topic, after: $0, last: lastID) }
-    var gap: Feed.Gap?
-    if let id, let through = replay?.missingThrough { gap = Feed.Gap(after: id, through: through) }
+    var gap: Gap?
+    if let id, let through = replay?.missingThrough { gap = Gap(after: id, through: through) }
     return Feed(
       Seat(topic, self), gap: gap, replay: replay?.events ?? [],
       ahead: isAhead ? id.map { Feed.Ahead(id: $0, isOutdated: isOutdated) } : nil,

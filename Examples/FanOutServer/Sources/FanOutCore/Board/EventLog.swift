@@ -12,7 +12,8 @@
 /// - ``run()`` connects, calls ``Board/begin(after:)`` with the sequence number that the broker is
 ///   at, and then calls ``Board/deliver(_:)`` for each event that the broker hands back, the
 ///   server's own among them, in the order of their ids. After a reconnection it goes on after the
-///   last one it delivered; the board ignores one that it has had. It returns when the service is to
+///   last one it delivered; the board ignores one that it has had. If some are gone meanwhile, it
+///   calls ``Board/skip(through:)``. It returns when the service is to
 ///   shut down (`gracefulShutdown()` of swift-service-lifecycle), after the HTTP server has.
 /// - ``events(of:after:through:)`` fetches from the broker what this server has not kept.
 /// - ``status`` goes to `/health` and the metrics. A log that has lost its broker keeps the server

@@ -3,13 +3,6 @@ internal import NIOConcurrencyHelpers
 
 /// What a new subscriber gets: first what it has missed, then what comes.
 struct Feed: Sendable {
-  /// Events of the topic that are missing before the replay, or may be.
-  struct Gap: Sendable {
-    /// The client has this one.
-    var after: EventID
-    var through: EventID
-  }
-
   /// The client has events that this server has not delivered yet, from another one.
   struct Ahead: Sendable {
     /// The client has all up to this one.
@@ -19,14 +12,15 @@ struct Feed: Sendable {
   }
 
   let seat: Seat
+  /// Events of the topic that are missing before the replay, or may be.
   let gap: Gap?
   private let ahead: Ahead?
   private let replay: NIOLockedValueBox<[Event]>
   /// All events of the topic after the replay; none is in both, none is in neither.
-  let live: EventSequence<Event>
+  let live: EventSequence<Entry>
 
   init(
-    _ seat: Seat, gap: Gap?, replay: [Event], ahead: Ahead?, live: EventSequence<Event>
+    _ seat: Seat, gap: Gap?, replay: [Event], ahead: Ahead?, live: EventSequence<Entry>
   ) {
     self.seat = seat
     self.gap = gap
@@ -39,6 +33,21 @@ struct Feed: Sendable {
   func isKnown(_ event: Event) -> Bool {
     guard let ahead, event.id <= ahead.id else { return false }
     return !ahead.isOutdated.withLockedValue { $0 }
+  }
+
+  /// What of `gap` the client is missing: it may have some from another server.
+  func missing(_ gap: Gap) -> Gap? {
+    guard let ahead, !ahead.isOutdated.withLockedValue({ $0 }) else { return gap }
+    guard ahead.id < gap.through else { return nil }
+    return Gap(after: max(gap.after, ahead.id), through: gap.through)
+  }
+
+  /// What the client is missing if events begin after `id`: nothing if it had none when it came.
+  ///
+  /// If it had later ones than there are, they were others, and everything may be missing.
+  func missing(before id: EventID) -> Gap? {
+    guard let ahead, ahead.id != id else { return nil }
+    return Gap(after: ahead.id, through: id)
   }
 
   /// What is kept of what the client has missed. The feed gives it up: it is not to live as long as

@@ -4,7 +4,7 @@ internal import Multicast
 ///
 /// It belongs to the board, which alone touches it.
 final class Room {
-  let hub = EventHub<Event>()
+  let hub = EventHub<Entry>()
   /// How many streams there are, those that are still writing what they have among them.
   var streams = 0
   var published = 0
@@ -17,7 +17,7 @@ final class Room {
 extension Room {
   /// - Returns: how many subscribers it reached.
   func send(_ event: Event, at second: Int) -> Int {
-    let count = hub.send(event)
+    let count = hub.send(.event(event))
     published += 1
     reached += count
     publishing.add(at: second)

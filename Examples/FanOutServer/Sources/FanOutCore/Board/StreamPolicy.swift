@@ -9,7 +9,7 @@ enum StreamPolicy: String, CaseIterable, Sendable {
   /// The subscriber gets what waits, and is then disconnected.
   case disconnect
 
-  func buffering(_ limit: Int) -> BufferingPolicy<Event> {
+  func buffering(_ limit: Int) -> BufferingPolicy<Entry> {
     switch self {
     case .dropOldest: .bounded(limit, whenFull: .dropOldest)
     case .latest: .latest

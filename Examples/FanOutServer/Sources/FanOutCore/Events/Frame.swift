@@ -38,10 +38,9 @@ enum Frame {
     notice("missed", #"{"reason":"slow","count":\#(count)}"#)
   }
 
-  /// Of the events that the client asked for, those up to `last` are not kept any more, or were
-  /// never known.
-  static func missedHistory(after id: EventID, through last: EventID) -> ByteBuffer {
-    notice("missed", #"{"reason":"history","after":\#(id),"through":\#(last)}"#)
+  /// The events of a gap are not kept any more, or were never known.
+  static func missed(_ gap: Gap) -> ByteBuffer {
+    notice("missed", #"{"reason":"history","after":\#(gap.after),"through":\#(gap.through)}"#)
   }
 
   /// The last chunk: the end of the response.

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import NIOHTTPTypes
 
 /// Answers requests.
 struct Routes: HTTPResponder {
@@ -68,7 +69,7 @@ extension Routes {
       return .json(JSON.array(await board.figures.topics.map(\.json)))
     case .publish(let name):
       try access.check(request.headers, access.publishTokens)
-      return try await publish(request, to: topic(name))
+      return try await publish(request, to: topic(name), context.channel)
     case .subscribe(let name):
       try access.check(request.headers, access.subscribeTokens)
       let wish = try StreamRequest(request.headers, query: query)
@@ -101,8 +102,10 @@ extension Routes {
 // MARK: - Publishing and subscribing
 
 extension Routes {
-  private func publish(_ request: Request, to topic: Topic) async throws(Refusal) -> Response {
-    let body = try await body(of: request)
+  private func publish(
+    _ request: Request, to topic: Topic, _ channel: any Channel
+  ) async throws(Refusal) -> Response {
+    let body = try await body(of: request, channel)
     guard let message = Message(body) else {
       throw .badRequest("the body is not UTF-8: events are text")
     }
@@ -115,10 +118,16 @@ extension Routes {
     }
   }
 
-  private func body(of request: Request) async throws(Refusal) -> ByteBuffer {
+  private func body(
+    of request: Request, _ channel: any Channel
+  ) async throws(Refusal) -> ByteBuffer {
     let limit = settings.maxEventBytes
     let isTooLong = request.headers[.contentLength].flatMap(Int.init).map { $0 > limit } ?? false
     if isTooLong { throw .tooLong(limit) }
+    if request.headers[.expect]?.lowercased() == "100-continue" {
+      let goOn = HTTPResponse(status: .continue)
+      channel.writeAndFlush(HTTPResponsePart.head(goOn), promise: nil)
+    }
     do {
       return try await request.body.collect(upTo: limit)
     } catch is NIOTooManyBytesError {

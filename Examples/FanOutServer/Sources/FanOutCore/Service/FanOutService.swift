@@ -8,16 +8,17 @@ public import ServiceLifecycle
 /// The whole server.
 public struct FanOutService: Service {
   private let settings: Settings
-  private let makeLog: @Sendable (Board) -> any EventLog
+  private let makeLog: (@Sendable (Board) -> any EventLog)?
   private let whenListening: @Sendable (SocketAddress) async -> Void
   private let eventLoops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
   /// - Parameters:
-  ///   - makeLog: makes what stands between publishing and the board that it is given.
+  ///   - makeLog: makes what stands between publishing and the board that it is given, and says what
+  ///     the first id is. Without it that is the time, and the server works alone.
   ///   - whenListening: called when clients can connect.
   public init(
     _ settings: Settings,
-    makeLog: @escaping @Sendable (Board) -> any EventLog = { LocalLog($0) },
+    makeLog: (@Sendable (Board) -> any EventLog)? = nil,
     whenListening: @escaping @Sendable (SocketAddress) async -> Void = { _ in }
   ) {
     self.settings = settings
@@ -29,8 +30,9 @@ public struct FanOutService: Service {
   public func run() async throws {
     let board = Board(
       historyEvents: settings.historyEvents, historyBytes: settings.historyBytes,
-      bufferLimit: settings.bufferLimit)
-    let log = makeLog(board)
+      bufferLimit: settings.bufferLimit,
+      startingAfter: makeLog == nil ? Board.microsecondsSince1970 : nil)
+    let log: any EventLog = makeLog?(board) ?? LocalLog(board)
     let lanes = try await Lanes(
       eventLoops, heartbeat: settings.heartbeat, linger: settings.linger)
     defer { lanes.stop() }

@@ -42,7 +42,9 @@ extension EventStream {
     await replay(feed, to: output)
     for await element in feed.live.notingLosses() {
       switch element {
-      case .event(let event): if !feed.isKnown(event) { output.write(event) }
+      case .event(.event(let event)): if !feed.isKnown(event) { output.write(event) }
+      case .event(.gap(let gap)): feed.missing(gap).map { output.write(Frame.missed($0)) }
+      case .event(.start(let id)): await fill(feed.missing(before: id), of: feed, to: output)
       case .missed(let count): output.write(Frame.missed(count))
       }
       if !output.isReady { await output.ready() }
@@ -59,15 +61,19 @@ extension EventStream {
   }
 
   private func replay(_ feed: Feed, to output: StreamOutput) async {
-    if let gap = feed.gap {
-      let events = await log.events(of: feed.seat.topic, after: gap.after, through: gap.through)
-      if let events {
-        await write(events, to: output)
-      } else {
-        output.write(Frame.missedHistory(after: gap.after, through: gap.through))
-      }
-    }
+    await fill(feed.gap, of: feed, to: output)
     await write(feed.takeReplay(), to: output)
+  }
+
+  /// Writes the events of `gap`, or that they are missing.
+  private func fill(_ gap: Gap?, of feed: Feed, to output: StreamOutput) async {
+    guard let gap else { return }
+    let events = await log.events(of: feed.seat.topic, after: gap.after, through: gap.through)
+    if let events {
+      await write(events, to: output)
+    } else {
+      output.write(Frame.missed(gap))
+    }
   }
 
   private func write(_ events: [Event], to output: StreamOutput) async {

@@ -1,5 +1,8 @@
 #if NATS
+  import CNATS
+  import FanOutCore
   import Foundation
+  import Testing
 
   /// A NATS server with JetStream, whose store outlives its process.
   actor Broker {
@@ -29,6 +32,23 @@
     func pause() { child?.pause() }
 
     func resume() { child?.resume() }
+
+    /// Deletes an event of the stream, or all of them.
+    nonisolated func delete(_ id: EventID? = nil) throws {
+      var connection: OpaquePointer?
+      try #require(natsConnection_ConnectTo(&connection, url) == NATS_OK)
+      defer { natsConnection_Destroy(connection) }
+      var context: OpaquePointer?
+      try #require(natsConnection_JetStream(&context, connection, nil) == NATS_OK)
+      defer { jsCtx_Destroy(context) }
+      let status =
+        if let id {
+          js_DeleteMsg(context, "fanout", id, nil, nil)
+        } else {
+          js_PurgeStream(context, "fanout", nil, nil)
+        }
+      try #require(status == NATS_OK)
+    }
 
     func remove() {
       kill()

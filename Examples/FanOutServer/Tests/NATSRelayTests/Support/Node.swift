@@ -30,6 +30,10 @@
 
     func kill() { child.kill() }
 
+    func pause() { child.pause() }
+
+    func resume() { child.resume() }
+
     /// - Returns: the status and the body; `nil` if nobody answers.
     func request(_ path: String, publish text: String? = nil) async -> (UInt, String)? {
       var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
