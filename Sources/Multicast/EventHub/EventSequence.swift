@@ -89,6 +89,12 @@ extension EventSequence {
       fileprivate let consumer: EventConsumer
       private var held: Event?
 
+      /// As of an iterator over the events alone.
+      public var end: SubscriptionEnd? { consumer.mailbox.publicEnd }
+
+      /// As of an iterator over the events alone.
+      public var statistics: DeliveryStatistics { consumer.mailbox.statistics }
+
       fileprivate init(consumer: EventConsumer) {
         self.consumer = consumer
       }

@@ -110,8 +110,11 @@ struct SlowConsumerTests {
     for event in 0..<5 { hub.send(event) }
     hub.finish()
     var notes: [String] = []
-    for await element in oldest { notes.append("\(element)") }
+    var iterator = oldest.makeAsyncIterator()
+    #expect(iterator.end == .finished && iterator.statistics.pending == 2)
+    while let element = await iterator.next() { notes.append("\(element)") }
     #expect(notes == ["missed(3)", "event(3)", "event(4)"])
+    #expect(iterator.statistics.delivered == 2 && iterator.statistics.dropped == 3)
     notes = []
     for await element in newest { notes.append("\(element)") }
     #expect(notes == ["event(0)", "event(1)", "missed(3)"])
