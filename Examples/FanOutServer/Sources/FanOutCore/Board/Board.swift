@@ -17,6 +17,7 @@ public actor Board {
   typealias Waiter = (id: EventID, continuation: CheckedContinuation<Void, Never>)
 
   private let bufferLimit: Int
+  private let whenPressed: @Sendable () -> Void
   private let clock = ContinuousClock()
   private let start: ContinuousClock.Instant
   private let historyLimits: History.Limits
@@ -40,10 +41,14 @@ public actor Board {
   ///   - historyBytes: how many bytes the kept events of all topics may take.
   ///   - bufferLimit: how many events may wait for a subscriber.
   ///   - id: the id before the first event; `nil` if ``begin(after:)`` will say.
+  ///   - whenPressed: called when so many events of a topic have come that buffers may soon be full,
+  ///     so that subscribers who are quick enough lose nothing.
   public init(
-    historyEvents: Int, historyBytes: Int, bufferLimit: Int, startingAfter id: EventID?
+    historyEvents: Int, historyBytes: Int, bufferLimit: Int, startingAfter id: EventID?,
+    whenPressed: @escaping @Sendable () -> Void = {}
   ) {
     self.bufferLimit = bufferLimit
+    self.whenPressed = whenPressed
     historyLimits = History.Limits(eventsPerTopic: historyEvents, bytes: historyBytes)
     history = History(historyLimits, after: id ?? 0)
     lastID = id ?? 0
@@ -76,7 +81,9 @@ extension Board {
     guard event.id > lastID else { return 0 }
     lastID = event.id
     if !waiters.isEmpty { wakeWaiters(through: lastID) }
-    let count = room(event.topic).send(event, at: second)
+    let room = room(event.topic)
+    let count = room.send(event, at: second)
+    if count > 0, room.published % max(1, bufferLimit / 4) == 0 { whenPressed() }
     for emptied in history.append(event) { removeIfUnused(emptied) }
     return count
   }

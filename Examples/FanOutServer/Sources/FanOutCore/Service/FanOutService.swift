@@ -28,14 +28,15 @@ public struct FanOutService: Service {
 
   /// Serves until the service group shuts down.
   public func run() async throws {
-    let board = Board(
-      historyEvents: settings.historyEvents, historyBytes: settings.historyBytes,
-      bufferLimit: settings.bufferLimit,
-      startingAfter: makeLog == nil ? Board.microsecondsSince1970 : nil)
-    let log: any EventLog = makeLog?(board) ?? LocalLog(board)
     let lanes = try await Lanes(
       eventLoops, heartbeat: settings.heartbeat, linger: settings.linger)
     defer { lanes.stop() }
+    let board = Board(
+      historyEvents: settings.historyEvents, historyBytes: settings.historyBytes,
+      bufferLimit: settings.bufferLimit,
+      startingAfter: makeLog == nil ? Board.microsecondsSince1970 : nil,
+      whenPressed: { lanes.hurry() })
+    let log: any EventLog = makeLog?(board) ?? LocalLog(board)
     let front = Front(
       application: application(Routes(settings, board, log, lanes)), board: board, lanes: lanes,
       drain: settings.drain)

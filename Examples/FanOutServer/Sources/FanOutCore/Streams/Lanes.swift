@@ -51,6 +51,13 @@ extension Lanes {
     return place.lane
   }
 
+  /// Does not linger: streams take what waits for them.
+  func hurry() {
+    for place in places.values {
+      place.eventLoop.execute { place.lane.value.executor.hurry() }
+    }
+  }
+
   /// Closes every connection that still has a stream.
   func closeStreams() {
     for place in places.values {
