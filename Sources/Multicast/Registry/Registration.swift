@@ -63,7 +63,9 @@ extension Registration {
   /// Ends the registration, and returns when its callback is not running and never will.
   ///
   /// It waits for this callback alone, not for others of the same invocation. Called from inside
-  /// the callback itself it returns at once: the promise then starts when that callback ends.
+  /// the callback itself, or from a filter or key of the subscription, it returns at once. The
+  /// promise then starts when that call, and every call that other threads had begun before, has
+  /// ended. (Two callbacks that waited for each other would never end.)
   ///
   /// A callback that waits for the task that called this, by whatever means, waits for ever.
   /// Cancelling the task does not end the wait.
@@ -85,7 +87,7 @@ extension Registration {
   ///
   /// - Parameter timeout: how long to wait at the most. If it is zero or less, this only looks.
   /// - Returns: whether the promise holds. From inside the callback itself: `true`, and the promise
-  ///   starts when that callback ends.
+  ///   starts later, as for ``cancelAndWait()``.
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult
   public func cancelAndWait(timeout: Duration) -> Bool {
@@ -101,8 +103,8 @@ extension Registration {
 
   /// Cancels.
   ///
-  /// - Returns: whether there is nothing to wait for, because this is called from inside the
-  ///   callback.
+  /// - Returns: whether it must not wait, because this is called from inside the callback. Other
+  ///   threads may be inside too, and one of them may call this: they would wait for each other.
   private func cancelAndLook() -> Bool {
     cancel()
     ThreadRecord.barrier()

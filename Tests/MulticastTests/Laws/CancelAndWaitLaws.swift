@@ -160,6 +160,66 @@ struct CancelAndWaitLaws {
   }
 
   @Test(
+    "from inside it does not wait for another thread in the same callback; the promise starts later",
+    arguments: StorageStrategy.allCases)
+  func anotherThreadInTheSameCallback(storage: StorageStrategy) {
+    let hub = MulticastDelegate<any Observing>(storage: storage)
+    let delegate = RecordingObserver()
+    let registration = hub.add(delegate)
+    let bothInside = StartBarrier(2)
+    let cancelled = Gate("cancelled from inside")
+    let mayLeave = Gate("the other callback may leave")
+    let finished = Atomic<Bool>(false)
+    let other = RunningThread {
+      hub.forEach { delegate in
+        bothInside.arriveAndWait()
+        mayLeave.wait()
+        delegate.receive(1)
+        finished.store(true, ordering: .relaxed)
+      }
+    }
+    let canceller = RunningThread {
+      hub.forEach { delegate in
+        bothInside.arriveAndWait()
+        #expect(registration.cancelAndWait(timeout: .seconds(60)))
+        delegate.receive(1)
+      }
+      cancelled.open()
+    }
+    cancelled.wait()  // It opens only if the canceller does not wait for the other thread.
+    #expect(!registration.cancelAndWait(timeout: .zero), "the other thread is still inside")
+    mayLeave.open()
+    #expect(registration.cancelAndWait(timeout: .seconds(60)))
+    let hasFinished = finished.load(ordering: .relaxed)
+    #expect(hasFinished)
+    hub.forEach { $0.receive(1) }
+    #expect(delegate.calls == 2)
+    other.join()
+    canceller.join()
+  }
+
+  @Test(
+    "two threads in the same callback can both cancel it and wait",
+    arguments: StorageStrategy.allCases)
+  func twoThreadsInTheSameCallback(storage: StorageStrategy) {
+    let hub = MulticastDelegate<any Observing>(storage: storage)
+    let delegate = RecordingObserver()
+    let registration = hub.add(delegate)
+    let bothInside = StartBarrier(2)
+    let bothReturned = StartBarrier(2)
+    runThreads(2) { _ in
+      hub.forEach { delegate in
+        bothInside.arriveAndWait()
+        #expect(registration.cancelAndWait(timeout: .seconds(60)))
+        bothReturned.arriveAndWait()  // Neither has waited for the other to leave.
+        delegate.receive(1)
+      }
+    }
+    #expect(delegate.calls == 2)
+    #expect(hub.isEmpty)
+  }
+
+  @Test(
     "it waits for a deinit that the end of the call has caused",
     arguments: StorageStrategy.allCases)
   func waitsForTheDeinitOfTheCall(storage: StorageStrategy) {
