@@ -11,7 +11,7 @@ let strict: [SwiftSetting] = [
 
 let package = Package(
   name: "swift-multicast",
-  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
   products: [
     .library(name: "Multicast", targets: ["Multicast"]),
     .executable(name: "multicast-demo", targets: ["MulticastDemo"]),

@@ -1,7 +1,11 @@
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
 #endif
 
 /// A mutual-exclusion lock over `pthread_mutex_t`.
@@ -22,7 +26,7 @@ struct Lock: ~Copyable, @unchecked Sendable {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     let error = pthread_mutex_init(mutex, nil)
-    precondition(error == 0, "pthread_mutex_init failed with error \(error)")
+    require(error == 0, "Multicast: pthread_mutex_init failed with error \(error)")
   }
 
   deinit {
@@ -47,14 +51,14 @@ struct Lock: ~Copyable, @unchecked Sendable {
   private borrowing func lock() {
     perturb()
     let error = pthread_mutex_lock(mutex)
-    precondition(error == 0, "pthread_mutex_lock failed with error \(error)")
+    require(error == 0, "Multicast: pthread_mutex_lock failed with error \(error)")
     perturb()
   }
 
   private borrowing func unlock() {
     perturb()
     let error = pthread_mutex_unlock(mutex)
-    precondition(error == 0, "pthread_mutex_unlock failed with error \(error)")
+    require(error == 0, "Multicast: pthread_mutex_unlock failed with error \(error)")
     perturb()
   }
 }
@@ -79,7 +83,7 @@ struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
     #else
       let error = pthread_rwlock_init(handle, nil)
     #endif
-    precondition(error == 0, "pthread_rwlock_init failed with error \(error)")
+    require(error == 0, "Multicast: pthread_rwlock_init failed with error \(error)")
   }
 
   deinit {
@@ -91,7 +95,7 @@ struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
   borrowing func withReadLock<R>(_ body: () -> R) -> R {
     perturb()
     let error = pthread_rwlock_rdlock(handle)
-    precondition(error == 0, "pthread_rwlock_rdlock failed with error \(error)")
+    require(error == 0, "Multicast: pthread_rwlock_rdlock failed with error \(error)")
     perturb()
     defer {
       pthread_rwlock_unlock(handle)
@@ -104,7 +108,7 @@ struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
   borrowing func withWriteLock<R>(_ body: () -> R) -> R {
     perturb()
     let error = pthread_rwlock_wrlock(handle)
-    precondition(error == 0, "pthread_rwlock_wrlock failed with error \(error)")
+    require(error == 0, "Multicast: pthread_rwlock_wrlock failed with error \(error)")
     perturb()
     defer {
       pthread_rwlock_unlock(handle)

@@ -9,8 +9,12 @@
 
   #if canImport(Darwin)
     internal import Darwin
-  #else
+  #elseif canImport(Glibc)
     internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #elseif canImport(Android)
+    internal import Android
   #endif
 
   /// Spins, lets other threads run, or sleeps, now and then.

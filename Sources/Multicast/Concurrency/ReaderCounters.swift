@@ -24,8 +24,12 @@ public import Synchronization
 
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
 #endif
 
 /// Counters of the readers inside read sections, on as many cache lines as contention asks for.

@@ -19,6 +19,10 @@
 
 public import Synchronization
 
+#if _pointerBitWidth(_32)
+  #error("Multicast needs 64-bit pointers")
+#endif
+
 /// One registration: what is called, and whether it still may be.
 ///
 /// An entry is referenced by the storage of its registry until it is removed, by snapshots that

@@ -153,7 +153,9 @@ extension Registry {
 extension Registry {
   /// The entries that are registered now, for an invocation that may suspend.
   @usableFromInline var retainedSnapshot: EntrySnapshot {
-    guard let snapshotCache else { preconditionFailure("the hub awaits its delegates") }
+    guard let snapshotCache else {
+      fatalError("Multicast: only a MulticastActor takes retained snapshots")
+    }
     return snapshotCache.snapshot(of: storage)
   }
 }

@@ -5,8 +5,12 @@ import Testing
 
 #if canImport(Darwin)
   import Darwin
-#else
+#elseif canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
 #endif
 
 @Suite("Promise 11: adding and removing cost amortised O(1) at any size")
