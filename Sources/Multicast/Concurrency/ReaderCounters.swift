@@ -66,6 +66,7 @@ struct ReaderCounters: ~Copyable {
   }
 
   deinit {
+    // Relaxed: nobody else has the counters any more.
     let large = current.load(ordering: .relaxed)
     if large != small { Self.freeBlock(large, header: Self.stride) }
     Self.freeBlock(small, header: 16)
@@ -105,6 +106,7 @@ extension ReaderCounters {
     let ticket =
       (base + (thread.pointee.stripe & mask) &* Self.stride).assumingMemoryBound(to: Counter.self)
       + column
+    // Relaxed: a guess, which the exchange checks.
     let count = ticket.pointee.load(ordering: .relaxed)
     // Sequentially consistent: see the head of this file.
     let (exchanged, _) = ticket.pointee.compareExchange(
@@ -116,8 +118,10 @@ extension ReaderCounters {
   /// Counts the calling thread in where it has just met another one, and avoids the next meeting.
   @usableFromInline @inline(never)
   borrowing func enterContended(_ thread: ThreadRecord.Pointer, _ ticket: Ticket) {
+    // Sequentially consistent: it takes the place of the exchange in `enter`.
     ticket.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
     thread.pointee.stripe &+= 1
+    // Relaxed: a guess, which `grow` checks.
     if current.load(ordering: .relaxed) == small { grow() }
   }
 
@@ -141,12 +145,14 @@ extension ReaderCounters {
   ///
   /// - Complexity: O(stripes).
   borrowing func isDrained() -> Bool {
-    let column = phase.load(ordering: .relaxed) ^ 1  // Only the caller changes it.
+    // Relaxed: only the caller changes it.
+    let column = phase.load(ordering: .relaxed) ^ 1
     // Sequentially consistent: pairs with the load in `enter`. A reader that found this block and
     // then something that was unlinked later entered before the unlinking, so we find the block.
     let base = current.load(ordering: .sequentiallyConsistent)
     guard isZero(small, column) else { return false }
     guard base != small else { return true }
+    // SAFETY: see the layout of a block above.
     let mask = (base - 8).assumingMemoryBound(to: Int.self).pointee
     for stripe in 0...mask where !isZero(base + stripe * Self.stride, column) { return false }
     return true
@@ -154,11 +160,13 @@ extension ReaderCounters {
 
   /// Sends new readers to the other column.
   borrowing func flip() {
+    // Relaxed: only the caller changes it. Sequentially consistent: see `isDraining`.
     phase.store(phase.load(ordering: .relaxed) ^ 1, ordering: .sequentiallyConsistent)
   }
 
   private borrowing func isZero(_ stripe: UnsafeMutableRawPointer, _ column: Int) -> Bool {
     // SAFETY: `stripe` points at the two counters of a stripe, bound by `makeBlock`.
+    // Sequentially consistent: see the head of this file.
     stripe.assumingMemoryBound(to: Counter.self)[column]
       .load(ordering: .sequentiallyConsistent) == 0
   }
@@ -166,6 +174,8 @@ extension ReaderCounters {
   private borrowing func grow() {
     let block = Self.makeBlock(
       stripes: Self.stripesUnderContention, stride: Self.stride, header: Self.stride)
+    // Sequentially consistent: publishes the block with its contents, and pairs with the loads in
+    // `enter` and `isDrained`.
     let (exchanged, _) = current.compareExchange(
       expected: small, desired: block, ordering: .sequentiallyConsistent)
     if !exchanged { Self.freeBlock(block, header: Self.stride) }

@@ -66,6 +66,7 @@ struct Reclaimer: ~Copyable, @unchecked Sendable {
 
   /// Destroys what is left. There are no readers any more.
   deinit {
+    // Acquiring: the links and what they hold.
     lists.pointee.newer.append(RetiredList(retired.load(ordering: .acquiring)))
     lists.pointee.older.append(lists.pointee.newer)
     lists.pointee.older.destroy()
@@ -82,10 +83,12 @@ extension Reclaimer {
   borrowing func retire(_ object: AnyObject) {
     let link = Retired(object)
     let unmanaged = Unmanaged.passRetained(link)
+    // Relaxed: a guess, which the exchange checks; nothing is read through it.
     var head = retired.load(ordering: .relaxed)
     while true {
       link.next = head
-      // Releasing: publishes the link. The list is taken as a whole, so there is no ABA.
+      // Releases the link; sequentially consistent, because a collector that is asked to look again
+      // has to find it. The list is taken as a whole, so there is no ABA.
       let (pushed, latest) = retired.compareExchange(
         expected: head, desired: unmanaged, ordering: .sequentiallyConsistent)
       if pushed { break }
@@ -110,12 +113,14 @@ extension Reclaimer {
 
   /// Destroys what nobody can hold, or asks the current collector to look again.
   private borrowing func collect() {
+    // Sequentially consistent: if it is `asked`, the collector has yet to look once more, and will
+    // see what we did before. Any other value is a guess, which the exchange checks.
     var observed = role.load(ordering: .sequentiallyConsistent)
     while true {
       let desired = observed == Self.collecting ? Self.asked : Self.collecting
       if observed == Self.asked { return }
-      // Acquiring: takes the lists over from the last collector. Sequentially consistent: see the
-      // head of this file.
+      // Acquires the lists from the last collector; sequentially consistent, see the head of this
+      // file.
       let (exchanged, latest) = role.compareExchange(
         expected: observed, desired: desired, ordering: .sequentiallyConsistent)
       if exchanged { break }
@@ -126,11 +131,13 @@ extension Reclaimer {
     var again = true
     while again {
       let isIdle = advance(&unreachable)
-      // Releasing: hands the lists over. If this fails, somebody has asked for another look.
+      // Releases the lists to the next collector; sequentially consistent, see the head of this
+      // file. If this fails, somebody has asked for another look.
       again = !role.compareExchange(
         expected: Self.collecting, desired: isIdle ? Self.idle : Self.pending,
         ordering: .sequentiallyConsistent
       ).exchanged
+      // Sequentially consistent: whoever has found `asked` did so before the look that follows.
       if again { role.store(Self.collecting, ordering: .sequentiallyConsistent) }
     }
     unreachable.destroy()
@@ -141,7 +148,8 @@ extension Reclaimer {
   /// - Returns: whether nothing is left.
   private borrowing func advance(_ unreachable: inout RetiredList) -> Bool {
     while true {
-      // Acquiring: the links and what they hold. Taken before the counters are looked at.
+      // Acquires the links and what they hold; sequentially consistent, because it comes after the
+      // role was written and before the counters are looked at.
       lists.pointee.newer.append(
         RetiredList(retired.exchange(nil, ordering: .sequentiallyConsistent)))
       if lists.pointee.newer.isEmpty && lists.pointee.older.isEmpty { return true }

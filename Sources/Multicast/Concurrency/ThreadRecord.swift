@@ -108,12 +108,13 @@ extension ThreadRecord {
       candidate = record.pointee.sibling
     }
     if outer == nil { cmulticast_barrier_prepare() }
+    // Relaxed: this thread has written it.
     let record = acquire(owner: outer?.pointee.owner.load(ordering: .relaxed))
     record.pointee.sibling = outer
     if let outer { record.pointee.stripe = outer.pointee.stripe }
     cmulticast_thread_set(record)
     let error = pthread_setspecific(exitKey, record)
-    precondition(error == 0, "pthread_setspecific failed with error \(error)")
+    require(error == 0, "Multicast: pthread_setspecific failed with error \(error)")
     return record
   }
 
@@ -136,9 +137,11 @@ extension ThreadRecord {
     while true {
       record.initialize(
         to: ThreadRecord(
+          // Relaxed: any number will do.
           stripe: threadCount.wrappingAdd(1, ordering: .relaxed).oldValue,
           next: next, owner: owner ?? UnsafeRawPointer(record)))
-      // Releasing: publishes the record's contents. Nobody removes, so there is no ABA.
+      // Releases the record's contents, and if it fails acquires those of the one that will be
+      // behind it. Nobody removes, so there is no ABA.
       let (published, latest) = all.compareExchange(
         expected: next, desired: record, ordering: .acquiringAndReleasing)
       if published { return record }
@@ -179,7 +182,7 @@ extension ThreadRecord {
       guard let pointer else { return }
       ThreadRecord.abandon(pointer.assumingMemoryBound(to: ThreadRecord.self))
     }
-    precondition(error == 0, "pthread_key_create failed with error \(error)")
+    require(error == 0, "Multicast: pthread_key_create failed with error \(error)")
     return key
   }()
 }
@@ -198,6 +201,7 @@ extension ThreadRecord {
     var candidate = newestOfThisThread
     while let record = candidate {
       for index in 0..<record.pointee.depth
+      // Relaxed: our own frame.
       where record.pointee.frames[index].load(ordering: .relaxed) == entry { return true }
       candidate = record.pointee.sibling
     }
@@ -208,6 +212,7 @@ extension ThreadRecord {
   ///
   /// - Complexity: O(threads).
   static func isCalled(_ entry: UnsafeRawPointer) -> Bool {
+    // Acquiring: the records with their contents.
     var candidate = all.load(ordering: .acquiring)
     while let record = candidate {
       for index in 0..<capacity

@@ -57,9 +57,10 @@ extension ConcurrentInvocation {
   @inlinable
   func run(_ child: Child) async -> Reply<Answer> {
     guard !isOver.load(ordering: .relaxed) else { return .notCalled(child) }
+    // SAFETY: the snapshot, which `self` keeps, holds the entry.
     let entry = snapshot.entries[child.index]
     let call = child.call
-    call.pointee.task.store(.current, ordering: .relaxed)
+    call.pointee.task.store(.current, ordering: .relaxed)  // Relaxed: see `TaskCall`.
     guard call.pointee.begin(entry, lightBarrierIsFence: lightBarrierIsFence) else {
       call.pointee.end()
       return .notCalled(child)
@@ -94,6 +95,7 @@ extension ConcurrentInvocation {
   /// Whether the delegate at `index` can still be called.
   @usableFromInline
   func isLive(_ index: Int) -> Bool {
+    // SAFETY: as in `run`.
     snapshot.entries[index]._withUnsafeGuaranteedRef { $0.isLive }
   }
 }

@@ -21,6 +21,7 @@ final class EntrySnapshot: @unchecked Sendable {
   }
 
   deinit {
+    // SAFETY: nobody has the snapshot any more; each reference is given back once.
     for index in 0..<count { entries[index].release() }
     entries.deallocate()
   }

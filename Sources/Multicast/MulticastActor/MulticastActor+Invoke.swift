@@ -34,6 +34,8 @@ extension MulticastActor {
       if hasTurn { endTurn() }
     }
     for index in 0..<snapshot.count {
+      // SAFETY: the snapshot, which lives until the end, holds the entry; the entry holds the value,
+      // with its target if that is strong.
       let entry = snapshot.entries[index]
       guard call.pointee.begin(entry, lightBarrierIsFence: lightBarrierIsFence) else { continue }
       let head = entry.head

@@ -21,6 +21,8 @@ public import Synchronization
 ///
 /// ## Thread safety
 /// `next` belongs to the pool. Everything else is atomic, and written by one task at a time.
+// `task` and `parent` are stored and loaded relaxed: a task looks for itself, or for one that waits
+// for it. What that one has stored was there before the task began.
 @usableFromInline
 struct TaskCall: ~Copyable {
   @usableFromInline typealias Pointer = UnsafeMutablePointer<TaskCall>
@@ -60,6 +62,7 @@ final class TaskCalls: @unchecked Sendable {
   }
 
   deinit {
+    // Acquiring: the blocks with their contents.
     var candidate = blocks.load(ordering: .acquiring)
     while let block = candidate {
       candidate = block.pointee.next
@@ -106,7 +109,7 @@ extension TaskCalls {
   }
 
   private func grow() -> TaskCall.Pointer {
-    let newest = blocks.load(ordering: .relaxed)  // Only the actor changes it.
+    let newest = blocks.load(ordering: .relaxed)  // Relaxed: only the actor changes it.
     let capacity = newest.map { $0.pointee.capacity * 2 } ?? 4
     // SAFETY: freed by `deinit`, and by nobody else.
     let calls = TaskCall.Pointer.allocate(capacity: capacity)
@@ -160,6 +163,7 @@ extension TaskCalls {
   func isCalledByCurrentTask(_ entry: UnsafeRawPointer) -> Bool {
     TaskIdentity.anyWaitingForCurrent { task in
       contains {
+        // Relaxed: as `task`, by the same one.
         $0.pointee.entry.load(ordering: .relaxed) == entry
           && $0.pointee.task.load(ordering: .relaxed) == task
       }
@@ -175,6 +179,7 @@ extension TaskCalls {
   }
 
   private func contains(_ isMatch: (TaskCall.Pointer) -> Bool) -> Bool {
+    // Acquiring: the blocks with their contents.
     var candidate = blocks.load(ordering: .acquiring)
     while let block = candidate {
       for index in 0..<block.pointee.capacity where isMatch(block.pointee.calls + index) {

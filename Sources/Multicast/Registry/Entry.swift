@@ -170,6 +170,7 @@ extension Entry {
     // Behind the value, if there is one: the keeper.
     let keeperOffset = (offset + MemoryLayout<Value>.size + 7) & ~7
     let words = keeperOffset / 8 + (keeper == nil ? 0 : 1)
+    // SAFETY: `create` makes an instance of the class that it is called on.
     let entry = unsafeDowncast(
       Entry.create(minimumCapacity: words, makingHeaderWith: { _ in () }), to: Entry.self)
     entry.head.initialize(
@@ -244,6 +245,7 @@ extension Entry {
   ///
   /// Never call it inside a critical section: it may become the last owner of the target.
   var isLive: Bool {
+    // Acquiring: pairs with whoever removed the entry.
     guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return false }
     return !isDead
   }
@@ -266,6 +268,7 @@ extension Entry {
 
   /// The value, retained, if the entry is live.
   func liveValue<Value>(as _: Value.Type) -> Value? {
+    // Acquiring: pairs with whoever removed the entry.
     guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return nil }
     let value = Entry.value(head, as: Value.self)
     guard head.pointee.isWeak else { return value.pointee.value }

@@ -72,6 +72,7 @@ extension Registry {
       let end = slot + count
       while slot != end {
         SlotList.prefetch(slot)
+        // Sequentially consistent: as above.
         if let entry = slot.pointee.load(ordering: .sequentiallyConsistent) {
           perturb()
           guard try step(&visit, entry) else { return }

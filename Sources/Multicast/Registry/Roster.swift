@@ -78,6 +78,7 @@ extension Roster {
   ///
   /// - Complexity: amortised O(1).
   mutating func remove(_ entry: Entry) -> Entry? {
+    // Relaxed: it changes under the lock only.
     let state = entry.head.pointee.state.load(ordering: .relaxed)
     guard EntryHead.isActive(state) else { return nil }
     let removed = take(.passUnretained(entry), from: Int(entry.head.pointee.slot))

@@ -121,12 +121,14 @@ extension PublishedSlots {
   func snapshot() -> ContiguousArray<Entry?> {
     let ticket = reclaimer.readers.enter(ThreadRecord.current)
     defer { reclaimer.leave(ticket) }
+    // Sequentially consistent: see the head of this file.
     let list = SlotList(current.load(ordering: .sequentiallyConsistent))
     // Sequentially consistent: see `EventHub.finish`.
     let count = list.header.pointee.count.load(ordering: .sequentiallyConsistent)
     var entries: ContiguousArray<Entry?> = []
     entries.reserveCapacity(count)
     for slot in 0..<count {
+      // Sequentially consistent: see the head of this file.
       // SAFETY: the read section keeps the entry, so it can be retained.
       if let entry = list.slots[slot].load(ordering: .sequentiallyConsistent) {
         entries.append(entry.takeUnretainedValue())
@@ -138,6 +140,7 @@ extension PublishedSlots {
 
 // MARK: - Writing
 
+// Relaxed, where nothing else is said: only the writer changes the list, its count and its slots.
 extension PublishedSlots {
   private var list: SlotList { SlotList(current.load(ordering: .relaxed)) }
 
@@ -154,6 +157,7 @@ extension PublishedSlots {
   func append(_ entry: Entry) {
     let list = list
     let slot = used
+    // Relaxed: published by the count below.
     list.slots[slot].store(.passRetained(entry), ordering: .relaxed)
     perturb()
     // Releasing: a reader that sees the count sees the entry. Sequentially consistent: see
@@ -170,10 +174,11 @@ extension PublishedSlots {
     let new = SlotList.make(capacity: capacity)
     var count = 0
     for entry in entries {
+      // Relaxed: published with the list below.
       new.slots[count].store(entry, ordering: .relaxed)
       count += 1
     }
-    new.header.pointee.count.store(count, ordering: .relaxed)
+    new.header.pointee.count.store(count, ordering: .relaxed)  // Likewise.
     publish(new)
   }
 
