@@ -1,6 +1,5 @@
-internal import Dispatch
-
-/// Counts down from the number of mailboxes that are being flushed, and then tells whoever waits.
+/// Counts down from the number of those that somebody waits for, as for mailboxes in a flush, and
+/// then tells whoever waits.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.

@@ -55,7 +55,7 @@ extension BufferingPolicy {
   public static var latest: BufferingPolicy { .bounded(1, whenFull: .dropOldest) }
 
   /// At most one event for each key: a new one takes the place of the one with its key that waits,
-  /// which is dropped, and counted.
+  /// which is dropped, and counted. Events of a replay are not coalesced with each other.
   ///
   /// - Parameter key: computes the key of an event. It is called by senders, and so are the key's
   ///   `hash(into:)` and `==`; no lock is held then.

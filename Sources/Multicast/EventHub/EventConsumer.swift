@@ -3,7 +3,7 @@ internal import Synchronization
 /// One iteration over the events of a hub; its end is the end of the subscription.
 ///
 /// ## Thread safety
-/// `cancel` may be called from any thread, the rest by the iterating task.
+/// It belongs to the iterating task.
 @usableFromInline
 final class EventConsumer: Sendable {
   /// `nil` if the hub was gone already.
@@ -16,11 +16,13 @@ final class EventConsumer: Sendable {
   }
 
   deinit {
-    cancel()
+    stop()
   }
 
-  func cancel() {
+  /// Ends the subscription. What was taken and not returned is discarded.
+  private func stop() {
     registration?.cancel()
+    mailbox.abandon()
   }
 
   /// The next event of those that were taken already, unless the task is cancelled.
@@ -42,7 +44,7 @@ final class EventConsumer: Sendable {
       if let item = mailbox.nextTaken() { return item }
       if mailbox.takeMore() { continue }
       if mailbox.isExhausted {
-        cancel()
+        stop()
         return nil
       }
       await withTaskCancellationHandler {
@@ -53,7 +55,7 @@ final class EventConsumer: Sendable {
         mailbox.interrupt()
       }
     }
-    cancel()
+    stop()
     return nil
   }
 }

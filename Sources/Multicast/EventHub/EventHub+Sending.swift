@@ -8,7 +8,8 @@ extension EventHub {
   ///
   /// - Returns: how many subscribers were called or have the event in their buffer. After
   ///   ``finish()``: 0, and the event is counted as refused. If the order is total: how many
-  ///   subscribers there are; if somebody else is delivering, they get the event after this has
+  ///   subscriptions there are, those among them that do not get it (their owner is gone, their
+  ///   filter refuses it); if somebody else is delivering, they get the event after this has
   ///   returned.
   /// - Complexity: O(subscribers). If anybody has a buffer, one allocation for all of them.
   @inlinable @discardableResult
@@ -19,7 +20,9 @@ extension EventHub {
     return deliver(event, 0)
   }
 
-  /// Hands each of `events` to every subscriber, one after the other.
+  /// Hands each of `events` to every subscriber, one after the other, as ``send(_:)`` does.
+  ///
+  /// - Complexity: O(events × subscribers).
   public func send(contentsOf events: some Sequence<Event>) {
     for event in events { send(event) }
   }
@@ -28,11 +31,15 @@ extension EventHub {
   /// `.suspend` is full.
   ///
   /// Every other subscriber gets the event at once. If the task is cancelled, the event is dropped
-  /// for those that still have no room, and counted.
+  /// for those that still have no room, and counted. After ``finish()`` it is refused and counted.
   ///
   /// If the order is total, events that are sent meanwhile may overtake this one in the buffers
-  /// that were full.
+  /// that were full; and if somebody else is delivering, this waits until they have delivered this
+  /// one too, which cancellation does not end.
+  ///
+  /// - Complexity: O(subscribers), and the wait.
   public func sendWaiting(_ event: Event) async {
+    // Acquiring: as in `send`.
     guard !finishing.isRaised.load(ordering: .acquiring) else {
       refuse()
       return
@@ -44,10 +51,14 @@ extension EventHub {
       deliver(event, 0, waiters: waiter)
     }
     await waiter.wait()
+    // If the task is cancelled, buffers drop the event inside `Task.cancel()`, where no user code may
+    // run: this is the last reference.
+    withExtendedLifetime(event) {}
   }
 
   @usableFromInline @inline(never) @discardableResult
   func refuse() -> Int {
+    // Relaxed: a number to be looked at.
     refused.wrappingAdd(1, ordering: .relaxed)
     return 0
   }

@@ -2,7 +2,7 @@ public import Dispatch
 internal import Synchronization
 
 extension EventHub {
-  /// Calls `handler` with each event from now on.
+  /// Calls `handler` with the replay, if the hub has one, and with each event from then on.
   ///
   /// Without a queue, the sender calls the handler. With a queue it is called there, one event
   /// after the other and in the order of each sender, even if the queue is concurrent. If the hub
@@ -28,8 +28,9 @@ extension EventHub {
 
   /// Calls `handler` with `owner` and each event, as long as `owner` lives.
   ///
-  /// The hub does not keep `owner` alive but for the duration of each call. The subscription ends
-  /// with the owner, not with the handle.
+  /// The hub does not keep `owner` alive but for the duration of each call, and while a sender puts
+  /// an event into its buffer: there its `deinit` may run, if that was the last reference. The
+  /// subscription ends with the owner, not with the handle.
   ///
   /// - Parameters:
   ///   - owner: whose subscription it is.
@@ -38,6 +39,7 @@ extension EventHub {
   ///   - filter: which events the subscriber gets; called by senders.
   ///   - handler: what to do with an event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
+  /// - Complexity: amortised O(1), and O(replay).
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
     with owner: Owner, on queue: DispatchQueue? = nil,
@@ -53,7 +55,7 @@ extension EventHub {
       { event in unretained._withUnsafeGuaranteedRef { handler($0, event) } }, owner: owner)
   }
 
-  /// The events from now on, as an asynchronous sequence.
+  /// The replay, if the hub has one, and the events from then on, as an asynchronous sequence.
   ///
   /// The subscription begins before this returns: no event is lost between this and the first
   /// `next()`. See ``EventSequence``.
@@ -71,6 +73,9 @@ extension EventHub {
 
   /// The first event of the replay, or from now on, that satisfies `predicate`, or `nil` if the hub
   /// finishes or the task is cancelled before.
+  ///
+  /// - Parameter predicate: called by senders, as a filter is.
+  /// - Complexity: O(replay), and the wait.
   public func first(where predicate: @escaping @Sendable (Event) -> Bool) async -> Event? {
     let iterator = events(where: predicate).makeIterator()
     return await iterator.next()
@@ -148,7 +153,6 @@ extension EventHub {
     return registration
   }
 
-  /// Removes an entry whose mailbox is exhausted.
   /// What a mailbox on a queue does when it is exhausted.
   ///
   /// It keeps the registry, which keeps the mailbox, until then; and that comes, because a hub that

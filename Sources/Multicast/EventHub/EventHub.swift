@@ -135,7 +135,8 @@ extension EventHub {
   }
 
   func finish(_ entry: Entry) {
-    if let mailbox = entry.head.pointee.mailbox?.takeUnretainedValue() {
+    // One whose owner is gone has ended already.
+    if !entry.isDead, let mailbox = entry.head.pointee.mailbox?.takeUnretainedValue() {
       mailbox.close(.finished, for: entry)
     } else {
       registry.remove(entry)

@@ -3,7 +3,7 @@
 /// The subscription begins with `events`. The first iterator takes it over, and it ends when the
 /// iterator is dropped, when its task is cancelled, when the hub finishes and what waits was
 /// delivered, or, if there never was an iterator, when the sequence is abandoned. An iterator after
-/// the first begins a subscription of its own, with the events from then on.
+/// the first begins a subscription of its own, with the replay and the events from then on.
 ///
 /// ## Thread safety
 /// The sequence may be handed around. An iterator belongs to one task at a time.
@@ -17,6 +17,7 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
     source = EventSource(subscribe)
   }
 
+  /// The iterator that takes the subscription over, or, after the first, one with its own.
   public func makeAsyncIterator() -> Iterator {
     Iterator(consumer: source.take())
   }
@@ -68,6 +69,7 @@ extension EventSequence {
 
   /// An event, or a note that some were lost.
   public enum Noted: Sendable {
+    /// An event, as the plain sequence has it.
     case event(Event)
     /// So many events were lost at this point.
     case missed(Int)
@@ -80,6 +82,7 @@ extension EventSequence {
 
     fileprivate let source: EventSource
 
+    /// As of the plain sequence: it is the same subscription.
     public func makeAsyncIterator() -> Iterator {
       Iterator(consumer: source.take())
     }

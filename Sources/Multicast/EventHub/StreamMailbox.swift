@@ -57,6 +57,14 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
     return taken > 0
   }
 
+  /// The task takes nothing more: what it has taken and not returned is discarded.
+  func abandon() {
+    guard taken > 0 else { return }
+    finish(lock.withLock { backlog.finishTaken(delivered: taken - batch.count) })
+    taken = 0
+    batch = RingBuffer()
+  }
+
   /// Ends the sleep for good: the task is cancelled. Runs no user code.
   func interrupt() {
     lock.withLock {
@@ -68,6 +76,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   /// Returns when something waits, nothing more will come, or the task is cancelled.
   func sleep() async {
+    // SAFETY: resumed once: here, or by whoever takes it out under the lock.
     await withUnsafeContinuation { continuation in
       let mayGoOn = lock.withLock {
         guard !isInterrupted, backlog.sleep() else { return true }

@@ -48,7 +48,10 @@ extension Subscription {
   /// Why nothing more is coming, or `nil` as long as more may come. Events that wait may still be
   /// delivered then.
   public var end: SubscriptionEnd? {
-    if let mailbox { return mailbox.publicEnd }
+    if let mailbox {
+      // Whoever has lost its owner is not told so. Asked again: it may have ended between the looks.
+      return mailbox.publicEnd ?? (registration.isActive ? nil : mailbox.publicEnd ?? .cancelled)
+    }
     guard !registration.isActive else { return nil }
     return noteEarlyEnd() ? .cancelled : .finished
   }
@@ -92,6 +95,7 @@ extension Subscription {
   /// Ends the subscription, and blocks until its handler is not running and never will, or until
   /// `timeout` has passed. See ``Registration/cancelAndWait(timeout:)``.
   ///
+  /// - Parameter timeout: how long to wait at the most.
   /// - Returns: whether the promise holds.
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult

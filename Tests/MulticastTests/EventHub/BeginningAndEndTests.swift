@@ -110,13 +110,16 @@ struct BeginningAndEndTests {
     let cancelled = hub.subscribe { _ in }
     let finished = hub.subscribe { _ in }
     var owner: RecordingObserver? = RecordingObserver()
+    let queue = DispatchQueue(label: "queue")
     let orphaned = owner.map { hub.subscribe(with: $0) { _, _ in } }
+    let orphanedOnAQueue = owner.map { hub.subscribe(with: $0, on: queue) { _, _ in } }
+    #expect(orphaned?.end == nil && orphanedOnAQueue?.end == nil)
     cancelled.cancel()
     owner = nil
-    #expect(orphaned?.end == .cancelled)
+    #expect(orphaned?.end == .cancelled && orphanedOnAQueue?.end == .cancelled)
     hub.finish()
     #expect(cancelled.end == .cancelled)
-    #expect(orphaned?.end == .cancelled)
+    #expect(orphaned?.end == .cancelled && orphanedOnAQueue?.end == .cancelled)
     #expect(finished.end == .finished)
   }
 

@@ -60,6 +60,23 @@ struct CancellationTests {
     #expect(hub.subscriberCount == 0)
   }
 
+  @Test("what an iterator has taken and does not return is discarded, and counted")
+  func takenAndNotReturned() async {
+    let tracker = LifetimeTracker()
+    let hub = EventHub<RecordingObserver>()
+    let statistics = await Task {
+      let iterator = hub.events().makeAsyncIterator()
+      for _ in 0..<5 { hub.send(RecordingObserver(tracker: tracker)) }
+      // It takes all of them at once.
+      _ = await iterator.next()
+      withUnsafeCurrentTask { $0?.cancel() }
+      #expect(await iterator.next() == nil)
+      #expect(tracker.live == 0)
+      return iterator.statistics
+    }.value
+    #expect(statistics.delivered == 1 && statistics.discarded == 4 && statistics.pending == 0)
+  }
+
   @Test("a consumer that never iterates, or is abandoned, leaves nothing behind")
   func abandoned() async {
     let tracker = LifetimeTracker()
