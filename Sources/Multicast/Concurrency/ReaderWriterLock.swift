@@ -1,0 +1,71 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
+#endif
+
+/// A readers-writer lock over `pthread_rwlock_t`, for the `readerWriterLock` strategy alone.
+struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
+  // Sendable and SAFETY: as for `Lock`.
+  private let handle: UnsafeMutablePointer<pthread_rwlock_t>
+
+  init() {
+    handle = .allocate(capacity: 1)
+    handle.initialize(to: pthread_rwlock_t())
+    #if canImport(Glibc)
+      // By default readers go first, and as long as they overlap no writer ever comes in. Nobody
+      // reads inside of a read section, so the kind that forbids that is right.
+      var attributes = pthread_rwlockattr_t()
+      pthread_rwlockattr_init(&attributes)
+      defer { pthread_rwlockattr_destroy(&attributes) }
+      pthread_rwlockattr_setkind_np(
+        &attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP))
+      let error = pthread_rwlock_init(handle, &attributes)
+    #else
+      let error = pthread_rwlock_init(handle, nil)
+    #endif
+    require(error == 0, "Multicast: pthread_rwlock_init failed with error \(error)")
+  }
+
+  deinit {
+    pthread_rwlock_destroy(handle)
+    handle.deallocate()
+  }
+
+  /// Runs `body` beside other readers, but not beside a writer.
+  borrowing func withReadLock<R>(_ body: () -> R) -> R {
+    perturb()
+    let error = pthread_rwlock_rdlock(handle)
+    require(error == 0, "Multicast: pthread_rwlock_rdlock failed with error \(error)")
+    perturb()
+    defer {
+      pthread_rwlock_unlock(handle)
+      perturb()
+    }
+    return body()
+  }
+
+  /// Runs `body` alone.
+  borrowing func withWriteLock<R>(_ body: () -> R) -> R {
+    perturb()
+    let error = pthread_rwlock_wrlock(handle)
+    require(error == 0, "Multicast: pthread_rwlock_wrlock failed with error \(error)")
+    perturb()
+    defer {
+      pthread_rwlock_unlock(handle)
+      perturb()
+    }
+    return body()
+  }
+
+  /// Runs `body` alone if nobody holds the lock at this moment, otherwise returns `nil`.
+  borrowing func withWriteLockIfAvailable<R>(_ body: () -> R) -> R? {
+    guard pthread_rwlock_trywrlock(handle) == 0 else { return nil }
+    defer { pthread_rwlock_unlock(handle) }
+    return body()
+  }
+}
