@@ -4,7 +4,7 @@ import MulticastTestSupport
 import Synchronization
 import Testing
 
-@Suite("Cancelling a consuming task while an event is sent never deadlocks")
+@Suite("Promise 8: cancelling a consuming task while an event is sent never deadlocks")
 struct CancellationTests {
   @Test("in many racing rounds, from other threads", arguments: StorageStrategy.allCases)
   func racingRounds(_ strategy: StorageStrategy) async {

@@ -4,7 +4,7 @@ import MulticastTestSupport
 import Synchronization
 import Testing
 
-@Suite("Order")
+@Suite("Promise 6: each sender's events in order, and with a total order one order for all")
 struct OrderingTests {
   @Test(
     "perSender: each subscriber sees each sender's events in order",

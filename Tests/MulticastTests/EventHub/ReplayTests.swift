@@ -3,7 +3,7 @@ import Multicast
 import MulticastTestSupport
 import Testing
 
-@Suite("Subscribing with replay has no gap and no duplicate")
+@Suite("Promise 8: subscribing with replay has no gap and no duplicate")
 struct ReplayTests {
   @Test("the newest come first", arguments: Ordering.allCases)
   func replaysTheNewest(_ ordering: Ordering) async {

@@ -3,7 +3,7 @@ import Multicast
 import MulticastTestSupport
 import Testing
 
-@Suite("A slow subscriber never slows another one and never grows memory beyond its own policy")
+@Suite("Promise 7: a slow subscriber slows no other one and takes no more than its policy says")
 struct SlowConsumerTests {
   static let policies: [BufferingPolicy<Int>] = [
     .bounded(4, whenFull: .dropOldest), .bounded(4, whenFull: .dropNewest),

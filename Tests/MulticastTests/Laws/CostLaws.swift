@@ -57,7 +57,7 @@ struct CostLaws {
     #expect(each < 100_000, "\(each) ns for each")
   }
 
-  @Test("a registration costs at most 128 bytes beside the delegate")
+  @Test("a registration costs at most 112 bytes beside the delegate")
   func memoryOfARegistration() throws {
     let hub = MulticastDelegate<any Observing>(storage: .waitFree)
     let delegates = (0..<100_000).map { RecordingObserver($0) }
@@ -66,7 +66,7 @@ struct CostLaws {
     let entry = try #require(storage.snapshot().first??.allocatedBytes)
     // A word in the list and a word in the index for each place.
     let places = storage.slots.capacity * 2 * MemoryLayout<Int>.size / delegates.count
-    #expect(entry + places <= 128, "\(entry) for the entry, \(places) for its place")
+    #expect(entry + places <= 112, "\(entry) for the entry, \(places) for its place")
   }
 }
 

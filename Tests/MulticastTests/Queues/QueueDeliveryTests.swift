@@ -3,7 +3,7 @@ import Multicast
 import MulticastTestSupport
 import Testing
 
-@Suite("On a queue, one delegate's deliveries are serial and in the order of each sender")
+@Suite("Promise 5: on a queue, one delegate's calls are serial and in the order of each sender")
 struct QueueDeliveryTests {
   @Test(
     "invoke enqueues for delegates with a queue and calls the rest inline",
