@@ -25,7 +25,7 @@ extension MulticastActor {
   /// called from the `deinit` of `delegate`.
   ///
   /// - Returns: whether it was registered. A value type never is found: use its ``Registration``.
-  /// - Complexity: as for ``add(_:ownership:)``.
+  /// - Complexity: as for ``add(_:ownership:)``, for each registration of `delegate`.
   @discardableResult
   public nonisolated func remove(_ delegate: Delegate) -> Bool {
     registry.remove(delegate: delegate)
@@ -83,7 +83,8 @@ extension MulticastActor {
 
   /// Whether no registered delegate is alive.
   ///
-  /// - Complexity: O(1), and O(dead delegates in front).
+  /// - Complexity: O(1), and O(dead delegates and removed places in front). With
+  ///   ``StorageStrategy/locked``, which copies the list, O(`count`).
   public nonisolated var isEmpty: Bool {
     var isEmpty = true
     registry.visit(Delegate.self) { _ in

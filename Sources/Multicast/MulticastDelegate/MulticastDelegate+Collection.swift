@@ -21,7 +21,8 @@ extension MulticastDelegate {
 
   /// Whether no registered delegate is alive.
   ///
-  /// - Complexity: O(1), and O(dead delegates in front).
+  /// - Complexity: O(1), and O(dead delegates and removed places in front). With
+  ///   ``StorageStrategy/locked``, which copies the list, O(`count`).
   public var isEmpty: Bool {
     var isEmpty = true
     registry.visit(Delegate.self) { _ in
@@ -33,7 +34,8 @@ extension MulticastDelegate {
 
   /// The delegate at `index`, counting from zero in registration order, or `nil` if there is none.
   ///
-  /// - Complexity: O(`index`).
+  /// - Complexity: O(`index`), and O(dead delegates and removed places in front). With
+  ///   ``StorageStrategy/locked``, which copies the list, O(`count`).
   public subscript(index: Int) -> Delegate? {
     guard index >= 0 else { return nil }
     var result: Delegate?
@@ -74,6 +76,9 @@ extension MulticastDelegate: Sequence {
       entries = registry.snapshot().makeIterator()
     }
 
+    /// The next delegate that is registered and alive, or `nil` if there is none.
+    ///
+    /// - Complexity: O(1), and O(dead delegates and removed places in front of it).
     public mutating func next() -> Delegate? {
       while let element = entries.next() {
         if let entry = element, let delegate = entry.liveValue(as: Delegate.self) {
@@ -84,6 +89,9 @@ extension MulticastDelegate: Sequence {
     }
   }
 
+  /// An iterator over the delegates that are registered now.
+  ///
+  /// - Complexity: O(`count`), and O(1) with the strategies of which an invocation retains the list.
   public func makeIterator() -> Iterator {
     Iterator(registry)
   }

@@ -9,7 +9,7 @@ extension MulticastDelegate {
   /// is retained for exactly its call.
   ///
   /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
-  /// - Complexity: O(`count`), without an allocation.
+  /// - Complexity: O(`count`), without an allocation; ``StorageStrategy/locked`` copies the list.
   @inlinable
   public func forEach(_ body: (Delegate) -> Void) {
     registry.visit(Delegate.self) { delegate in
@@ -20,7 +20,9 @@ extension MulticastDelegate {
 
   /// Calls `body` with each delegate until it throws. Otherwise as the one that does not throw.
   ///
+  /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
   /// - Throws: what `body` throws. The delegates behind are not called then.
+  /// - Complexity: as for the one that does not throw.
   @inlinable
   public func forEach(_ body: (Delegate) throws -> Void) throws {
     try forEach(throwing: (any Error).self, body)
@@ -32,7 +34,11 @@ extension MulticastDelegate {
   /// try hub.forEach(throwing: Veto.self) { delegate throws(Veto) in try delegate.willClose() }
   /// ```
   ///
+  /// - Parameters:
+  ///   - throwing: the type of the error.
+  ///   - body: what to do with a delegate. It may add, remove and invoke.
   /// - Throws: what `body` throws. The delegates behind are not called then.
+  /// - Complexity: as for the one that does not throw.
   @inlinable
   public func forEach<E>(
     throwing _: E.Type, _ body: (Delegate) throws(E) -> Void
@@ -50,6 +56,10 @@ extension MulticastDelegate {
   /// hub.forEach(as: (any ProgressReporting).self) { $0.report(0.5) }
   /// ```
   ///
+  /// - Parameters:
+  ///   - as: the type that a delegate must have beside its own.
+  ///   - body: what to do with such a delegate. It may add, remove and invoke.
+  /// - Throws: what `body` throws. The delegates behind are not called then.
   /// - Complexity: O(`count`), with a dynamic cast for each.
   @inlinable
   public func forEach<Other, E>(

@@ -27,7 +27,9 @@ extension MulticastDelegate where Delegate: Sendable {
   ///     that wait do not keep it alive.
   ///   - queue: where to call it: serial, concurrent, global or main.
   ///   - buffering: how many calls may wait.
-  /// - Returns: a handle to end the registration, with ``Registration/statistics``.
+  /// - Returns: a handle to end the registration, with ``Registration/statistics``. If the delegate
+  ///   is registered already and duplicates are ignored: a handle of the registration that exists,
+  ///   which keeps its own queue and buffering, or has none.
   /// - Precondition: as for ``add(_:ownership:)``; a limit of `buffering` is at least 1.
   /// - Complexity: amortised O(1).
   @discardableResult

@@ -82,7 +82,9 @@ extension MulticastDelegate {
   /// called from the `deinit` of `delegate`.
   ///
   /// - Returns: whether it was registered. A value type never is found: use its ``Registration``.
-  /// - Complexity: amortised O(1).
+  ///   With portable weak references it may be `true` for the address of a dead one; see
+  ///   <doc:Limitations>.
+  /// - Complexity: amortised O(1) for each registration of `delegate`.
   @discardableResult
   public func remove(_ delegate: Delegate) -> Bool {
     registry.remove(delegate: delegate)

@@ -35,19 +35,23 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
 }
 
 extension TopicHub {
-  /// How many topics have subscribers.
+  /// How many topics have subscribers; one whose owners are gone counts until it is pruned.
+  ///
+  /// - Complexity: O(1).
   public var topicCount: Int { topics.count }
 
   /// What became of the events of each topic that has subscribers.
   ///
-  /// - Complexity: O(subscribers of all topics).
+  /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
   public var statistics: [Topic: HubStatistics] {
     var statistics: [Topic: HubStatistics] = [:]
     for (topic, room) in topics.all { statistics[topic] = room.hub.statistics }
     return statistics
   }
 
-  /// How many subscribers `topic` has.
+  /// How many subscribers `topic` has. One whose owner is gone is never counted.
+  ///
+  /// - Complexity: O(subscribers of `topic`).
   public func subscriberCount(for topic: Topic) -> Int {
     topics.value(for: topic)?.hub.subscriberCount ?? 0
   }
@@ -55,6 +59,7 @@ extension TopicHub {
   /// Hands `event` to every subscriber of `topic`. See ``EventHub/send(_:)``.
   ///
   /// - Returns: how many subscribers were called or have the event in their buffer.
+  /// - Complexity: O(subscribers of `topic`).
   @discardableResult
   public func send(_ event: Event, to topic: Topic) -> Int {
     topics.value(for: topic)?.hub.send(event) ?? 0
@@ -62,12 +67,23 @@ extension TopicHub {
 
   /// Hands `event` to every subscriber of `topic`, and suspends while the buffer of one whose
   /// policy is `.suspend` is full. See ``EventHub/sendWaiting(_:)``.
+  ///
+  /// - Complexity: O(subscribers of `topic`).
   public func sendWaiting(_ event: Event, to topic: Topic) async {
     await topics.value(for: topic)?.hub.sendWaiting(event)
   }
 
   /// Calls `handler` with each event of `topic` from now on. See
   /// ``EventHub/subscribe(on:buffering:where:_:)``.
+  ///
+  /// - Parameters:
+  ///   - topic: made if it has no subscriber yet.
+  ///   - queue: where to call the handler; `nil` for the sender's thread.
+  ///   - buffering: what may wait, and what is lost if it is too much.
+  ///   - handler: what to do with an event.
+  /// - Returns: a handle; the subscription ends when it goes away.
+  /// - Complexity: amortised O(1). Whenever the number of topics has doubled, the one that makes the
+  ///   next also looks for dead owners: O(subscribers of all topics).
   public func subscribe(
     to topic: Topic, on queue: DispatchQueue? = nil,
     buffering: BufferingPolicy<Event> = .unbounded,
@@ -78,6 +94,15 @@ extension TopicHub {
 
   /// Calls `handler` with `owner` and each event of `topic`, as long as `owner` lives. See
   /// ``EventHub/subscribe(with:on:buffering:where:_:)``.
+  ///
+  /// - Parameters:
+  ///   - topic: made if it has no subscriber yet.
+  ///   - owner: what is passed to the handler, not kept alive.
+  ///   - queue: where to call the handler; `nil` for the sender's thread.
+  ///   - buffering: what may wait, and what is lost if it is too much.
+  ///   - handler: what to do with an event.
+  /// - Returns: a handle that may be dropped.
+  /// - Complexity: as for ``subscribe(to:on:buffering:_:)``.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
     to topic: Topic, with owner: Owner, on queue: DispatchQueue? = nil,
@@ -89,6 +114,11 @@ extension TopicHub {
 
   /// The events of `topic` from now on, as an asynchronous sequence. See
   /// ``EventHub/events(buffering:where:)``.
+  ///
+  /// - Parameters:
+  ///   - topic: made if it has no subscriber yet.
+  ///   - buffering: what may wait, and what is lost if it is too much.
+  /// - Complexity: as for ``subscribe(to:on:buffering:_:)``.
   public func events(
     for topic: Topic, buffering: BufferingPolicy<Event> = .unbounded
   ) -> EventSequence<Event> {
@@ -97,6 +127,8 @@ extension TopicHub {
 
   /// Ends `topic` for those who are subscribed now; see ``EventHub/finish()``. Whoever subscribes
   /// later begins anew.
+  ///
+  /// - Complexity: O(subscribers of `topic`).
   public func finish(_ topic: Topic) {
     guard let room = topics.value(for: topic) else { return }
     room.close()

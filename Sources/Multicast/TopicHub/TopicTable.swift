@@ -72,7 +72,7 @@ extension TopicTable {
 
   /// Every key and value there is now, in no order.
   ///
-  /// - Complexity: O(`count`).
+  /// - Complexity: O(largest `count` so far): the table does not shrink.
   var all: [(key: Key, value: Value)] {
     let buckets = lock.withLock { self.buckets }
     var all: [(key: Key, value: Value)] = []
