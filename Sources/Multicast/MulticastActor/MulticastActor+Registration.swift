@@ -60,37 +60,16 @@ extension MulticastActor {
   /// alive.
   ///
   /// - Complexity: O(`count`).
-  public nonisolated var delegates: [Delegate] {
-    var delegates: [Delegate] = []
-    registry.visit(Delegate.self) {
-      delegates.append($0)
-      return true
-    }
-    return delegates
-  }
+  public nonisolated var delegates: [Delegate] { registry.live(as: Delegate.self) }
 
   /// How many registered delegates are alive. A dead one is never counted.
   ///
   /// - Complexity: O(`count`).
-  public nonisolated var count: Int {
-    var count = 0
-    registry.visit(Delegate.self) { _ in
-      count += 1
-      return true
-    }
-    return count
-  }
+  public nonisolated var count: Int { registry.liveCount(as: Delegate.self) }
 
   /// Whether no registered delegate is alive.
   ///
   /// - Complexity: O(1), and O(dead delegates and removed places in front). With
   ///   ``StorageStrategy/locked``, which copies the list, O(`count`).
-  public nonisolated var isEmpty: Bool {
-    var isEmpty = true
-    registry.visit(Delegate.self) { _ in
-      isEmpty = false
-      return false
-    }
-    return isEmpty
-  }
+  public nonisolated var isEmpty: Bool { !registry.hasLive(as: Delegate.self) }
 }

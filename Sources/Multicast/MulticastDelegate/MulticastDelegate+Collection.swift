@@ -4,33 +4,18 @@ extension MulticastDelegate {
   /// The array keeps them alive. `reduce`, `reversed`, `allSatisfy` and so on come with it.
   ///
   /// - Complexity: O(`count`).
-  public var delegates: [Delegate] {
-    var delegates: [Delegate] = []
-    forEach { delegates.append($0) }
-    return delegates
-  }
+  public var delegates: [Delegate] { registry.live(as: Delegate.self) }
 
   /// How many registered delegates are alive. A dead one is never counted.
   ///
   /// - Complexity: O(`count`).
-  public var count: Int {
-    var count = 0
-    forEach { _ in count += 1 }
-    return count
-  }
+  public var count: Int { registry.liveCount(as: Delegate.self) }
 
   /// Whether no registered delegate is alive.
   ///
   /// - Complexity: O(1), and O(dead delegates and removed places in front). With
   ///   ``StorageStrategy/locked``, which copies the list, O(`count`).
-  public var isEmpty: Bool {
-    var isEmpty = true
-    registry.visit(Delegate.self) { _ in
-      isEmpty = false
-      return false
-    }
-    return isEmpty
-  }
+  public var isEmpty: Bool { !registry.hasLive(as: Delegate.self) }
 
   /// The delegate at `index`, counting from zero in registration order, or `nil` if there is none.
   ///

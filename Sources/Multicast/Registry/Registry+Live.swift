@@ -1,0 +1,44 @@
+// What the faces say of the entries that are live now.
+
+extension Registry {
+  /// The values of the live entries, in order.
+  func live<Value>(as _: Value.Type) -> [Value] {
+    var values: [Value] = []
+    visit(Value.self) { value in
+      values.append(value)
+      return true
+    }
+    return values
+  }
+
+  /// How many entries are live.
+  func liveCount<Value>(as _: Value.Type) -> Int {
+    var count = 0
+    visit(Value.self) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  /// Whether an entry is live.
+  func hasLive<Value>(as _: Value.Type) -> Bool {
+    var hasLive = false
+    visit(Value.self) { _ in
+      hasLive = true
+      return false
+    }
+    return hasLive
+  }
+
+  /// The name of the face, the type of its delegates, their number, and the strategy.
+  func description<Value>(of face: String, for _: Value.Type) -> String {
+    "\(face)<\(Value.self)>(count: \(liveCount(as: Value.self)), storage: \(strategy.rawValue))"
+  }
+
+  /// As `description(of:for:)`, with the types of the delegates in order.
+  func debugDescription<Value>(of face: String, for _: Value.Type) -> String {
+    let types = live(as: Value.self).map { "\(type(of: $0 as Any))" }.joined(separator: ", ")
+    return "\(description(of: face, for: Value.self)) [\(types)]"
+  }
+}
