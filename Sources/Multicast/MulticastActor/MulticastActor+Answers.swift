@@ -39,6 +39,47 @@ extension MulticastActor {
     return try first.get()
   }
 
+  /// The answer of the last delegate, in registration order, that has one in time. All delegates are
+  /// asked concurrently.
+  ///
+  /// As for the rest, see ``firstResult(timeout:clock:_:)``.
+  ///
+  /// - Parameters:
+  ///   - timeout: how much time there is; `nil` for as long as it takes.
+  ///   - clock: measures the timeout.
+  ///   - body: asks a delegate.
+  /// - Returns: the answer, or `nil` if no delegate has one, or none in time.
+  /// - Throws: the first error that `body` throws in time. It cancels the others.
+  /// - Complexity: O(`count`).
+  @inlinable
+  public func lastResult<T: Sendable, E>(
+    timeout: Duration? = nil, clock: some Clock<Duration> = ContinuousClock(),
+    _ body: @escaping @Sendable (Delegate) async throws(E) -> T?
+  ) async throws(E) -> T? {
+    var last: Result<T?, E> = .success(nil)
+    var position = -1
+    await callConcurrently(limit: nil, timeout: timeout, clock: clock) {
+      (delegate: Delegate) async -> Result<T?, E> in
+      do throws(E) {
+        return .success(try await body(delegate))
+      } catch {
+        return .failure(error)
+      }
+    } receive: { index, answer in
+      switch answer {
+      case .success(nil), nil:
+        return true
+      case .success:
+        if index > position { (last, position) = (answer!, index) }
+        return true
+      case .failure:
+        last = answer!
+        return false
+      }
+    }
+    return try last.get()
+  }
+
   /// Whether every delegate says yes. All are asked concurrently; when one has said no, the others
   /// are cancelled.
   ///

@@ -2,7 +2,7 @@ import Multicast
 import MulticastTestSupport
 import Testing
 
-@Suite("The first answer, and votes", .timeLimit(.minutes(10)))
+@Suite("The first answer, the last, and votes", .timeLimit(.minutes(10)))
 struct MulticastActorAnswersTests {
   struct Failure: Error, Equatable { let id: Int }
 
@@ -66,6 +66,54 @@ struct MulticastActorAnswersTests {
     #expect(clock.sleeperCount == 0)
   }
 
+  @Test(
+    "the last answer is that of the last delegate that has one, whoever answers last",
+    arguments: StorageStrategy.allCases)
+  func lastAnswerWins(storage: StorageStrategy) async {
+    let hub = makeHub(storage)
+    let laterOneHasAnswered = AsyncGate()
+    let answer = await hub.lastResult { delegate -> Int? in
+      switch delegate.id {
+      case 5:
+        return nil
+      case 4:
+        laterOneHasAnswered.open()
+      default:
+        await laterOneHasAnswered.wait()
+      }
+      return delegate.id
+    }
+    #expect(answer == 4)
+    #expect(await hub.lastResult { _ -> Int? in nil } == nil)
+    #expect(await AwaitingHub(storage: storage).lastResult { $0.id } == nil)
+  }
+
+  @Test("an error ends the search for the last answer", arguments: StorageStrategy.allCases)
+  func anErrorEndsTheSearchForTheLast(storage: StorageStrategy) async {
+    let hub = makeHub(storage)
+    await #expect(throws: Failure(id: 3)) {
+      _ = try await hub.lastResult { delegate async throws(Failure) -> Int? in
+        if delegate.id == 3 { throw Failure(id: 3) }
+        await AsyncGate().waitUnlessCancelled()
+        return delegate.id
+      }
+    }
+  }
+
+  @Test("an answer that is late is not the last", arguments: StorageStrategy.allCases)
+  func lateLastAnswer(storage: StorageStrategy) async {
+    let clock = ManualClock()
+    let hub = makeHub(storage)
+    async let answer = hub.lastResult(timeout: .seconds(2), clock: clock) { delegate -> Int? in
+      if delegate.id > 3 { await AsyncGate().waitUnlessCancelled() }
+      return delegate.id
+    }
+    await clock.untilSomebodySleeps()
+    clock.advance(by: .seconds(2))
+    let position = await answer ?? -1
+    #expect(position < 4)
+  }
+
   @Test("votes are decided by the first that matters", arguments: StorageStrategy.allCases)
   func votes(storage: StorageStrategy) async {
     let hub = makeHub(storage)
@@ -116,6 +164,17 @@ struct MulticastActorAnswersTests {
         return true
       }
     }
+  }
+
+  @Test(
+    "the descriptions tell type, count, storage and delegates", arguments: StorageStrategy.allCases)
+  func descriptions(storage: StorageStrategy) {
+    let hub = AwaitingHub(storage: storage)
+    #expect(hub.debugDescription == "\(hub) []")
+    for delegate in delegates.prefix(2) { hub.add(delegate) }
+    #expect("\(hub)".hasPrefix("MulticastActor<"))
+    #expect("\(hub)".hasSuffix("(count: 2, storage: \(storage))"))
+    #expect(String(reflecting: hub) == "\(hub) [AwaitedObserver, AwaitedObserver]")
   }
 
   @Test("nothing is kept when it is over", arguments: StorageStrategy.allCases)

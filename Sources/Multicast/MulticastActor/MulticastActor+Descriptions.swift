@@ -1,0 +1,13 @@
+extension MulticastActor: CustomStringConvertible {
+  /// The type, the number of live delegates and the storage strategy.
+  public nonisolated var description: String {
+    registry.description(of: "MulticastActor", for: Delegate.self)
+  }
+}
+
+extension MulticastActor: CustomDebugStringConvertible {
+  /// As `description`, with the types of the delegates in registration order.
+  public nonisolated var debugDescription: String {
+    registry.debugDescription(of: "MulticastActor", for: Delegate.self)
+  }
+}
