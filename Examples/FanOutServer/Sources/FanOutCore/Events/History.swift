@@ -23,13 +23,15 @@ struct History {
     var forgotten: EventID
   }
 
-  /// What an event takes beside its bytes, roughly: the object, its place, and a share of the topic.
+  /// What an event takes beside its bytes, roughly: the object and its places.
   private static let overhead = 512
+  /// What a topic takes of which an event is kept, roughly: its shelf here, and its room.
+  private static let topicOverhead = 1024
 
   private let limits: Limits
   private var shelves: [Topic: Shelf] = [:]
-  /// All events by age, and some that have left their shelf already.
-  private var order: Deque<Event> = []
+  /// Where events are, by age. Some have left their shelf already.
+  private var order: Deque<(topic: Topic, id: EventID)> = []
   /// No event of a topic without a shelf, up to this one, is known.
   private var floor: EventID
   private(set) var count = 0
@@ -49,15 +51,19 @@ extension History {
   /// - Complexity: amortised O(1).
   mutating func append(_ event: Event) -> [Topic] {
     var emptied: [Topic] = []
-    shelves[event.topic, default: Shelf(forgotten: floor)].events.append(event)
-    order.append(event)
+    if shelves[event.topic] == nil {
+      shelves[event.topic] = Shelf(forgotten: floor)
+      bytes += Self.topicOverhead
+    }
+    shelves[event.topic]?.events.append(event)
+    order.append((event.topic, event.id))
     count += 1
     bytes += Self.cost(event)
     if let kept = shelves[event.topic]?.events.count, kept > limits.eventsPerTopic {
       forgetOldest(of: event.topic, &emptied)
     }
     while bytes > limits.bytes, let oldest = order.popFirst() {
-      if isKept(oldest) { forgetOldest(of: oldest.topic, &emptied) }
+      if isKept(oldest.topic, oldest.id) { forgetOldest(of: oldest.topic, &emptied) }
     }
     if order.count > 2 * count + 64 { order = Deque(order.filter(isKept)) }
     return emptied
@@ -81,8 +87,8 @@ extension History {
 
   private static func cost(_ event: Event) -> Int { event.frame.readableBytes + overhead }
 
-  private func isKept(_ event: Event) -> Bool {
-    (shelves[event.topic]?.events.first?.id ?? .max) <= event.id
+  private func isKept(_ topic: Topic, _ id: EventID) -> Bool {
+    (shelves[topic]?.events.first?.id ?? .max) <= id
   }
 
   private mutating func forgetOldest(of topic: Topic, _ emptied: inout [Topic]) {
@@ -92,6 +98,7 @@ extension History {
     shelves[topic]?.forgotten = oldest.id
     if shelves[topic]?.events.isEmpty == true {
       shelves[topic] = nil
+      bytes -= Self.topicOverhead
       emptied.append(topic)
       floor = max(floor, oldest.id)
     }
