@@ -25,7 +25,7 @@ struct Options: ParsableArguments {
   var publishTokenFile: String?
   @Option(help: "File with the tokens of those who may subscribe, one in a line.")
   var subscribeTokenFile: String?
-  @Flag(help: "Listen beyond this machine although somebody needs no token.")
+  @Flag(help: "Serve others than this machine although somebody needs no token.")
   var allowAnonymous = false
   @Option(help: "Origin whose pages may use the server, as https://example.org; repeatable.")
   var allowOrigin: [String] = []
@@ -53,7 +53,9 @@ extension Options {
     guard Logger.Level(rawValue: logLevel) != nil else {
       throw ValidationError("--log-level: '\(logLevel)' is no level, as debug or warning")
     }
-    guard isLoopback || allowAnonymous || publishTokenFile != nil && subscribeTokenFile != nil
+    guard
+      Loopback.contains(host) || allowAnonymous
+        || publishTokenFile != nil && subscribeTokenFile != nil
     else {
       throw ValidationError(
         "--host \(host) lets everybody in: give --publish-token-file and --subscribe-token-file, "
@@ -79,15 +81,9 @@ extension Options {
     settings.publishTokens = try TokenFile.read(publishTokenFile, "--publish-token-file")
     settings.subscribeTokens = try TokenFile.read(subscribeTokenFile, "--subscribe-token-file")
     settings.allowedOrigins = Set(allowOrigin)
+    settings.isForThisMachine = Loopback.contains(host) && !allowAnonymous
     settings.logger.logLevel = Logger.Level(rawValue: logLevel) ?? .warning
     return settings
-  }
-
-  /// Whether only this machine can connect.
-  private var isLoopback: Bool {
-    if host == "localhost" { return true }
-    guard let address = try? SocketAddress(ipAddress: host, port: 0) else { return false }
-    return address.ipAddress == "::1" || address.protocol == .inet && host.hasPrefix("127.")
   }
 
   private static func isOrigin(_ text: String) -> Bool {

@@ -91,6 +91,35 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("localhost", 200), ("LOCALHOST:8080", 200), ("127.0.0.1:1", 200), ("127.1.2.3", 200),
+    ("[::1]", 200), ("[::1]:8080", 200), ("evil.example", 421),
+    ("127.0.0.1.evil.example:8080", 421),
+    ("localhost.evil.example", 421), ("10.0.0.1", 421), ("[::2]:80", 421), ("[::1", 421),
+    (":80", 421),
+  ])
+  func aNameOfAnotherMachineIsRefused(_ host: String, _ status: Int) async throws {
+    var settings = Settings()
+    settings.isForThisMachine = true
+    try await RunningServer.with(settings) { server in
+      for origin in ["", "Origin: http://\(host)\r\n"] {
+        let client = try await RawClient.connect(port: server.port)
+        try await client.send(
+          "POST /topics/a HTTP/1.1\r\nHost: \(host)\r\n\(origin)Content-Length: 1\r\n"
+            + "Connection: close\r\n\r\nx")
+        #expect(try await client.readAll().hasPrefix("HTTP/1.1 \(status) "), "\(origin)")
+      }
+    }
+    // With tokens for everything it may be behind a proxy.
+    var closed = try self.settings()
+    closed.isForThisMachine = true
+    try await RunningServer.with(closed) { server in
+      let name = ("Host", "proxied.example")
+      let answer = try await server.request("POST", "/topics/a", [name] + bearer(Self.one))
+      #expect(answer.status == 200)
+    }
+  }
+
   @Test func pagesThatAreAllowedMayUseIt() async throws {
     try await RunningServer.with(settings()) { server in
       let origin = ("Origin", "https://friend.example")

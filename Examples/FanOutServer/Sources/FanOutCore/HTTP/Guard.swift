@@ -5,6 +5,7 @@ struct Guard: Sendable {
   let publishTokens: Tokens?
   let subscribeTokens: Tokens?
   let allowedOrigins: Set<String>
+  let isForThisMachine: Bool
 
   /// Refuses a request without one of `tokens`.
   func check(_ headers: HTTPFields, _ tokens: Tokens?) throws(Refusal) {
@@ -23,6 +24,22 @@ struct Guard: Sendable {
       throw Refusal(
         .unauthorized, "the token is not valid",
         [.wwwAuthenticate: #"Bearer error="invalid_token""#])
+    }
+  }
+
+  /// Refuses a request that was sent for a name of another machine, unless everybody needs a token.
+  ///
+  /// Such a name may have been made to mean this one, so that a browser takes a page from there for
+  /// one of ours.
+  func checkHost(_ request: HTTPRequest) throws(Refusal) {
+    guard isForThisMachine, publishTokens == nil || subscribeTokens == nil,
+      let host = request.authority
+    else { return }
+    let port = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 }
+    guard Loopback.contains(host[..<(port ?? host.endIndex)]) else {
+      throw Refusal(
+        .misdirectedRequest, "this server is for localhost: others need tokens or --allow-anonymous"
+      )
     }
   }
 

@@ -18,13 +18,14 @@ struct Routes: HTTPResponder {
     self.lanes = lanes
     access = Guard(
       publishTokens: settings.publishTokens, subscribeTokens: settings.subscribeTokens,
-      allowedOrigins: settings.allowedOrigins)
+      allowedOrigins: settings.allowedOrigins, isForThisMachine: settings.isForThisMachine)
   }
 }
 
 extension Routes {
   func respond(to request: Request, context: Context) async throws -> Response {
     do throws(Refusal) {
+      try access.checkHost(request.head)
       let origin = try access.checkOrigin(request.head)
       var response: Response
       do throws(Refusal) {
