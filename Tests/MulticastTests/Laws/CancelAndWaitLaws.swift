@@ -1,5 +1,6 @@
 // `forEach` of a hub is not the one of a sequence: it is what is tested.
 
+import Dispatch
 import Multicast
 import MulticastTestSupport
 import Synchronization
@@ -217,6 +218,47 @@ struct CancelAndWaitLaws {
     }
     #expect(delegate.calls == 2)
     #expect(hub.isEmpty)
+  }
+
+  @Test(
+    "from inside a filter or a key of the subscription it does not wait for the handler",
+    arguments: StorageStrategy.allCases, [true, false])
+  func fromInsideAFilterOrAKey(storage: StorageStrategy, inFilter: Bool) {
+    let hub = EventHub<Int>(storage: storage)
+    let holder = Holder<Subscription>(nil)
+    let inside = Gate("inside the handler")
+    let mayLeave = Gate("the handler may leave")
+    let handled = Atomic<Int>(0)
+    // The second event comes while the handler has the first.
+    let cancel: @Sendable (Int) -> Void = { event in
+      guard event == 2 else { return }
+      #expect(holder.value!.cancelAndWait(timeout: .seconds(60)))
+    }
+    holder.value = hub.subscribe(
+      on: DispatchQueue(label: "cancel-and-wait-laws"),
+      buffering: inFilter
+        ? .unbounded
+        : .coalescing(by: { event in
+          cancel(event)
+          return event
+        }),
+      where: { event in
+        if inFilter { cancel(event) }
+        return true
+      }
+    ) { _ in
+      inside.open()
+      mayLeave.wait()
+      handled.add(1, ordering: .relaxed)
+    }
+    hub.send(1)
+    inside.wait()
+    hub.send(2)  // It returns only if the filter or the key does not wait for the handler.
+    #expect(!holder.value!.cancelAndWait(timeout: .zero), "the handler is still running")
+    mayLeave.open()
+    #expect(holder.value!.cancelAndWait(timeout: .seconds(60)))
+    let calls = handled.load(ordering: .relaxed)
+    #expect(calls == 1)
   }
 
   @Test(
