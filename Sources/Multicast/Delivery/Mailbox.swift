@@ -28,7 +28,7 @@ class Mailbox: @unchecked Sendable {
 
   /// Brings the consumer of `entry` to look at the backlog.
   func wake(_ entry: Entry) {
-    preconditionFailure("implemented by every mailbox")
+    fatalError("Multicast: every mailbox implements this")
   }
 
   /// Does what an input of the backlog has left to do.

@@ -87,6 +87,10 @@ extension Subscription {
 
   /// Ends the subscription, and returns when its handler is not running and never will. See
   /// ``Registration/cancelAndWait()``.
+  ///
+  /// Called from inside the handler itself, or from a filter or key of the subscription, it returns
+  /// at once. The promise then starts when that call, and every call that other threads had begun
+  /// before, has ended.
   public func cancelAndWait() async {
     noteCancellation()
     await registration.cancelAndWait()
@@ -96,7 +100,8 @@ extension Subscription {
   /// `timeout` has passed. See ``Registration/cancelAndWait(timeout:)``.
   ///
   /// - Parameter timeout: how long to wait at the most.
-  /// - Returns: whether the promise holds.
+  /// - Returns: whether the promise holds. From inside: `true`, and the promise starts later, as for
+  ///   ``cancelAndWait()``.
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult
   public func cancelAndWait(timeout: Duration) -> Bool {
