@@ -153,4 +153,16 @@ import Testing
       #expect(answers.ranges(of: "HTTP/1.1 404 Not Found").count == 1)
     }
   }
+
+  @Test func nothingIsAnsweredInTheMiddleOfAStream() async throws {
+    try await RunningServer.with { server in
+      let client = try await RawClient.connect(port: server.port)
+      let stream = "GET /topics/a/events HTTP/1.1\r\nHost: a\r\n\r\n"
+      try await client.send(stream + "GET /health HTTP/1.1\r\nHost: a\r\n\r\n" + stream)
+      let answers = try await client.readAll()
+      #expect(answers.ranges(of: "HTTP/1.1").count <= 1)
+      #expect(!answers.contains("status"))
+      try await server.wait(until: "streams", is: 0)
+    }
+  }
 }

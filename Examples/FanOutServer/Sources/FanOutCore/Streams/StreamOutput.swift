@@ -7,8 +7,9 @@ internal import NIOCore
 /// the list of what the socket has to write.
 ///
 /// Used on the event loop of the connection alone.
-final class StreamOutput: ChannelInboundHandler, RemovableChannelHandler {
+final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   let lane: Lane
@@ -47,6 +48,13 @@ final class StreamOutput: ChannelInboundHandler, RemovableChannelHandler {
   /// A client with a stream has nothing more to say: an answer would land in the middle of the
   /// stream.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    closeConnection()
+  }
+
+  /// What comes here is not of the stream, but the answer to a request that was read before the
+  /// stream began.
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    promise?.fail(ChannelError.ioOnClosedChannel)
     closeConnection()
   }
 
