@@ -13,7 +13,7 @@
     // MARK: Patience
 
     /// For any answer of the broker.
-    static let answerMilliseconds: Int64 = 2000
+    static let answer = Duration.seconds(2)
     /// How long publishing is tried again when the broker gives no answer.
     static let publishing = Duration.seconds(5)
     /// A connection on which two pings are without an answer is dead.
@@ -34,5 +34,12 @@
     static let replayBytes = 16 << 20
     /// Publishers wait for the broker at the same time; others wait for their turn.
     static let publishingThreads = 8
+    /// As many clients that come back are served at the same time.
+    static let fetchingThreads = 4
+  }
+
+  extension Duration {
+    /// Whole ones, as the C library counts.
+    var milliseconds: Int64 { Int64(self / .milliseconds(1)) }
   }
 #endif

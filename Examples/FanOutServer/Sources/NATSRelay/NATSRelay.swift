@@ -28,6 +28,8 @@
     /// One thread, so that nothing overtakes.
     private let reader = NIOThreadPool(numberOfThreads: 1)
     private let publishers = NIOThreadPool(numberOfThreads: Limits.publishingThreads)
+    /// For clients that come back. What they ask for takes long, and delays neither of the others.
+    private let fetchers = NIOThreadPool(numberOfThreads: Limits.fetchingThreads)
     /// The one that stands, if any.
     private let session = Mutex<Session?>(nil)
 
@@ -55,7 +57,7 @@
       let key = String(UInt128.random(in: .min ... .max), radix: 36)
       let deadline = ContinuousClock.now + Limits.publishing
       while ContinuousClock.now < deadline {
-        if let session = current, let id = try await send(message, topic, key, session) {
+        if let session = current, let id = try await send(message, topic, key, session, deadline) {
           return Receipt(id: id, subscribers: await board.subscriberCount(of: topic))
         }
         guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { break }
@@ -65,11 +67,16 @@
 
     /// - Returns: `nil` if there was no answer.
     private func send(
-      _ message: Message, _ topic: Topic, _ key: String, _ session: Session
+      _ message: Message, _ topic: Topic, _ key: String, _ session: Session,
+      _ deadline: ContinuousClock.Instant
     ) async throws(Unavailable) -> EventID? {
       do {
         return try await publishers.runIfActive {
-          try session.publish(message, to: topic, key: key, within: Limits.answerMilliseconds)
+          // It has waited for its turn.
+          let left = deadline - .now
+          guard left > .milliseconds(1) else { return nil }
+          return try session.publish(
+            message, to: topic, key: key, within: min(left, Limits.answer).milliseconds)
         }
       } catch let trouble as Trouble where trouble.isRefusal {
         throw Unavailable(
@@ -85,7 +92,7 @@
     ) async -> [Event]? {
       guard id < last, let session = current else { return nil }
       do {
-        return try await publishers.runIfActive {
+        return try await fetchers.runIfActive {
           try session.events(of: topic, after: id, through: last)
         }
       } catch {
@@ -98,7 +105,7 @@
     public func isComing(_ id: EventID) async -> Bool {
       if await board.reach(id, within: .zero) { return false }
       guard let session = current else { return true }
-      let last = try? await publishers.runIfActive { try session.stream().last }
+      let last = try? await fetchers.runIfActive { try session.stream().last }
       if let last, last < id { return false }
       await board.reach(id, within: Limits.coming)
       return true
@@ -111,8 +118,10 @@
     public func run() async throws {
       reader.start()
       publishers.start()
+      fetchers.start()
       await cancelWhenGracefulShutdown { await self.connectAndRead() }
       try await publishers.shutdownGracefully()
+      try await fetchers.shutdownGracefully()
       try await reader.shutdownGracefully()
     }
 
@@ -155,7 +164,7 @@
           if let event = message.event { await board.deliver(event) }
         }
         if ContinuousClock.now >= lookAt {
-          let now = try await publishers.runIfActive { try session.stream() }
+          let now = try await reader.runIfActive { try session.stream() }
           guard now.created == place.created else { throw Trouble("the stream was replaced") }
           lookAt = .now + Limits.looking
         }

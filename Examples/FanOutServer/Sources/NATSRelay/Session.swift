@@ -21,7 +21,7 @@
       var context: OpaquePointer?
       var options = jsOptions()
       jsOptions_Init(&options)
-      options.Wait = Limits.answerMilliseconds
+      options.Wait = Limits.answer.milliseconds
       let status = natsConnection_JetStream(&context, connection, &options)
       guard status == NATS_OK, let context else {
         natsConnection_Destroy(connection)
@@ -44,7 +44,7 @@
       try Trouble.check(natsOptions_SetURL(options, url))
       try Trouble.check(natsOptions_SetName(options, "fan-out-server"))
       try Trouble.check(natsOptions_SetAllowReconnect(options, false))
-      try Trouble.check(natsOptions_SetTimeout(options, Limits.answerMilliseconds))
+      try Trouble.check(natsOptions_SetTimeout(options, Limits.answer.milliseconds))
       try Trouble.check(natsOptions_SetPingInterval(options, Limits.pingMilliseconds))
       try Trouble.check(natsOptions_SetMaxPingsOut(options, 2))
       var connection: OpaquePointer?

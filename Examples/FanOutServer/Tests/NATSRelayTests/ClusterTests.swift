@@ -150,6 +150,32 @@
       }
     }
 
+    @Test func clientsThatComeBackDoNotDelayOthers() async throws {
+      try await Cluster.with(nodes: 1) { cluster in
+        try cluster.broker.publish(count: 3000)
+        try await eventually {
+          await cluster.nodes[0].request("/metrics")?.1.contains("fanout_published_total 3000\n")
+            == true
+        }
+        // This one has kept nothing: it has to ask for each event.
+        let late = try Node(cluster.broker, cluster.client)
+        defer { late.kill() }
+        try await late.wait(until: "ok")
+        var returning: [Task<[Node.Seen], any Error>] = []
+        for _ in 0..<40 { returning.append(try await late.seen(after: 1)) }
+        let live = try await late.seen(of: "live")
+        _ = try #require(try await late.publish("end", to: "live"))
+        #expect(try await live.value.map(\.data) == ["end"])
+        let text = try #require(await late.request("/metrics")?.1)
+        let line = try #require(
+          text.split(separator: "\n").first { $0.hasPrefix("fanout_sent_total ") })
+        // So far it has hardly begun with them.
+        let sent = try #require(Int(line.drop { $0 != " " }.dropFirst()))
+        #expect(sent < 40 * 2999 / 2)
+        for client in returning { client.cancel() }
+      }
+    }
+
     @Test func anEventThatIsTooLongForTheBrokerIsRefusedForGood() async throws {
       try await Cluster.with(nodes: 1) { cluster in
         let long = String(repeating: "x", count: 2 << 20)

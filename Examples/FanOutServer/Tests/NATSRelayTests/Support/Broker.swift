@@ -33,10 +33,25 @@
 
     func resume() { child?.resume() }
 
-    /// Deletes an event of the stream, or all of them.
-    nonisolated func delete(_ id: EventID? = nil) throws {
+    /// Publishes events of the topic "news" by itself, which is faster than through a server.
+    nonisolated func publish(count: Int) throws {
+      let connection = try connect()
+      defer { natsConnection_Destroy(connection) }
+      for _ in 0..<count {
+        try #require(natsConnection_PublishString(connection, "fanout.news", "x") == NATS_OK)
+      }
+      try #require(natsConnection_Flush(connection) == NATS_OK)
+    }
+
+    private nonisolated func connect() throws -> OpaquePointer? {
       var connection: OpaquePointer?
       try #require(natsConnection_ConnectTo(&connection, url) == NATS_OK)
+      return connection
+    }
+
+    /// Deletes an event of the stream, or all of them.
+    nonisolated func delete(_ id: EventID? = nil) throws {
+      let connection = try connect()
       defer { natsConnection_Destroy(connection) }
       var context: OpaquePointer?
       try #require(natsConnection_JetStream(&context, connection, nil) == NATS_OK)

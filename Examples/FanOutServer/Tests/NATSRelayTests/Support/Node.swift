@@ -107,7 +107,10 @@
     ) async throws {
       let broker = try Broker()
       if isBrokerThere { try await broker.start() }
-      let client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
+      var configuration = HTTPClient.Configuration()
+      configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4096
+      let client = HTTPClient(
+        eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
       let result: Result<Void, any Error>
       var nodes: [Node] = []
       do {
