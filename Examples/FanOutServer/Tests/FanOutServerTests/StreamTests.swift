@@ -50,6 +50,24 @@ import Testing
     }
   }
 
+  @Test func theEndOfASlowStreamDelaysNobody() async throws {
+    var settings = Settings()
+    settings.bufferLimit = 4
+    settings.linger = .hours(1)
+    settings.drain = .milliseconds(100)
+    try await RunningServer.with(settings) { server in
+      let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
+      try await client.send(
+        "GET /topics/news/events?policy=disconnect HTTP/1.1\r\nHost: a\r\n\r\n")
+      try await server.wait(until: "streams", is: 1)
+      let text = String(repeating: "x", count: 50_000)
+      for _ in 0..<150 { try await server.published(text) }
+      #expect(try await client.read(until: "event: disconnected\n").contains("disconnected"))
+      try await server.published("1", to: "other")
+      await client.close()
+    }
+  }
+
   @Test(arguments: ["x", "-1", "1.0", "+1", "0x10", "18446744073709551616", "1 2", "١"])
   func aLastEventIDThatIsNoneIsRefused(_ id: String) async throws {
     try await RunningServer.with { server in

@@ -40,7 +40,8 @@ extension EventStream {
     let output = bound.value
     output.write(Frame.retry(milliseconds: retryMilliseconds))
     await replay(feed, to: output)
-    for await element in feed.live.notingLosses() {
+    var entries = feed.live.notingLosses().makeAsyncIterator()
+    while let element = await entries.next() {
       switch element {
       case .event(.event(let event)): if !feed.isKnown(event) { output.write(event) }
       case .event(.gap(let gap)): feed.missing(gap).map { output.write(Frame.missed($0)) }
@@ -50,7 +51,8 @@ extension EventStream {
       if !output.isReady { await output.ready() }
     }
     guard output.isOpen, !Task.isCancelled else { return }
-    if await board.isClosed {
+    // The board is not asked: its turn would come on this lane, and everybody would wait for it.
+    if entries.end == .finished {
       output.write(Frame.retry(milliseconds: retryMilliseconds))
     } else {
       output.write(Frame.disconnected)
