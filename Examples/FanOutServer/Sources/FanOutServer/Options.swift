@@ -19,8 +19,9 @@ struct Options: ParsableArguments {
   var linger = 40.0
   @Option(help: "Seconds between heartbeats on a quiet stream.") var heartbeat = 15.0
   @Option(help: "Milliseconds that a client is to wait before it comes back.") var retry = 2000
-  @Option(help: "Seconds that a connection without a whole request is kept.") var idle = 60.0
-  @Option(help: "Seconds that a shutdown waits for slow clients.") var drain = 5.0
+  @Option(help: "Seconds that a client may take to send a request, or to read an answer.")
+  var idle = 60.0
+  @Option(help: "Seconds that a shutdown waits for clients.") var drain = 5.0
   @Option(help: "File with the tokens of those who may publish, one in a line.")
   var publishTokenFile: String?
   @Option(help: "File with the tokens of those who may subscribe, one in a line.")

@@ -165,4 +165,39 @@ import Testing
       try await server.wait(until: "streams", is: 0)
     }
   }
+
+  /// Each byte comes in time, but not the whole.
+  @Test func aBodyThatTricklesHoldsNoConnection() async throws {
+    var settings = Settings()
+    settings.idleTimeout = .milliseconds(300)
+    try await RunningServer.with(settings) { server in
+      let client = try await RawClient.connect(port: server.port)
+      let head = "POST /topics/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+      try await client.send(head)
+      await send("1\r\nx\r\n", untilClosed: client)
+    }
+  }
+
+  @Test func anAnswerThatIsNotReadHoldsNoConnection() async throws {
+    var settings = Settings()
+    settings.idleTimeout = .milliseconds(300)
+    try await RunningServer.with(settings) { server in
+      let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
+      // Answers of some 28 MB: more than the system's buffers hold.
+      let count = 2000
+      let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+      try? await client.send(String(repeating: request, count: count))
+      await send(request, untilClosed: client)
+    }
+  }
+
+  /// Sends `text` again and again, until the server closes or the test takes too long.
+  private func send(_ text: String, untilClosed client: RawClient) async {
+    await withTaskCancellationHandler {
+      while (try? await client.send(text)) != nil {}
+      #expect(!Task.isCancelled)
+    } onCancel: {
+      Task { await client.close() }
+    }
+  }
 }

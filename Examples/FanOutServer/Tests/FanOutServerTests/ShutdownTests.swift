@@ -54,4 +54,19 @@ import Testing
     }
     await client.close()
   }
+
+  @Test func halfARequestDelaysItNoLongerThanAllowed() async throws {
+    var settings = Settings()
+    settings.drain = .milliseconds(300)
+    // Of a day: it is the shutdown that ends it.
+    settings.idleTimeout = .hours(24)
+    let client = try await RunningServer.with(settings) { server in
+      let client = try await RawClient.connect(port: server.port)
+      try await client.send(
+        "POST /topics/a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
+      _ = try await client.read(until: "100 Continue")
+      return client
+    }
+    await client.close()
+  }
 }

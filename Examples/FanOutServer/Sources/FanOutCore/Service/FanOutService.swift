@@ -29,7 +29,8 @@ public struct FanOutService: Service {
   /// Serves until the service group shuts down.
   public func run() async throws {
     let lanes = try await Lanes(
-      eventLoops, heartbeat: settings.heartbeat, linger: settings.linger)
+      eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout,
+      linger: settings.linger)
     defer { lanes.stop() }
     let board = Board(
       historyEvents: settings.historyEvents, historyBytes: settings.historyBytes,
@@ -38,7 +39,8 @@ public struct FanOutService: Service {
       whenPressed: { lanes.hurry() })
     let log: any EventLog = makeLog?(board) ?? LocalLog(board)
     let front = Front(
-      application: application(Routes(settings, board, log, lanes)), board: board, lanes: lanes,
+      application: application(Routes(settings, board, log, lanes), lanes), board: board,
+      lanes: lanes,
       drain: settings.drain)
     // Shut down in reverse: the log is there until the last client has gone.
     try await ServiceGroup(
@@ -46,10 +48,10 @@ public struct FanOutService: Service {
     ).run()
   }
 
-  private func application(_ routes: Routes) -> Application<Routes> {
+  private func application(_ routes: Routes, _ lanes: Lanes) -> Application<Routes> {
     Application(
       responder: routes,
-      server: .fanOut(idleTimeout: settings.idleTimeout),
+      server: .fanOut(idleTimeout: settings.idleTimeout, lanes),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.host, port: settings.port), backlog: 4096,
         availableConnectionsDelegate: MaximumAvailableConnections(settings.maxConnections)),
@@ -84,12 +86,13 @@ private struct Front: Service {
   }
 
   /// The application waits until all connections are closed. Streams end when they have written
-  /// what waits for them; those whose clients do not take it in time are closed.
+  /// what waits for them; those whose clients do not take it in time are closed, and so is what has
+  /// half a request or half an answer.
   private func endStreams() async {
     try? await gracefulShutdown()
     await board.close()
     try? await Task.sleep(for: .nanoseconds(drain.nanoseconds))
-    lanes.closeStreams()
+    lanes.closeConnections()
   }
 }
 

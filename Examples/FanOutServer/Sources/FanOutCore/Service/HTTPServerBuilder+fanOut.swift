@@ -3,7 +3,7 @@ internal import NIOCore
 
 extension HTTPServerBuilder {
   /// HTTP/1.1 with little memory for each connection: most of them are idle streams.
-  static func fanOut(idleTimeout: TimeAmount) -> HTTPServerBuilder {
+  static func fanOut(idleTimeout: TimeAmount, _ lanes: Lanes) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
       HTTP1Channel(
         responder: { request, writer, channel in
@@ -16,7 +16,7 @@ extension HTTPServerBuilder {
           }.value
         },
         configuration: HTTP1Channel.Configuration(
-          additionalChannelHandlers: [SmallReads()], idleTimeout: idleTimeout))
+          additionalChannelHandlers: [SmallReads(), Connection(lanes)], idleTimeout: idleTimeout))
     }
   }
 }

@@ -1,7 +1,8 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The streams of one event loop, and what they do together: flushing and heartbeats.
+/// The connections and streams of one event loop, and what they do together: flushing, heartbeats,
+/// and looking for clients that keep the server waiting.
 ///
 /// Used on that event loop alone, but for the counts.
 final class Lane {
@@ -21,10 +22,11 @@ final class Lane {
   let counts: Counts
   /// Counts the eighths of an interval: a clock that costs nothing to read.
   private(set) var tick = 0
+  private var connections: [Connection] = []
   private var streams: [StreamOutput] = []
   /// What has written since the last flush.
   private var unflushed: [StreamOutput] = []
-  private var timer: RepeatedTask?
+  private var timers: [RepeatedTask] = []
   /// For the tasks of the streams.
   let executor: LaneExecutor
 
@@ -37,19 +39,43 @@ final class Lane {
 }
 
 extension Lane {
-  func startHeartbeats(every interval: TimeAmount) {
+  /// Starts the timers of the lane.
+  ///
+  /// - Parameter idle: how long a client may keep a connection waiting.
+  func start(heartbeat: TimeAmount, idle: TimeAmount) {
+    everyTick(of: heartbeat) { $0.beat() }
+    everyTick(of: idle) { $0.closeHeldConnections(idle) }
+  }
+
+  private func everyTick(
+    of interval: TimeAmount, _ action: @escaping @Sendable (Lane) -> Void
+  ) {
     let delay = TimeAmount.nanoseconds(
       max(1, interval.nanoseconds / Int64(Self.ticksPerInterval)))
     let lane = NIOLoopBound(self, eventLoop: eventLoop)
-    timer = eventLoop.scheduleRepeatedTask(initialDelay: delay, delay: delay) { _ in
-      lane.value.beat()
-    }
+    timers.append(
+      eventLoop.scheduleRepeatedTask(initialDelay: delay, delay: delay) { _ in action(lane.value) })
   }
 
-  /// Ends the heartbeats. Until then they keep the lane alive.
+  /// Ends the timers. Until then they keep the lane alive.
   func stop() {
-    timer?.cancel()
-    timer = nil
+    for timer in timers { timer.cancel() }
+    timers = []
+  }
+
+  func add(_ connection: Connection) {
+    connection.position = connections.count
+    connections.append(connection)
+  }
+
+  func remove(_ connection: Connection) {
+    guard let position = connection.position else { return }
+    connection.position = nil
+    let last = connections.removeLast()
+    if last !== connection {
+      connections[position] = last
+      last.position = position
+    }
   }
 
   func add(_ stream: StreamOutput) {
@@ -89,9 +115,14 @@ extension Lane {
     counts.events.wrappingAdd(1, ordering: .relaxed)
   }
 
-  /// Closes every connection that still has a stream.
-  func closeStreams() {
-    for stream in streams { stream.closeConnection() }
+  /// Closes every connection, whatever its client still wants.
+  func closeConnections() {
+    for connection in connections { connection.close() }
+  }
+
+  private func closeHeldConnections(_ idle: TimeAmount) {
+    let deadline = NIODeadline.now() - idle
+    for connection in connections { connection.closeIfHeld(since: deadline) }
   }
 
   private func beat() {

@@ -12,13 +12,15 @@ struct Lanes: Sendable {
   private let places: [ObjectIdentifier: Place]
 
   /// Makes a lane for each event loop of `group`. ``stop()`` ends them.
-  init(_ group: any EventLoopGroup, heartbeat: TimeAmount, linger: TimeAmount) async throws {
+  init(_ group: any EventLoopGroup, heartbeat: TimeAmount, idle: TimeAmount, linger: TimeAmount)
+    async throws
+  {
     var places: [ObjectIdentifier: Place] = [:]
     for eventLoop in group.makeIterator() {
       let counts = Lane.Counts()
       let lane = try await eventLoop.submit {
         let lane = Lane(eventLoop, linger: linger, counts)
-        lane.startHeartbeats(every: heartbeat)
+        lane.start(heartbeat: heartbeat, idle: idle)
         return NIOLoopBound(lane, eventLoop: eventLoop)
       }.get()
       places[ObjectIdentifier(eventLoop)] = Place(lane: lane, counts: counts, eventLoop: eventLoop)
@@ -58,10 +60,10 @@ extension Lanes {
     }
   }
 
-  /// Closes every connection that still has a stream.
-  func closeStreams() {
+  /// Closes every connection.
+  func closeConnections() {
     for place in places.values {
-      place.eventLoop.execute { place.lane.value.closeStreams() }
+      place.eventLoop.execute { place.lane.value.closeConnections() }
     }
   }
 

@@ -37,6 +37,7 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
     lastTick = lane.tick
     lastLook = lane.tick
     lane.add(self)
+    context.fireUserInboundEventTriggered(Connection.StreamBegins())
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
