@@ -25,6 +25,20 @@ import Testing
     }
   }
 
+  @Test func aClientThatIsCutOffBeforeItsFirstEventMissesNothing() async throws {
+    try await RunningServer.with { server in
+      let newest = try await server.published("1", to: "other")
+      var cutOff = try await server.stream()
+      let id = try #require(try await cutOff.nextBlock()?.id)
+      #expect(id == newest)
+      try await server.published("2")
+      // It has not read that one.
+      var stream = try await server.stream("news", headers: after(id))
+      #expect(try await stream.nextBlock()?.id == nil)
+      #expect(try await stream.next()?.data == "2")
+    }
+  }
+
   @Test func whatIsForgottenIsReported() async throws {
     var settings = Settings()
     settings.historyEvents = 2

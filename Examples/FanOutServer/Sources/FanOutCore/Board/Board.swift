@@ -170,7 +170,8 @@ extension Board {
     var gap: Gap?
     if let id, let through = replay?.missingThrough { gap = Gap(after: id, through: through) }
     return Feed(
-      Seat(topic, self), gap: gap, replay: replay?.events ?? [],
+      Seat(topic, self), newest: id == nil && hasBegun ? lastID : nil, gap: gap,
+      replay: replay?.events ?? [],
       ahead: isAhead ? id.map { Feed.Ahead(id: $0, isOutdated: isOutdated) } : nil,
       live: room.hub.events(buffering: policy.buffering(bufferLimit)))
   }

@@ -12,6 +12,9 @@ struct Feed: Sendable {
   }
 
   let seat: Seat
+  /// The newest event, of whatever topic, when a client came that had none; `nil` if it had one, or
+  /// if that is not known.
+  let newest: EventID?
   /// Events of the topic that are missing before the replay, or may be.
   let gap: Gap?
   private let ahead: Ahead?
@@ -20,9 +23,11 @@ struct Feed: Sendable {
   let live: EventSequence<Entry>
 
   init(
-    _ seat: Seat, gap: Gap?, replay: [Event], ahead: Ahead?, live: EventSequence<Entry>
+    _ seat: Seat, newest: EventID?, gap: Gap?, replay: [Event], ahead: Ahead?,
+    live: EventSequence<Entry>
   ) {
     self.seat = seat
+    self.newest = newest
     self.gap = gap
     self.ahead = ahead
     self.replay = NIOLockedValueBox(replay)

@@ -28,9 +28,13 @@ enum Frame {
     frame(capacity: 32) { $0.writeString(":\(text)\n\n") }
   }
 
-  /// How long a client is to wait before it comes back.
-  static func retry(milliseconds: Int64) -> ByteBuffer {
-    frame(capacity: 32) { $0.writeString("retry: \(milliseconds)\n\n") }
+  /// How long a client is to wait before it comes back, and with which id if it gets no event until
+  /// then.
+  static func retry(milliseconds: Int64, id: EventID? = nil) -> ByteBuffer {
+    frame(capacity: 64) { buffer in
+      if let id { buffer.writeString("id: \(id)\n") }
+      buffer.writeString("retry: \(milliseconds)\n\n")
+    }
   }
 
   /// So many events were dropped for this subscriber at this place.

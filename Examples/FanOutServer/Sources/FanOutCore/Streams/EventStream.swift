@@ -38,7 +38,7 @@ extension EventStream {
 
   @concurrent private func run(_ feed: Feed, _ bound: NIOLoopBound<StreamOutput>) async {
     let output = bound.value
-    output.write(Frame.retry(milliseconds: retryMilliseconds))
+    output.write(Frame.retry(milliseconds: retryMilliseconds, id: feed.newest))
     await replay(feed, to: output)
     var entries = feed.live.notingLosses().makeAsyncIterator()
     while let element = await entries.next() {
