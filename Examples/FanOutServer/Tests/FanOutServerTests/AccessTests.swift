@@ -2,7 +2,7 @@ import FanOutCore
 import NIOCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AccessTests {
+@Suite(.timeLimit(.minutes(5))) struct AccessTests {
   private static let one = "publisher-0123456789"
   private static let two = "subscriber-0123456789"
 

@@ -2,7 +2,7 @@ import FanOutCore
 import NIOCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionTests {
   @Test func aThousandConnectionsComeAndGo() async throws {
     try await RunningServer.with { server in
       for round in 1...2 {

@@ -3,7 +3,7 @@ import NIOCore
 import Testing
 
 /// Requests that are nearly right get an answer that says so, and the server goes on.
-@Suite(.timeLimit(.minutes(2))) struct FuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct FuzzTests {
   private static let connections = 1000
   private static let workers = 16
   /// A failure of the server's own, a 500, is not among them.

@@ -2,7 +2,7 @@ import FanOutCore
 import NIOCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LingerTests {
+@Suite(.timeLimit(.minutes(5))) struct LingerTests {
   @Test func aReaderThatIsQuickLosesNothingByLingering() async throws {
     var settings = Settings()
     settings.linger = .seconds(2)

@@ -2,7 +2,7 @@ import FanOutCore
 import Testing
 
 /// What becomes of the events for a reader that does not read.
-@Suite(.timeLimit(.minutes(1))) struct PolicyTests {
+@Suite(.timeLimit(.minutes(5))) struct PolicyTests {
   private static let size = 50_000
   private static let count = 150
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The server as a process.
-@Suite(.timeLimit(.minutes(1))) struct ProgramTests {
+@Suite(.timeLimit(.minutes(5))) struct ProgramTests {
   /// The program is built beside the tests.
   private func start(_ arguments: [String]) throws -> (process: Process, out: Pipe, err: Pipe) {
     let process = Process()

@@ -3,7 +3,7 @@ import FanOutCore
 import NIOCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PublishingTests {
+@Suite(.timeLimit(.minutes(5))) struct PublishingTests {
   @Test func answersWithTheIDAndTheSubscribers() async throws {
     try await RunningServer.with { server in
       let first = try await server.publish("a")

@@ -1,7 +1,7 @@
 import FanOutCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ReplayTests {
+@Suite(.timeLimit(.minutes(5))) struct ReplayTests {
   private func after(_ id: UInt64) -> [(String, String)] { [("Last-Event-ID", "\(id)")] }
 
   @Test func aClientThatComesBackGetsWhatItHasMissed() async throws {

@@ -2,7 +2,7 @@ import FanOutCore
 import NIOCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
+@Suite(.timeLimit(.minutes(5))) struct ShutdownTests {
   @Test func streamsEndWithATimeToWait() async throws {
     var settings = Settings()
     settings.retry = .milliseconds(4321)

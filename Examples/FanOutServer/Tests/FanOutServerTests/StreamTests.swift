@@ -2,7 +2,7 @@ import FanOutCore
 import NIOCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct StreamTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamTests {
   @Test func aStreamBeginsWithTheTimeToWait() async throws {
     var settings = Settings()
     settings.retry = .milliseconds(1234)

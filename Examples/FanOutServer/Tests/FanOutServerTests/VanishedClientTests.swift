@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct VanishedClientTests {
+@Suite(.timeLimit(.minutes(5))) struct VanishedClientTests {
   #if os(Linux)
     @Test(
       .enabled(

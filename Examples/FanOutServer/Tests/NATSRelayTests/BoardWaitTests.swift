@@ -4,7 +4,7 @@
 
   @testable import FanOutCore
 
-  @Suite(.timeLimit(.minutes(1))) struct BoardWaitTests {
+  @Suite(.timeLimit(.minutes(5))) struct BoardWaitTests {
     private let board = Board(
       historyEvents: 9, historyBytes: 9999, bufferLimit: 9, startingAfter: 0)
 

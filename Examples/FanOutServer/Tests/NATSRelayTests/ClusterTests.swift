@@ -3,7 +3,7 @@
   import Testing
 
   /// Servers as processes of their own, with a broker that is real.
-  @Suite(.timeLimit(.minutes(2)), .serialized) struct ClusterTests {
+  @Suite(.timeLimit(.minutes(5)), .serialized) struct ClusterTests {
     @Test func allServersHaveOneSequenceOfEvents() async throws {
       try await Cluster.with { cluster in
         var streams: [Task<[Node.Seen], any Error>] = []

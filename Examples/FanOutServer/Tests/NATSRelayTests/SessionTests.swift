@@ -6,7 +6,7 @@
   @testable import NATSRelay
 
   /// One connection to a real broker.
-  @Suite(.timeLimit(.minutes(1))) struct SessionTests {
+  @Suite(.timeLimit(.minutes(5))) struct SessionTests {
     private func withSession(_ body: (Session, Broker) async throws -> Void) async throws {
       let broker = try Broker()
       try await broker.start()

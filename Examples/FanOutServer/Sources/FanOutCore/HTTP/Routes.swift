@@ -150,7 +150,7 @@ extension Routes {
       throw .unavailable(error)
     }
     let stream = EventStream(
-      channel: channel, lane: lanes[channel.eventLoop], board: board, log: log,
+      channel: channel, lane: lanes[channel.eventLoop], log: log,
       retryMilliseconds: settings.retry.nanoseconds / 1_000_000)
     let isLast = request.headers[.connection] == "close"
     return Response(

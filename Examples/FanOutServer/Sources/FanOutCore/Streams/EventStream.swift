@@ -8,7 +8,6 @@ struct EventStream: Sendable {
   let channel: any Channel
   /// That of the event loop of `channel`.
   let lane: NIOLoopBound<Lane>
-  let board: Board
   let log: any EventLog
   let retryMilliseconds: Int64
 }
