@@ -21,7 +21,8 @@ public struct Settings: Sendable {
   public var heartbeat = TimeAmount.seconds(15)
   /// How long a client is told to wait before it comes back.
   public var retry = TimeAmount.seconds(2)
-  /// How long a connection without a request, or with half of one, is kept.
+  /// How long a connection without a request is kept, and how long a client may take to send one or
+  /// to read the answer.
   public var idleTimeout = TimeAmount.seconds(60)
   /// How long a shutdown waits for clients to take what waits for them.
   public var drain = TimeAmount.seconds(5)
