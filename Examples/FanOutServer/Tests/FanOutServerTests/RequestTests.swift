@@ -173,7 +173,8 @@ import Testing
     try await RunningServer.with(settings) { server in
       let client = try await RawClient.connect(port: server.port)
       let head = "POST /topics/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-      try await client.send(head)
+      // On a busy machine it may be closed already.
+      try? await client.send(head)
       await send("1\r\nx\r\n", untilClosed: client)
     }
   }
