@@ -1,0 +1,30 @@
+extension TopicHub {
+  /// Hands `event` to every subscriber of `topic`. See ``EventHub/send(_:)``.
+  ///
+  /// - Returns: how many subscribers were called or have the event in their buffer.
+  /// - Complexity: O(subscribers of `topic`).
+  @discardableResult
+  public func send(_ event: Event, to topic: Topic) -> Int {
+    topics.value(for: topic)?.hub.send(event) ?? 0
+  }
+
+  /// Hands each of `events` to every subscriber of `topic`, one after the other, as
+  /// ``send(_:to:)`` does.
+  ///
+  /// All of them go to the topic that is there when this begins. If it goes meanwhile, with its last
+  /// subscriber or because it is finished, whoever subscribes after that begins anew and gets none
+  /// of them. If nobody is subscribed when this begins, `events` is not iterated.
+  ///
+  /// - Complexity: O(events × subscribers of `topic`). The topic is looked up once.
+  public func send(contentsOf events: some Sequence<Event>, to topic: Topic) {
+    topics.value(for: topic)?.hub.send(contentsOf: events)
+  }
+
+  /// Hands `event` to every subscriber of `topic`, and suspends while the buffer of one whose
+  /// policy is `.suspend` is full. See ``EventHub/sendWaiting(_:)``.
+  ///
+  /// - Complexity: O(subscribers of `topic`), and the wait.
+  public func sendWaiting(_ event: Event, to topic: Topic) async {
+    await topics.value(for: topic)?.hub.sendWaiting(event)
+  }
+}

@@ -1,0 +1,196 @@
+import Dispatch
+import Multicast
+import MulticastTestSupport
+import Testing
+
+@Suite("A batch goes to the topic that is there when it begins")
+struct TopicBatchTests {
+  @Test(
+    "in order, to handlers, queues and sequences", arguments: StorageStrategy.allCases,
+    Ordering.allCases)
+  func everyKindOfSubscriber(_ strategy: StorageStrategy, _ ordering: Ordering) async {
+    let hub = TopicHub<String, Int>(ordering: ordering, storage: strategy)
+    let (inline, queued, other) = (Journal(), Journal(), Journal())
+    let subscriptions = [
+      hub.subscribe(to: "a") { inline.record($0) },
+      hub.subscribe(to: "a", on: DispatchQueue(label: "queue")) { queued.record($0) },
+      hub.subscribe(to: "b") { other.record($0) },
+    ]
+    let sequence = hub.events(for: "a")
+    hub.send(contentsOf: 0..<100, to: "a")
+    hub.send(contentsOf: [], to: "a")
+    hub.send(contentsOf: [100, 101], to: "b")
+    hub.finish("a")
+    var received: [Int] = []
+    for await event in sequence { received.append(event) }
+    #expect(received == Array(0..<100))
+    #expect(inline.entries == Array(0..<100))
+    #expect(other.entries == [100, 101])
+    await eventually { queued.entries.count == 100 }
+    #expect(queued.entries == Array(0..<100))
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test("a batch for a topic that nobody has is not looked at, and makes no topic")
+  func nobody() {
+    let hub = TopicHub<Int, Int>()
+    hub.send(
+      contentsOf: (0..<3).lazy.map { event in
+        Issue.record("an event was asked for")
+        return event
+      }, to: 1)
+    #expect(hub.topicCount == 0)
+  }
+
+  @Test("who joins a topic that is there gets the rest of the batch")
+  func joining() {
+    let hub = TopicHub<Int, Int>()
+    let (early, late) = (Journal(), Journal())
+    let joined = Holder<Subscription>(nil)
+    let subscription = hub.subscribe(to: 1) { event in
+      early.record(event)
+      if event == 3 { joined.value = hub.subscribe(to: 1) { late.record($0) } }
+    }
+    hub.send(contentsOf: 0..<10, to: 1)
+    #expect(early.entries == Array(0..<10))
+    #expect(late.entries == Array(4..<10))
+    subscription.cancel()
+    joined.value = nil
+    #expect(hub.topicCount == 0)
+  }
+
+  /// How a topic goes.
+  enum End: CaseIterable {
+    case cancelled
+    case finished
+  }
+
+  @Test(
+    "who subscribes when the topic has gone gets none of the batch", arguments: Ordering.allCases,
+    End.allCases)
+  func goneInAHandler(_ ordering: Ordering, _ end: End) {
+    let hub = TopicHub<Int, Int>(ordering: ordering)
+    let (old, new) = (Journal(), Journal())
+    let (first, second) = (Holder<Subscription>(nil), Holder<Subscription>(nil))
+    first.value = hub.subscribe(to: 1) { event in
+      old.record(event)
+      guard event == 3 else { return }
+      switch end {
+      case .cancelled: first.value?.cancel()
+      case .finished: hub.finish(1)
+      }
+      second.value = hub.subscribe(to: 1) { new.record($0) }
+    }
+    hub.send(contentsOf: 0..<10, to: 1)
+    #expect(old.entries == [0, 1, 2, 3])
+    #expect(new.entries == [])
+    #expect(hub.send(10, to: 1) == 1)
+    #expect(new.entries == [10])
+    #expect(hub.topicCount == 1)
+    first.value = nil
+    second.value = nil
+    #expect(hub.topicCount == 0)
+  }
+
+  @Test("so it is if the topic goes while the batch makes its next event")
+  func goneInTheBatch() {
+    let hub = TopicHub<Int, Int>()
+    let (old, new) = (Journal(), Journal())
+    let (first, second) = (Holder<Subscription>(nil), Holder<Subscription>(nil))
+    first.value = hub.subscribe(to: 1) { old.record($0) }
+    let batch = (0..<10).lazy.map { event in
+      if event == 4 {
+        first.value = nil
+        second.value = hub.subscribe(to: 1) { new.record($0) }
+      }
+      return event
+    }
+    hub.send(contentsOf: batch, to: 1)
+    #expect(old.entries == [0, 1, 2, 3])
+    #expect(new.entries == [])
+    second.value = nil
+    #expect(hub.topicCount == 0)
+  }
+
+  @Test(
+    "no batch is split between a topic and its successor, nor has gaps, while topics come and go",
+    arguments: StorageStrategy.allCases)
+  func comingAndGoing(_ strategy: StorageStrategy) {
+    let size = 32
+    let rounds = 1000
+    let hub = TopicHub<Int, Numbered>(storage: strategy)
+    let tracker = LifetimeTracker()
+    let (own, wrong, done) = (Counter(), Counter(), Counter())
+    // Each of two threads comes to a topic of its own and goes; two others send to both.
+    runThreads(4) { thread in
+      func send(_ round: Int, to topic: Int) {
+        let first = (4 * round + thread) * size
+        hub.send(contentsOf: (0..<size).lazy.map { Numbered(first + $0, tracker) }, to: topic)
+      }
+      guard thread < 2 else {
+        var round = 0
+        while done.value < 2 {
+          send(round, to: round % 2)
+          round += 1
+        }
+        return
+      }
+      var history = BatchHistory(size: size)
+      for round in 0..<rounds {
+        let journal = Journal()
+        let subscription = hub.subscribe(to: thread) { journal.record($0.number) }
+        var abandoned: EventSequence<Numbered>? = hub.events(for: thread)
+        send(round, to: thread)
+        _ = abandoned
+        abandoned = nil
+        if !subscription.cancelAndWait(timeout: .seconds(timeLimit)) { wrong.add() }
+        let entries = journal.entries
+        if !history.add(entries) { wrong.add() }
+        own.add(entries.count { $0 / size == 4 * round + thread })
+      }
+      done.add()
+    }
+    #expect(own.value == 2 * rounds * size)
+    #expect(wrong.value == 0)
+    #expect(hub.topicCount == 0)
+    #expect(tracker.live == 0)
+  }
+}
+
+/// An event that is counted as long as it exists.
+private final class Numbered: Sendable {
+  let number: Int
+  private let tracker: LifetimeTracker
+
+  init(_ number: Int, _ tracker: LifetimeTracker) {
+    self.number = number
+    self.tracker = tracker
+    tracker.noteCreation()
+  }
+
+  deinit { tracker.noteDestruction() }
+}
+
+/// The batches that came to one subscriber after the other.
+private struct BatchHistory {
+  let size: Int
+  private var earlier: Set<Int> = []
+
+  init(size: Int) {
+    self.size = size
+  }
+
+  /// Adds the numbers that came to the next subscriber.
+  ///
+  /// - Returns: whether each batch came without gaps, and not to an earlier one.
+  mutating func add(_ numbers: [Int]) -> Bool {
+    var last: [Int: Int] = [:]
+    for number in numbers {
+      let batch = number / size
+      if let last = last[batch], number != last + 1 { return false }
+      last[batch] = number
+    }
+    defer { earlier.formUnion(last.keys) }
+    return earlier.isDisjoint(with: last.keys)
+  }
+}
