@@ -8,7 +8,11 @@ internal import Logging
 
 /// Whether, and how, several servers share their topics.
 struct RelayOptions: ParsableArguments {
-  @Option(help: "NATS server, as nats://host:port, through which servers share their topics.")
+  @Option(
+    help: """
+      NATS server, as nats://host:port, through which servers share their topics; several of one \
+      cluster with commas between.
+      """)
   var relay: String?
   @Option(help: "Servers with the same one share their topics: the name of the stream in NATS.")
   var relayPrefix = "fanout"
@@ -27,7 +31,7 @@ extension RelayOptions {
     private func settings() throws -> RelaySettings? {
       guard let relay else { return nil }
       do {
-        return try RelaySettings(url: relay, prefix: relayPrefix)
+        return try RelaySettings(urls: relay, prefix: relayPrefix)
       } catch {
         switch error {
         case .url: throw ValidationError("--relay: \(error)")

@@ -5,27 +5,33 @@
   public struct RelaySettings: Sendable {
     /// Why a relay is refused.
     public enum Refusal: Error, Hashable {
-      case url(String)
+      /// It is not said how it is: there may be a password in it.
+      case url(number: Int)
       case prefix(String)
     }
 
-    let url: String
+    /// Those of one broker's servers: any that answers will do.
+    let urls: [String]
     /// The name of the stream. Its subjects are this, a dot, and the name of a topic.
     let prefix: String
 
     /// - Parameters:
-    ///   - url: as `nats://host:port`; a user and a password may be in it.
+    ///   - urls: as `nats://host:port`, several with commas between; a user and a password may be in
+    ///     each.
     ///   - prefix: servers with the same one share their topics.
-    public init(url: String, prefix: String = "fanout") throws(Refusal) {
-      guard let parsed = URL(string: url), ["nats", "tls"].contains(parsed.scheme),
-        parsed.host()?.isEmpty == false, parsed.path().isEmpty
-      else { throw .url(url) }
+    public init(urls: String, prefix: String = "fanout") throws(Refusal) {
+      let list = urls.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+      for (index, url) in list.enumerated() {
+        guard let parsed = URL(string: url), ["nats", "tls"].contains(parsed.scheme),
+          parsed.host()?.isEmpty == false, parsed.path().isEmpty
+        else { throw .url(number: index + 1) }
+      }
       let isAllowed = prefix.utf8.allSatisfy { byte in
         byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
           || Character(UnicodeScalar(byte)).isASCIIAlphanumeric
       }
       guard isAllowed, (1...64).contains(prefix.utf8.count) else { throw .prefix(prefix) }
-      self.url = url
+      self.urls = list
       self.prefix = prefix
     }
   }
@@ -33,7 +39,7 @@
   extension RelaySettings.Refusal: CustomStringConvertible {
     public var description: String {
       switch self {
-      case .url(let url): "'\(url)' is not like nats://host:port"
+      case .url(let number): "address \(number) is not like nats://host:port"
       case .prefix(let prefix):
         "'\(prefix)' is not 1 to 64 letters, digits, '-' and '_'"
       }

@@ -3,6 +3,14 @@
   internal import FanOutCore
   internal import NIOCore
 
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #endif
+
   /// One connection to the broker, from when it stands until it breaks. Nothing mends it: after any
   /// trouble the relay opens another one.
   ///
@@ -17,7 +25,7 @@
 
     init(_ settings: RelaySettings) throws(Trouble) {
       subjects = Subjects(prefix: settings.prefix)
-      connection = try Self.connect(settings.url)
+      connection = try Self.connect(settings.urls)
       var context: OpaquePointer?
       var options = jsOptions()
       jsOptions_Init(&options)
@@ -37,11 +45,12 @@
       natsConnection_Destroy(connection)
     }
 
-    private static func connect(_ url: String) throws(Trouble) -> OpaquePointer {
+    /// Connects to the first of `urls`, in any order, that answers.
+    private static func connect(_ urls: [String]) throws(Trouble) -> OpaquePointer {
       var options: OpaquePointer?
       try Trouble.check(natsOptions_Create(&options))
       defer { natsOptions_Destroy(options) }
-      try Trouble.check(natsOptions_SetURL(options, url))
+      try Trouble.check(setServers(urls, options))
       try Trouble.check(natsOptions_SetName(options, "fan-out-server"))
       try Trouble.check(natsOptions_SetAllowReconnect(options, false))
       try Trouble.check(natsOptions_SetTimeout(options, Limits.answer.milliseconds))
@@ -51,6 +60,14 @@
       let status = natsConnection_Connect(&connection, options)
       guard status == NATS_OK, let connection else { throw Trouble(status) }
       return connection
+    }
+
+    private static func setServers(_ urls: [String], _ options: OpaquePointer?) -> natsStatus {
+      let strings = urls.map { strdup($0) }
+      defer { for string in strings { free(string) } }
+      // SAFETY: the strings outlive the call, which copies them.
+      var pointers = strings.map { UnsafePointer($0) }
+      return natsOptions_SetServers(options, &pointers, Int32(pointers.count))
     }
 
     /// Ends the connection: calls that wait in it fail.

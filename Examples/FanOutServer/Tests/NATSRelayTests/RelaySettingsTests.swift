@@ -7,20 +7,27 @@
   @Suite struct RelaySettingsTests {
     @Test(arguments: ["nats://localhost:4222", "nats://10.0.0.1", "tls://user:word@nats.example:1"])
     func addressesAreTaken(_ url: String) throws {
-      #expect(try RelaySettings(url: url).url == url)
+      #expect(try RelaySettings(urls: url).urls == [url])
+      #expect(try RelaySettings(urls: "\(url),nats://a,\(url)").urls == [url, "nats://a", url])
     }
 
     @Test(arguments: [
       "", "localhost:4222", "http://localhost", "nats://", "nats://a b", "nats://h/x",
+      "nats//user:secret@h",
     ])
-    func otherAddressesAreRefused(_ url: String) {
-      #expect(throws: RelaySettings.Refusal.url(url)) { try RelaySettings(url: url) }
+    func otherAddressesAreRefused(_ url: String) throws {
+      #expect(throws: RelaySettings.Refusal.url(number: 1)) { try RelaySettings(urls: url) }
+      let refusal = try #require(throws: RelaySettings.Refusal.self) {
+        try RelaySettings(urls: "nats://a,\(url)")
+      }
+      #expect(refusal == .url(number: 2))
+      #expect(!refusal.description.contains("secret"))
     }
 
     @Test(arguments: ["", "a.b", "a>", "*", "a b", "ä", String(repeating: "x", count: 65)])
     func prefixesThatAreNoNamesAreRefused(_ prefix: String) {
       #expect(throws: RelaySettings.Refusal.prefix(prefix)) {
-        try RelaySettings(url: "nats://localhost", prefix: prefix)
+        try RelaySettings(urls: "nats://localhost", prefix: prefix)
       }
     }
 

@@ -10,7 +10,7 @@
     private func withSession(_ body: (Session, Broker) async throws -> Void) async throws {
       let broker = try Broker()
       try await broker.start()
-      let settings = try RelaySettings(url: broker.url)
+      let settings = try RelaySettings(urls: broker.url)
       var session: Session?
       try await eventually {
         session = try? Session(settings)
@@ -54,6 +54,17 @@
         await broker.resume()
         #expect(try session.publish(message("1"), to: topic, key: "1", within: 10_000) == 1)
         #expect(try session.publish(message("2"), to: topic, key: "2", within: 10_000) == 2)
+      }
+    }
+
+    @Test func anyAddressThatAnswersWillDo() async throws {
+      try await withSession { _, broker in
+        let nobody = "nats://127.0.0.1:\(try freePort())"
+        for urls in ["\(nobody),\(broker.url)", "\(broker.url),\(nobody)"] {
+          let session = try Session(RelaySettings(urls: urls))
+          #expect(try session.stream().last == 0)
+          session.close()
+        }
       }
     }
 
