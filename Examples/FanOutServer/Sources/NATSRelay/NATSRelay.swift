@@ -32,6 +32,7 @@
     private let fetchers = NIOThreadPool(numberOfThreads: Limits.fetchingThreads)
     /// The one that stands, if any.
     private let session = Mutex<Session?>(nil)
+    private let publications = Publications()
 
     public init(_ settings: RelaySettings, _ board: Board, logger: Logger) {
       self.settings = settings
@@ -53,6 +54,15 @@
     /// If the broker gives no answer, the event may be in the stream or not. It is sent again with the
     /// same key, and the broker does not store it twice.
     public func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
+      guard publications.begin() else { throw Unavailable("the server is shutting down") }
+      var acknowledged: EventID?
+      defer { publications.end(acknowledged) }
+      let receipt = try await store(message, in: topic)
+      acknowledged = receipt.id
+      return receipt
+    }
+
+    private func store(_ message: Message, in topic: Topic) async throws(Unavailable) -> Receipt {
       guard current != nil else { throw Unavailable("the broker cannot be reached") }
       let key = String(UInt128.random(in: .min ... .max), radix: 36)
       let deadline = ContinuousClock.now + Limits.publishing
@@ -101,14 +111,22 @@
       }
     }
 
-    /// The broker knows whether there is such an event. Without it the client is believed.
-    public func isComing(_ id: EventID) async -> Bool {
-      if await board.reach(id, within: .zero) { return false }
-      guard let session = current else { return true }
-      let last = try? await fetchers.runIfActive { try session.stream().last }
-      if let last, last < id { return false }
+    /// The broker knows whether there is such an event.
+    public func coming(_ id: EventID) async -> Coming {
+      if await board.reach(id, within: .zero) { return .no }
+      guard let session = current,
+        let last = try? await fetchers.runIfActive({ try session.stream().last })
+      else { return .unknown }
+      guard id <= last else { return .no }
       await board.reach(id, within: Limits.coming)
-      return true
+      return .yes
+    }
+
+    /// What was acknowledged comes back from the broker.
+    public func drain(within limit: Duration) async {
+      let deadline = ContinuousClock.now + limit
+      let last = await publications.finish(within: limit)
+      await board.reach(last, within: deadline - .now)
     }
   }
 
@@ -148,9 +166,11 @@
     private func read(
       _ session: Session, _ position: inout Position?, _ backoff: inout Backoff
     ) async throws {
-      let stream = try await reader.runIfActive { try session.stream() }
-      // Before the board begins: then clients ask for what they have missed.
+      _ = try await reader.runIfActive { try session.stream() }
+      // There is one. From here on the broker is asked for what a client may have; so one that was
+      // believed said so before, and the stream is looked at only now.
       current = session
+      let stream = try await reader.runIfActive { try session.stream() }
       var place = await resume(position, stream)
       defer { position = place }
       try await reader.runIfActive { [last = place.last] in try session.subscribe(after: last) }
@@ -174,6 +194,7 @@
     /// Where to read on.
     private func resume(_ position: Position?, _ stream: StreamState) async -> Position {
       if let position, position.created == stream.created, position.last <= stream.last {
+        await board.believe(through: stream.last)
         return position
       }
       var start = stream.last

@@ -1,4 +1,5 @@
 import FanOutCore
+import NIOCore
 import Testing
 
 /// What becomes of the events for a reader that does not read.
@@ -19,10 +20,12 @@ import Testing
 
   /// A stream that is opened and not read, and 7.5 MB published to it: more than the system's buffers
   /// hold.
-  private func stalled(_ query: String, _ server: RunningServer) async throws -> RawClient {
+  private func stalled(
+    _ query: String, _ server: RunningServer, streams count: Int = 1
+  ) async throws -> RawClient {
     let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
     try await client.send("GET /topics/news/events\(query) HTTP/1.1\r\nHost: a\r\n\r\n")
-    try await server.wait(until: "streams", is: 1)
+    try await server.wait(until: "streams", is: count)
     for number in 0..<Self.count {
       try await server.published(Self.text(number))
     }
@@ -75,6 +78,21 @@ import Testing
       #expect(text.contains("event: disconnected\ndata: {\"reason\":\"slow\"}\n\n"))
       try await server.wait(until: "streams", is: 0)
       await client.close()
+    }
+  }
+
+  @Test func aReaderThatTakesNothingAndWantsToBeDisconnectedIs() async throws {
+    var settings = settings
+    settings.heartbeat = .milliseconds(200)
+    try await RunningServer.with(settings) { server in
+      let other = try await stalled("", server)
+      let client = try await stalled("?policy=disconnect", server, streams: 2)
+      // It never reads: what was cut off has nowhere to go, and it is closed with it.
+      try await server.wait(until: "streams", is: 1)
+      await client.close()
+      // The one that did not ask for it has a stream still.
+      #expect(try await other.read(until: "x:\(Self.count - 1)\n").contains("\"slow\""))
+      await other.close()
     }
   }
 

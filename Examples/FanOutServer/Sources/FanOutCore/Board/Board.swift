@@ -1,5 +1,4 @@
 internal import Multicast
-internal import NIOConcurrencyHelpers
 
 #if canImport(Darwin)
   internal import Darwin
@@ -26,10 +25,9 @@ public actor Board {
   private var lastID: EventID
   /// Whether `lastID` says where events begin. Before the first of a log, it is 0.
   private var hasBegun: Bool
-  /// Totals of topics that are gone.
-  private var departed = (published: 0, reached: 0, dropped: 0)
-  /// Whether ids have begun again since, for those who have subscribed.
-  private var isOutdated = NIOLockedValueBox(false)
+  private var departed = BoardFigures.Departed()
+  /// The last one.
+  private var turn = Turn()
   /// Those who wait for an event.
   private(set) var waiters: [Int: Waiter] = [:]
   private var waiterCount = 0
@@ -82,38 +80,48 @@ extension Board {
     lastID = event.id
     if !waiters.isEmpty { wakeWaiters(through: lastID) }
     let room = room(event.topic)
-    let count = room.send(event, at: second)
+    let count = room.send(event, after: turn, at: second)
     if count > 0, room.published % max(1, bufferLimit / 4) == 0 { whenPressed() }
-    for emptied in history.append(event) { removeIfUnused(emptied) }
+    room.kept += 1
+    for topic in history.append(event) { forgetOne(of: topic) }
     return count
   }
 
-  /// Begins after `id`, which comes from elsewhere: this server knows nothing of what was before.
+  /// Begins after `id`, which comes from elsewhere: this server knows nothing of what was before,
+  /// or nothing that is still true.
   public func begin(after id: EventID) {
-    if !hasBegun { tellAll(.start(id)) }
+    take(.start(after: id, last: hasBegun ? lastID : nil))
     hasBegun = true
-    isOutdated.withLockedValue { $0 = true }
-    isOutdated = NIOLockedValueBox(false)
     forget(through: id)
   }
 
   /// Goes on after `id`: the events up to it cannot be had from elsewhere any more.
   public func skip(through id: EventID) {
     guard id > lastID else { return }
-    tellAll(.gap(Gap(after: lastID, through: id)))
+    take(.gap(Gap(after: lastID, through: id)))
     forget(through: id)
   }
 
-  /// It counts for a subscriber's buffer as an event does, but nowhere else.
-  private func tellAll(_ entry: Entry) {
-    for room in rooms.values { room.hub.send(entry) }
+  /// Goes on where it was, and elsewhere there is no event after `newest` so far: a client that said
+  /// it has one, while nobody knew, was wrong.
+  public func believe(through newest: EventID) {
+    take(.bound(newest: newest, last: lastID))
+  }
+
+  /// Wakes all streams. That counts for a subscriber's buffer as an event does, but nowhere else.
+  private func take(_ kind: Turn.Kind) {
+    turn = turn.append(kind)
+    for room in rooms.values { room.hub.send(Entry(nil, turn)) }
   }
 
   private func forget(through id: EventID) {
     history = History(historyLimits, after: id)
     lastID = id
     wakeWaiters(through: id)
-    for topic in rooms.keys { removeIfUnused(topic) }
+    for (topic, room) in rooms {
+      room.kept = 0
+      removeIfUnused(topic)
+    }
   }
 
   /// How many streams `topic` has.
@@ -157,23 +165,29 @@ extension Board {
   ///
   /// - Parameters:
   ///   - id: the last event that the client has, if it had any.
-  ///   - isComing: whether that one may still be to be delivered, if it was not yet. Then the client
-  ///     gets what comes after it.
+  ///   - coming: whether that one is still to be delivered, if it was not yet. Then the client gets
+  ///     what comes after it.
   func subscribe(
-    to topic: Topic, after id: EventID?, isComing: Bool = false, _ policy: StreamPolicy
+    to topic: Topic, after id: EventID?, _ coming: Coming, _ policy: StreamPolicy
   ) throws(Unavailable) -> Feed {
     guard !isClosed else { throw Unavailable("the server is shutting down") }
     let room = room(topic)
     room.streams += 1
-    let isAhead = isComing && (id ?? 0) > lastID
-    let replay = isAhead ? nil : id.map { history.replay(topic, after: $0, last: lastID) }
-    var gap: Gap?
-    if let id, let through = replay?.missingThrough { gap = Gap(after: id, through: through) }
     return Feed(
-      Seat(topic, self), newest: id == nil && hasBegun ? lastID : nil, gap: gap,
-      replay: replay?.events ?? [],
-      ahead: isAhead ? id.map { Feed.Ahead(id: $0, isOutdated: isOutdated) } : nil,
+      Seat(topic, self), newest: id == nil && hasBegun ? lastID : nil,
+      id.map { start(of: topic, after: $0, coming) } ?? Feed.Start(place: Place(turn)),
       live: room.hub.events(buffering: policy.buffering(bufferLimit)))
+  }
+
+  private func start(of topic: Topic, after id: EventID, _ coming: Coming) -> Feed.Start {
+    if coming != .no, id > lastID || !hasBegun {
+      let ahead = Place.Ahead(id: id, isClaim: coming == .unknown)
+      return Feed.Start(place: Place(turn, ahead))
+    }
+    let replay = history.replay(topic, after: id, last: lastID)
+    return Feed.Start(
+      gap: replay.missingThrough.map { Gap(after: id, through: $0) }, replay: replay.events,
+      place: Place(turn))
   }
 
   /// A stream of `topic` is over, and so is its subscription. A ``Seat`` says so.
@@ -189,11 +203,18 @@ extension Board {
     return room
   }
 
+  /// The history has let an event of `topic` go.
+  private func forgetOne(of topic: Topic) {
+    rooms[topic]?.kept -= 1
+    removeIfUnused(topic)
+  }
+
   private func removeIfUnused(_ topic: Topic) {
-    guard let room = rooms[topic], room.streams == 0, history.count(of: topic) == 0 else { return }
-    departed.published += room.published
-    departed.reached += room.reached
-    departed.dropped += room.hub.statistics.dropped
+    guard let room = rooms[topic], room.isUnused else { return }
+    let figures = room.figures(topic, at: second)
+    departed.published += figures.published
+    departed.reached += figures.reached
+    departed.dropped += figures.dropped
     rooms[topic] = nil
   }
 }
@@ -201,17 +222,11 @@ extension Board {
 // MARK: - Looking and closing
 
 extension Board {
+  /// - Complexity: O(1).
   var figures: BoardFigures {
-    let topics = rooms.map { topic, room in
-      room.figures(topic, kept: history.count(of: topic), at: second)
-    }
-    return BoardFigures(
-      topics: topics.sorted { $0.topic < $1.topic },
-      published: departed.published + topics.reduce(0) { $0 + $1.published },
-      reached: departed.reached + topics.reduce(0) { $0 + $1.reached },
-      dropped: departed.dropped + topics.reduce(0) { $0 + $1.dropped },
-      pending: topics.reduce(0) { $0 + $1.pending },
-      historyEvents: history.count, historyBytes: history.bytes, lastID: lastID)
+    BoardFigures(
+      rooms: rooms, departed: departed, historyEvents: history.count, historyBytes: history.bytes,
+      second: second)
   }
 
   /// Ends every stream, after what waits for it. From now on nothing is taken in.

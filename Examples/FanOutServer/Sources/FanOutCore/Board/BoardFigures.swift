@@ -1,30 +1,48 @@
-/// What became of the events of one topic.
-struct TopicFigures: Sendable {
-  var topic: String
-  var subscribers: Int
-  var published: Int
-  var publishedPerSecond: Double
-  /// Events that went into the buffers of subscribers, one for each.
-  var reached: Int
-  var reachedPerSecond: Double
-  /// Events that were lost because a subscriber was too slow, one for each.
-  var dropped: Int
-  /// Events that wait for a subscriber, one for each.
-  var pending: Int
-  /// Events that can be replayed.
-  var kept: Int
+/// What became of the events of all topics.
+///
+/// Of very many topics this takes long to find out, so the board only says where to look.
+struct BoardFigures: Sendable {
+  /// Of topics that are gone.
+  struct Departed {
+    var published = 0
+    var reached = 0
+    var dropped = 0
+  }
+
+  let rooms: [Topic: Room]
+  let departed: Departed
+  let historyEvents: Int
+  let historyBytes: Int
+  /// Now, by the clock of the rates.
+  let second: Int
 }
 
-/// What became of the events of all topics.
-struct BoardFigures: Sendable {
-  /// Sorted by name.
-  var topics: [TopicFigures]
+extension BoardFigures {
+  /// Those of each topic, sorted by name.
+  ///
+  /// - Complexity: O(n log n) for n topics.
+  var topics: [TopicFigures] {
+    rooms.map { topic, room in room.figures(topic, at: second) }.sorted { $0.topic < $1.topic }
+  }
+
   /// Totals since the start; topics that are gone are among them.
-  var published: Int
-  var reached: Int
-  var dropped: Int
-  var pending: Int
-  var historyEvents: Int
-  var historyBytes: Int
-  var lastID: EventID
+  struct Totals {
+    var published: Int
+    var reached: Int
+    var dropped: Int
+    var pending = 0
+  }
+
+  /// - Complexity: O(topics).
+  var totals: Totals {
+    let start = Totals(
+      published: departed.published, reached: departed.reached, dropped: departed.dropped)
+    return rooms.reduce(into: start) { totals, room in
+      let figures = room.value.figures(room.key, at: second)
+      totals.published += figures.published
+      totals.reached += figures.reached
+      totals.dropped += figures.dropped
+      totals.pending += figures.pending
+    }
+  }
 }

@@ -12,9 +12,11 @@
 /// - ``run()`` connects, calls ``Board/begin(after:)`` with the sequence number that the broker is
 ///   at, and then calls ``Board/deliver(_:)`` for each event that the broker hands back, the
 ///   server's own among them, in the order of their ids. After a reconnection it goes on after the
-///   last one it delivered; the board ignores one that it has had. If some are gone meanwhile, it
-///   calls ``Board/skip(through:)``. It returns when the service is to
-///   shut down (`gracefulShutdown()` of swift-service-lifecycle), after the HTTP server has.
+///   last one it delivered, and says so with ``Board/believe(through:)``; the board ignores an event
+///   that it has had. If some are gone meanwhile, it calls ``Board/skip(through:)``. It returns when
+///   the service is to shut down (`gracefulShutdown()` of swift-service-lifecycle), after the HTTP
+///   server has.
+/// - ``drain(within:)``, before that, sees to it that what was acknowledged is delivered.
 /// - ``events(of:after:through:)`` fetches from the broker what this server has not kept.
 /// - ``status`` goes to `/health` and the metrics. A log that has lost its broker keeps the server
 ///   up: those who publish are told 503, streams stay open.
@@ -29,12 +31,14 @@ public protocol EventLog: Sendable {
   func events(of topic: Topic, after id: EventID, through last: EventID) async -> [Event]?
 
   /// Waits a moment for an event that a client says it has, if this server has not delivered it yet.
-  ///
-  /// - Returns: whether `id` may be of an event that is still to be delivered.
-  func isComing(_ id: EventID) async -> Bool
+  func coming(_ id: EventID) async -> Coming
 
   /// Does what has to be done while the server runs.
   func run() async throws
+
+  /// The server is shutting down: takes nothing in any more, and waits, but no longer than `limit`,
+  /// until the board has delivered everything that was acknowledged.
+  func drain(within limit: Duration) async
 
   var status: LogStatus { get async }
 }
@@ -47,7 +51,18 @@ extension EventLog {
   }
 
   /// There is no other server that a client can have an event from.
-  public func isComing(_ id: EventID) async -> Bool { false }
+  public func coming(_ id: EventID) async -> Coming { .no }
+
+  /// The board delivers at once what it takes in.
+  public func drain(within limit: Duration) async {}
+}
+
+/// Whether an event that a client says it has is still to be delivered by this server.
+public enum Coming: Sendable {
+  case no
+  case yes
+  /// Nobody can know now: the client is believed until ``Board/believe(through:)`` says more.
+  case unknown
 }
 
 /// That an event was taken in.

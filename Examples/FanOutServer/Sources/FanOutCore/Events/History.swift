@@ -47,10 +47,10 @@ struct History {
 extension History {
   /// Appends `event`, whose id is higher than all before.
   ///
-  /// - Returns: the topics of which nothing is kept any more.
+  /// - Returns: the topic of each event that is kept no more.
   /// - Complexity: amortised O(1).
   mutating func append(_ event: Event) -> [Topic] {
-    var emptied: [Topic] = []
+    var forgotten: [Topic] = []
     if shelves[event.topic] == nil {
       shelves[event.topic] = Shelf(forgotten: floor)
       bytes += Self.topicOverhead
@@ -60,13 +60,13 @@ extension History {
     count += 1
     bytes += Self.cost(event)
     if let kept = shelves[event.topic]?.events.count, kept > limits.eventsPerTopic {
-      forgetOldest(of: event.topic, &emptied)
+      forgetOldest(of: event.topic, &forgotten)
     }
     while bytes > limits.bytes, let oldest = order.popFirst() {
-      if isKept(oldest.topic, oldest.id) { forgetOldest(of: oldest.topic, &emptied) }
+      if isKept(oldest.topic, oldest.id) { forgetOldest(of: oldest.topic, &forgotten) }
     }
     if order.count > 2 * count + 64 { order = Deque(order.filter(isKept)) }
-    return emptied
+    return forgotten
   }
 
   /// The events of `topic` after `id`.
@@ -91,15 +91,15 @@ extension History {
     (shelves[topic]?.events.first?.id ?? .max) <= id
   }
 
-  private mutating func forgetOldest(of topic: Topic, _ emptied: inout [Topic]) {
+  private mutating func forgetOldest(of topic: Topic, _ forgotten: inout [Topic]) {
     guard let oldest = shelves[topic]?.events.popFirst() else { return }
     count -= 1
     bytes -= Self.cost(oldest)
     shelves[topic]?.forgotten = oldest.id
+    forgotten.append(topic)
     if shelves[topic]?.events.isEmpty == true {
       shelves[topic] = nil
       bytes -= Self.topicOverhead
-      emptied.append(topic)
       floor = max(floor, oldest.id)
     }
   }

@@ -2,6 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 internal import NIOHTTPTypes
+internal import NIOPosix
 
 /// Answers requests.
 struct Routes: HTTPResponder {
@@ -63,11 +64,14 @@ extension Routes {
     case .page: return .page
     case .health: return await health()
     case .metrics:
-      let text = await Metrics(board.figures, lanes.figures, log.status).text
-      return .text(text, "text/plain; version=0.0.4; charset=utf-8")
+      let (figures, status) = await (board.figures, log.status)
+      return .text(
+        try await apart { Metrics(figures, lanes.figures, status).text },
+        "text/plain; version=0.0.4; charset=utf-8")
     case .topics:
       try access.check(request.headers, access.subscribeTokens)
-      return .json(JSON.array(await board.figures.topics.map(\.json)))
+      let figures = await board.figures
+      return .json(try await apart { JSON.array(figures.topics.map(\.json)) })
     case .publish(let name):
       try access.check(request.headers, access.publishTokens)
       return try await publish(request, to: topic(name), context.channel)
@@ -75,6 +79,17 @@ extension Routes {
       try access.check(request.headers, access.subscribeTokens)
       let wish = try StreamRequest(request.headers, query: query)
       return try await subscribe(topic(name), wish, request, context.channel)
+    }
+  }
+
+  /// Runs `work` on a thread that nobody waits for: with very many topics it takes long.
+  private func apart(
+    _ work: @escaping @Sendable () -> String
+  ) async throws(Refusal) -> String {
+    do {
+      return try await NIOThreadPool.singleton.runIfActive(work)
+    } catch {
+      throw .unavailable(Unavailable("the request was cancelled"))
     }
   }
 
@@ -142,16 +157,15 @@ extension Routes {
     _ topic: Topic, _ wish: StreamRequest, _ request: Request, _ channel: any Channel
   ) async throws(Refusal) -> Response {
     let feed: Feed
-    let isComing = if let id = wish.after { await log.isComing(id) } else { false }
     do {
-      feed = try await board.subscribe(
-        to: topic, after: wish.after, isComing: isComing, wish.policy)
+      feed = try await self.feed(topic, wish)
     } catch {
       throw .unavailable(error)
     }
     let stream = EventStream(
       channel: channel, lane: lanes[channel.eventLoop], log: log,
-      retryMilliseconds: settings.retry.nanoseconds / 1_000_000)
+      retryMilliseconds: settings.retry.nanoseconds / 1_000_000,
+      closesWhenStalled: wish.policy == .disconnect)
     let isLast = request.headers[.connection] == "close"
     return Response(
       status: .ok,
@@ -165,6 +179,20 @@ extension Routes {
         // The connection would be closed when this returns.
         if isLast { await task.value }
       })
+  }
+}
+
+extension Routes {
+  private func feed(_ topic: Topic, _ wish: StreamRequest) async throws(Unavailable) -> Feed {
+    guard let id = wish.after else {
+      return try await board.subscribe(to: topic, after: nil, .no, wish.policy)
+    }
+    while true {
+      let coming = await log.coming(id)
+      let feed = try await board.subscribe(to: topic, after: id, coming, wish.policy)
+      // If it is known by now, the board may have been told just before the client subscribed.
+      guard coming == .unknown, await log.coming(id) != .unknown else { return feed }
+    }
   }
 }
 

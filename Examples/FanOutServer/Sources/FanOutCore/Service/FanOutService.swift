@@ -39,9 +39,8 @@ public struct FanOutService: Service {
       whenPressed: { lanes.hurry() })
     let log: any EventLog = makeLog?(board) ?? LocalLog(board)
     let front = Front(
-      application: application(Routes(settings, board, log, lanes), lanes), board: board,
-      lanes: lanes,
-      drain: settings.drain)
+      application: application(Routes(settings, board, log, lanes), lanes), log: log,
+      board: board, lanes: lanes, drain: .nanoseconds(settings.drain.nanoseconds))
     // Shut down in reverse: the log is there until the last client has gone.
     try await ServiceGroup(
       services: [LogService(log: log), front], logger: settings.logger
@@ -67,9 +66,10 @@ public struct FanOutService: Service {
 /// What clients talk to.
 private struct Front: Service {
   let application: Application<Routes>
+  let log: any EventLog
   let board: Board
   let lanes: Lanes
-  let drain: TimeAmount
+  let drain: Duration
 
   func run() async throws {
     try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -90,8 +90,10 @@ private struct Front: Service {
   /// half a request or half an answer.
   private func endStreams() async {
     try? await gracefulShutdown()
+    let deadline = ContinuousClock.now + drain
+    await log.drain(within: drain / 2)
     await board.close()
-    try? await Task.sleep(for: .nanoseconds(drain.nanoseconds))
+    try? await Task.sleep(until: deadline, clock: .continuous)
     lanes.closeConnections()
   }
 }

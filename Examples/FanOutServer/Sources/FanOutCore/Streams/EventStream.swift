@@ -10,6 +10,8 @@ struct EventStream: Sendable {
   let lane: NIOLoopBound<Lane>
   let log: any EventLog
   let retryMilliseconds: Int64
+  /// Whether a client that takes nothing for two heartbeats is to go.
+  let closesWhenStalled: Bool
 }
 
 extension EventStream {
@@ -24,7 +26,7 @@ extension EventStream {
   /// - Returns: the task of the stream.
   func start(_ feed: Feed) async throws -> Task<Void, Never> {
     try await channel.eventLoop.submit {
-      let output = StreamOutput(lane.value)
+      let output = StreamOutput(lane.value, closesWhenStalled: closesWhenStalled)
       try channel.pipeline.syncOperations.addHandler(output, position: .first)
       let bound = NIOLoopBound(output, eventLoop: channel.eventLoop)
       let task = Task.detached(executorPreference: lane.value.executor) {
@@ -38,14 +40,18 @@ extension EventStream {
   @concurrent private func run(_ feed: Feed, _ bound: NIOLoopBound<StreamOutput>) async {
     let output = bound.value
     output.write(Frame.retry(milliseconds: retryMilliseconds, id: feed.newest))
-    await replay(feed, to: output)
+    var place = await begin(feed, output)
+    var lost = 0
     var entries = feed.live.notingLosses().makeAsyncIterator()
     while let element = await entries.next() {
       switch element {
-      case .event(.event(let event)): if !feed.isKnown(event) { output.write(event) }
-      case .event(.gap(let gap)): feed.missing(gap).map { output.write(Frame.missed($0)) }
-      case .event(.start(let id)): await fill(feed.missing(before: id), of: feed, to: output)
-      case .missed(let count): output.write(Frame.missed(count))
+      case .missed(let count): lost = count
+      case .event(let entry):
+        if lost > 0 || place.turn !== entry.turn {
+          await catchUp(&place, with: entry, lost, of: feed.seat.topic, output)
+          lost = 0
+        }
+        if let event = entry.event, !place.has(event) { output.write(event) }
       }
       if !output.isReady { await output.ready() }
     }
@@ -61,16 +67,37 @@ extension EventStream {
     output.closeConnection()
   }
 
-  private func replay(_ feed: Feed, to output: StreamOutput) async {
-    await fill(feed.gap, of: feed, to: output)
-    await write(feed.takeReplay(), to: output)
+  /// Writes what the client has missed before it came.
+  ///
+  /// - Returns: where the client is then.
+  private func begin(_ feed: Feed, _ output: StreamOutput) async -> Place {
+    let start = feed.takeStart()
+    if let gap = start.gap { await fill(gap, of: feed.seat.topic, output) }
+    await write(start.replay, to: output)
+    return start.place
+  }
+
+  /// Writes what is missing before `entry`.
+  ///
+  /// - Parameter lost: how many entries the subscriber was too slow for, just before.
+  private func catchUp(
+    _ place: inout Place, with entry: Entry, _ lost: Int, of topic: Topic, _ output: StreamOutput
+  ) async {
+    let (turns, missing) = place.advance(to: entry.turn)
+    // Each turn had an entry of its own. If this is one it is not lost; those before it are.
+    let lostEvents = lost - (entry.event == nil ? turns - 1 : turns)
+    if lostEvents > 0 { output.write(Frame.missed(lostEvents)) }
+    for gap in missing {
+      switch gap {
+      case .gone(let gap): output.write(Frame.missed(gap))
+      case .unknown(let gap): await fill(gap, of: topic, output)
+      }
+    }
   }
 
   /// Writes the events of `gap`, or that they are missing.
-  private func fill(_ gap: Gap?, of feed: Feed, to output: StreamOutput) async {
-    guard let gap else { return }
-    let events = await log.events(of: feed.seat.topic, after: gap.after, through: gap.through)
-    if let events {
+  private func fill(_ gap: Gap, of topic: Topic, _ output: StreamOutput) async {
+    if let events = await log.events(of: topic, after: gap.after, through: gap.through) {
       await write(events, to: output)
     } else {
       output.write(Frame.missed(gap))

@@ -13,6 +13,7 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = ByteBuffer
 
   let lane: Lane
+  private let closesWhenStalled: Bool
   /// Where it is in the lane's list.
   var position: Int?
   /// When something was last written.
@@ -20,6 +21,8 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
   /// When the connection was last looked at.
   private var lastLook = 0
   private var silence = Silence()
+  /// Since when the connection takes no more.
+  private var stall: Int?
   /// Called once, when the connection is lost.
   var whenLost: (() -> Void)?
   private var context: ChannelHandlerContext?
@@ -28,8 +31,9 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
   /// The task that waits until the connection takes more.
   private var writer: CheckedContinuation<Void, Never>?
 
-  init(_ lane: Lane) {
+  init(_ lane: Lane, closesWhenStalled: Bool) {
     self.lane = lane
+    self.closesWhenStalled = closesWhenStalled
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -72,7 +76,8 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     context.fireChannelWritabilityChanged()
-    if context.channel.isWritable { resumeWriter() }
+    stall = context.channel.isWritable ? nil : lane.tick
+    if stall == nil { resumeWriter() }
   }
 }
 
@@ -120,10 +125,14 @@ extension StreamOutput {
   }
 
   /// Writes a heartbeat if the stream is quiet, and closes the connection if nothing has come back
-  /// for a whole interval. To be called at each tick.
+  /// for a whole interval, or if it is stalled and is to go. To be called at each tick.
   ///
   /// - Returns: whether it has written a heartbeat.
   func beat() -> Bool {
+    if closesWhenStalled, let stall, lane.tick - stall >= 2 * Lane.ticksPerInterval {
+      closeConnection()
+      return false
+    }
     let isQuiet = lane.tick - lastTick >= Lane.ticksPerInterval && isReady
     guard isQuiet || lane.tick - lastLook >= Lane.ticksPerInterval else { return false }
     look()

@@ -16,13 +16,15 @@ struct RunningServer: Sendable {
   /// Runs `body` with a server, and shuts it down afterwards.
   static func with<Result: Sendable>(
     _ settings: Settings = Settings(),
+    makeLog: (@Sendable (Board) -> any EventLog)? = nil,
     _ body: @escaping @Sendable (RunningServer) async throws -> Result
   ) async throws -> Result {
     var settings = settings
     settings.port = 0
     settings.logger.logLevel = .critical
     let (addresses, continuation) = AsyncStream<SocketAddress>.makeStream()
-    let service = FanOutService(settings, whenListening: { continuation.yield($0) })
+    let service = FanOutService(
+      settings, makeLog: makeLog, whenListening: { continuation.yield($0) })
     let group = ServiceGroup(services: [service], logger: settings.logger)
     var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(10)))
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4096

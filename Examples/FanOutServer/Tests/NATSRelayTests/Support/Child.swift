@@ -21,6 +21,8 @@
       process.waitUntilExit()
     }
 
+    func terminate() { send(SIGTERM) }
+
     /// Stops it, and waits until it stands.
     func pause() {
       send(SIGSTOP)

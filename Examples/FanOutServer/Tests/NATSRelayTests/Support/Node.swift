@@ -30,6 +30,9 @@
 
     func kill() { child.kill() }
 
+    /// Lets it end in order.
+    func terminate() { child.terminate() }
+
     func pause() { child.pause() }
 
     func resume() { child.resume() }

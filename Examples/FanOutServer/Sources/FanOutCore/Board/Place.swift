@@ -1,0 +1,79 @@
+/// How far along the turns of its board a stream is, and what of the events to come its client has.
+struct Place: Sendable {
+  /// The client has had events from another server that this one has not delivered yet.
+  struct Ahead {
+    /// It has all up to this one.
+    var id: EventID
+    /// Whether nobody but the client says so.
+    var isClaim: Bool
+  }
+
+  /// What the client has to be told, or given.
+  enum Missing: Hashable {
+    /// Nobody has these events any more.
+    case gone(Gap)
+    /// The log may have them.
+    case unknown(Gap)
+  }
+
+  /// The last one that the client knows of.
+  private(set) var turn: Turn
+  private var ahead: Ahead?
+
+  init(_ turn: Turn, _ ahead: Ahead? = nil) {
+    self.turn = turn
+    self.ahead = ahead
+  }
+}
+
+extension Place {
+  /// Whether the client has `event` already.
+  func has(_ event: Event) -> Bool {
+    guard let ahead else { return false }
+    return event.id <= ahead.id
+  }
+
+  /// Goes on, turn by turn, until `last`.
+  ///
+  /// - Returns: how many there were, and what the client is missing because of them.
+  mutating func advance(to last: Turn) -> (turns: Int, missing: [Missing]) {
+    var turns = 0
+    var missing: [Missing] = []
+    while turn !== last, let next = turn.next {
+      turn = next
+      turns += 1
+      if let gap = pass(next) { missing.append(gap) }
+    }
+    return (turns, missing)
+  }
+
+  private mutating func pass(_ turn: Turn) -> Missing? {
+    switch turn.kind {
+    case .start(let id, let last): return begin(after: id, last)
+    case .gap(let gap): return missing(gap).map(Missing.gone)
+    case .bound(let newest, let last):
+      // It was wrong, so it says nothing of what the client has.
+      guard let ahead, ahead.isClaim, ahead.id > newest else { return nil }
+      self.ahead = nil
+      return .gone(Gap(after: ahead.id, through: last))
+    case nil: return nil
+    }
+  }
+
+  private mutating func begin(after id: EventID, _ last: EventID?) -> Missing? {
+    guard let last else {
+      // The first events that this server knows of. A client that had none misses none.
+      guard let ahead, ahead.isClaim || ahead.id < id else { return nil }
+      self.ahead = nil
+      return ahead.id == id ? nil : .unknown(Gap(after: ahead.id, through: id))
+    }
+    defer { ahead = nil }
+    return .gone(Gap(after: ahead?.id ?? last, through: id))
+  }
+
+  private func missing(_ gap: Gap) -> Gap? {
+    guard let ahead else { return gap }
+    guard ahead.id < gap.through else { return nil }
+    return Gap(after: max(gap.after, ahead.id), through: gap.through)
+  }
+}

@@ -1,0 +1,96 @@
+import FanOutCore
+import NIOCore
+import ServiceLifecycle
+import Testing
+
+/// A server whose events come from elsewhere.
+@Suite(.timeLimit(.minutes(5))) struct OtherLogTests {
+  /// A log that does what the test tells it to.
+  private struct Script: EventLog {
+    let board: Board
+    /// Delivered when the server shuts down.
+    var last: Event?
+
+    func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
+      throw Unavailable("the test delivers")
+    }
+
+    func coming(_ id: EventID) async -> Coming { .unknown }
+
+    func run() async throws { try? await gracefulShutdown() }
+
+    func drain(within limit: Duration) async {
+      if let last { await board.deliver(last) }
+    }
+
+    var status: LogStatus { LogStatus(kind: "script", isConnected: true) }
+  }
+
+  /// Runs `body` with a server, and its board, which has begun after event 0.
+  private func with(
+    _ settings: Settings = Settings(), last: Event? = nil,
+    _ body: @escaping @Sendable (RunningServer, Board) async throws -> Void
+  ) async throws {
+    let (boards, continuation) = AsyncStream<Board>.makeStream()
+    try await RunningServer.with(
+      settings,
+      makeLog: { board in
+        continuation.yield(board)
+        return Script(board: board, last: last)
+      },
+      { server in
+        var iterator = boards.makeAsyncIterator()
+        let board = try #require(await iterator.next())
+        await board.begin(after: 0)
+        try await body(server, board)
+      })
+  }
+
+  private static func event(_ id: EventID) throws -> Event {
+    let message = try #require(Message(ByteBuffer(string: "\(id)")))
+    return Event(id: id, topic: try Topic("news", limit: 9), message: message)
+  }
+
+  private func missed(after id: EventID, through last: EventID) -> String {
+    #"{"reason":"history","after":\#(id),"through":\#(last)}"#
+  }
+
+  @Test(arguments: ["", "?policy=latest"])
+  func aGapIsToldThoughTheEventBehindItIsInItsPlace(_ query: String) async throws {
+    var settings = Settings()
+    settings.bufferLimit = 1
+    settings.linger = .milliseconds(500)
+    try await with(settings) { server, board in
+      var stream = try await server.stream(query: query)
+      try await board.deliver(Self.event(1))
+      // From now on the stream lingers: what comes has to wait, and there is room for one.
+      #expect(try await stream.data(1) == ["1"])
+      await board.skip(through: 4)
+      await board.skip(through: 7)
+      try await board.deliver(Self.event(8))
+      let told = [missed(after: 1, through: 4), missed(after: 4, through: 7), "8"]
+      #expect(try await stream.data(3) == told)
+    }
+  }
+
+  @Test func aClientThatSaysWhatCannotBeIsToldSo() async throws {
+    try await with { server, board in
+      try await board.deliver(Self.event(1))
+      var right = try await server.stream(headers: [("Last-Event-ID", "3")])
+      var wrong = try await server.stream(headers: [("Last-Event-ID", "4")])
+      await board.believe(through: 3)
+      for id: EventID in 2...4 { try await board.deliver(Self.event(id)) }
+      #expect(try await right.data(1) == ["4"])
+      #expect(try await wrong.data(4) == [missed(after: 4, through: 1), "2", "3", "4"])
+    }
+  }
+
+  @Test func whatComesBackWhileTheServerShutsDownArrives() async throws {
+    try await with(last: Self.event(2)) { server, board in
+      var stream = try await server.stream()
+      try await board.deliver(Self.event(1))
+      await server.shutDown()
+      #expect(try await stream.data(3) == ["1", "2"])
+    }
+  }
+}
