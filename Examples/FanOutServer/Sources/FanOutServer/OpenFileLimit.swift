@@ -2,8 +2,10 @@ internal import ArgumentParser
 
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #endif
 
 /// How many sockets this process may hold.

@@ -2,8 +2,10 @@ internal import Multicast
 
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #endif
 
 /// Where events become ordered: it numbers them, keeps the newest, and hands each to the

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import NIOConcurrencyHelpers
 
 /// Something that has happened to the events of a board, and what happened after it.
 ///
@@ -16,7 +16,7 @@ final class Turn: Sendable {
 
   /// `nil` where the list begins.
   let kind: Kind?
-  private let successor = Mutex<Turn?>(nil)
+  private let successor = NIOLockedValueBox<Turn?>(nil)
 
   init(_ kind: Kind? = nil) {
     self.kind = kind
@@ -30,14 +30,14 @@ final class Turn: Sendable {
 }
 
 extension Turn {
-  var next: Turn? { successor.withLock { $0 } }
+  var next: Turn? { successor.withLockedValue { $0 } }
 
   /// Puts `kind` at the end of the list, of which this is the last.
   func append(_ kind: Kind) -> Turn {
     let turn = Turn(kind)
-    successor.withLock { $0 = turn }
+    successor.withLockedValue { $0 = turn }
     return turn
   }
 
-  private func takeSuccessor() -> Turn? { successor.withLock { $0.take() } }
+  private func takeSuccessor() -> Turn? { successor.withLockedValue { $0.take() } }
 }

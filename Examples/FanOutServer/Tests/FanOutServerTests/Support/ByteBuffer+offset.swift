@@ -2,8 +2,10 @@ import NIOCore
 
 #if canImport(Darwin)
   import Darwin
-#else
+#elseif canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #endif
 
 extension ByteBuffer {

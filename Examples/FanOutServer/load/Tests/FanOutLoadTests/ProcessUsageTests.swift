@@ -4,8 +4,10 @@ import Testing
 
 #if canImport(Darwin)
   import Darwin
-#else
+#elseif canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #endif
 
 @Suite struct ProcessUsageTests {

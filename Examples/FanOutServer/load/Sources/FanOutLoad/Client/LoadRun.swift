@@ -3,8 +3,10 @@ internal import NIOPosix
 
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #endif
 
 /// One measurement: opens the streams, publishes, and reports.

@@ -3,8 +3,10 @@ internal import NIOPosix
 
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #endif
 
 /// The event streams of a run, spread over event loops with a collector each.

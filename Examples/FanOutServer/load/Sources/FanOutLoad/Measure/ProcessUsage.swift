@@ -2,8 +2,10 @@ internal import FoundationEssentials
 
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #endif
 
 /// What processes have used up to now, from `/proc`.

@@ -1,7 +1,9 @@
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #endif
 
 /// Lines, cut out of bytes that come in pieces. A line ends with LF or CRLF.

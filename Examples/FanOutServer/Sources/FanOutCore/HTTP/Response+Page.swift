@@ -1,0 +1,37 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+extension Response {
+  /// The page, whose scripts and styles are in it, and which is shown in no other page.
+  static var page: Response {
+    let policy =
+      "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+      + "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+      + "frame-ancestors 'none'"
+    return Response(
+      status: .ok,
+      headers: [
+        .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy,
+        .xContentTypeOptions: "nosniff", .cacheControl: "no-cache",
+      ],
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.page_html)))
+  }
+
+  /// What a browser asks before it lets a page of another origin send a request.
+  static func options(_ route: Route) -> Response {
+    let methods = (route.methods + [.options]).map(\.rawValue).joined(separator: ", ")
+    return Response(
+      status: .noContent,
+      headers: [
+        .allow: methods, .accessControlAllowMethods: methods,
+        .accessControlAllowHeaders: "Authorization, Content-Type, Last-Event-ID",
+        .accessControlMaxAge: "600",
+      ])
+  }
+
+  mutating func allow(_ origin: String) {
+    headers[.accessControlAllowOrigin] = origin
+    headers[.vary] = "Origin"
+  }
+}
