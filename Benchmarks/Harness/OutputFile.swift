@@ -1,13 +1,23 @@
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
 #endif
 
 /// A file that is about to be written.
 struct OutputFile {
+  #if canImport(Musl) || canImport(Android)
+    private typealias Stream = OpaquePointer
+  #else
+    private typealias Stream = UnsafeMutablePointer<FILE>
+  #endif
+
   private let path: String
-  private let file: UnsafeMutablePointer<FILE>
+  private let file: Stream
 
   /// Opens `path`, and empties it.
   init(_ path: String) throws(OptionError) {

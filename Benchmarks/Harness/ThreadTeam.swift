@@ -2,9 +2,14 @@ internal import Synchronization
 
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
 #endif
+
 /// Threads that begin together.
 public enum ThreadTeam {
   /// Runs `body` on `count` threads, which start at the same moment on different processors, and
@@ -43,7 +48,7 @@ private final class Member: @unchecked Sendable {
   }
 
   func start() -> pthread_t {
-    #if canImport(Darwin)
+    #if canImport(Darwin) || canImport(Musl)
       var thread: pthread_t?
     #else
       var thread = pthread_t()
@@ -51,16 +56,14 @@ private final class Member: @unchecked Sendable {
     let error = pthread_create(
       &thread, nil,
       { argument in
-        #if canImport(Darwin)
-          let member = Unmanaged<Member>.fromOpaque(argument).takeRetainedValue()
-        #else
-          let member = Unmanaged<Member>.fromOpaque(argument!).takeRetainedValue()
-        #endif
+        // Optional on some platforms, and so is the result, at which nobody looks.
+        let object = (argument as UnsafeMutableRawPointer?)!
+        let member = Unmanaged<Member>.fromOpaque(object).takeRetainedValue()
         member.interval = member.body()
-        return nil
+        return argument
       }, Unmanaged.passRetained(self).toOpaque())
     precondition(error == 0, "pthread_create failed with error \(error)")
-    #if canImport(Darwin)
+    #if canImport(Darwin) || canImport(Musl)
       return thread!
     #else
       return thread

@@ -3,16 +3,20 @@
 #include <pthread.h>
 
 #if defined(__linux__)
-#include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+// The header of the kernel is missing where only those of the C library are installed.
+#if defined(__NR_membarrier) && __has_include(<linux/membarrier.h>)
+#include <linux/membarrier.h>
+#define HAS_MEMBARRIER
+#endif
 #endif
 
 _Thread_local void *cmulticast_thread_pointer;
 
 bool cmulticast_light_barrier_is_fence = true;
 
-#if defined(__linux__) && defined(__NR_membarrier)
+#if defined(HAS_MEMBARRIER)
 
 static int membarrier(int command) { return (int)syscall(__NR_membarrier, command, 0, 0); }
 
@@ -35,6 +39,7 @@ void cmulticast_barrier_heavy(void) {
 
 #else
 
+// The light half stays a fence.
 static void prepare(void) {}
 
 void cmulticast_barrier_heavy(void) { atomic_thread_fence(memory_order_seq_cst); }

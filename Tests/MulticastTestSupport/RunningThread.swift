@@ -2,8 +2,12 @@ public import Dispatch
 
 #if canImport(Darwin)
   internal import Darwin
-#else
+#elseif canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
 #endif
 
 /// A thread of its own, not one of a pool. It must be joined.
@@ -19,13 +23,19 @@ public final class RunningThread: @unchecked Sendable {
       body()
       finished.signal()
     }
-    #if canImport(Darwin)
+    #if canImport(Darwin) || canImport(Musl)
       var thread: pthread_t?
     #else
       var thread = pthread_t()
     #endif
-    let argument = Unmanaged.passRetained(main).toOpaque()
-    let error = pthread_create(&thread, nil, threadMain, argument)
+    let error = pthread_create(
+      &thread, nil,
+      { argument in
+        // Optional on some platforms, and so is the result, at which nobody looks.
+        let object = (argument as UnsafeMutableRawPointer?)!
+        Unmanaged<ThreadMain>.fromOpaque(object).takeRetainedValue().run()
+        return argument
+      }, Unmanaged.passRetained(main).toOpaque())
     precondition(error == 0, "pthread_create failed with error \(error)")
     self.thread = thread
   }
@@ -57,18 +67,6 @@ private final class ThreadMain {
     self.run = run
   }
 }
-
-#if canImport(Darwin)
-  private func threadMain(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    Unmanaged<ThreadMain>.fromOpaque(argument).takeRetainedValue().run()
-    return nil
-  }
-#else
-  private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    Unmanaged<ThreadMain>.fromOpaque(argument!).takeRetainedValue().run()
-    return nil
-  }
-#endif
 
 /// Lets other threads run until `condition` holds. Traps if that takes too long.
 public func yield(until condition: () -> Bool) {

@@ -6,6 +6,9 @@ public final class StartBarrier: Sendable {
   private let parties: Int
   private let arrived = Atomic<Int>(0)
   private let meeting = Atomic<Int>(0)
+  /// For those who have waited for a while: on a machine with more threads than processors they are
+  /// in the way of those whom they wait for.
+  private let condition = NSCondition()
 
   public init(_ parties: Int) {
     precondition(parties > 0)
@@ -19,19 +22,27 @@ public final class StartBarrier: Sendable {
     if arrived.add(1, ordering: .acquiringAndReleasing).newValue == parties {
       arrived.store(0, ordering: .relaxed)
       meeting.store(mine + 1, ordering: .releasing)
+      // After the lock was free, those who sleep either see the new number or hear the call.
+      condition.withLock { condition.broadcast() }
       return
     }
+    // Whoever sleeps starts late, so at first nobody does.
+    let bedtime = ContinuousClock.now + .milliseconds(1)
     var spins = 0
-    var deadline: ContinuousClock.Instant?
     while meeting.load(ordering: .acquiring) == mine {
       spins += 1
       guard spins > 500 else { continue }
+      guard ContinuousClock.now < bedtime else { return sleep(through: mine) }
       sched_yield()
-      guard spins % 4096 == 0 else { continue }
-      if let deadline {
-        precondition(.now < deadline, "a start barrier waited for more than \(timeLimit) s")
-      } else {
-        deadline = .now.advanced(by: .seconds(timeLimit))
+    }
+  }
+
+  private func sleep(through mine: Int) {
+    let deadline = Date(timeIntervalSinceNow: timeLimit)
+    condition.withLock {
+      while meeting.load(ordering: .acquiring) == mine {
+        let isInTime = condition.wait(until: deadline)
+        precondition(isInTime, "a start barrier waited for more than \(timeLimit) s")
       }
     }
   }
