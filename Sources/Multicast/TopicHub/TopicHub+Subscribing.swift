@@ -12,7 +12,8 @@ extension TopicHub {
   ///   - filter: which events the subscriber gets; called by senders. Others take no room in the
   ///     buffer.
   ///   - handler: what to do with an event. It may send, subscribe and cancel.
-  /// - Returns: a handle; the subscription ends when it goes away.
+  /// - Returns: a handle; the subscription ends when it goes away. After ``finish()``, a
+  ///   subscription that has ended.
   /// - Complexity: amortised O(1). Whenever the number of topics has doubled, the one that makes the
   ///   next also looks for dead owners: O(subscribers of all topics).
   public func subscribe(
@@ -64,7 +65,7 @@ extension TopicHub {
   }
 
   /// The first event of `topic` from now on that satisfies `predicate`, or `nil` if the topic is
-  /// finished or the task is cancelled before. See ``EventHub/first(where:)``.
+  /// finished, or the hub, or the task is cancelled before. See ``EventHub/first(where:)``.
   ///
   /// - Parameters:
   ///   - topic: made if it has no subscriber yet.
@@ -87,7 +88,9 @@ extension TopicHub {
       let room = topics.value(for: topic) { makeRoom(topic) }
       if room.enter() {
         defer { room.leave() }
-        return subscribe(room.hub)
+        let subscription = subscribe(room.hub)
+        if isFinished.load(ordering: .relaxed) { finish(room, topic) }
+        return subscription
       }
       // It closed after we found it: whoever closed it is removing it; help.
       topics.remove(room, for: topic)

@@ -21,6 +21,9 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   /// How many topics there are when those are looked for whose last owners are gone.
   // Relaxed: a number to be looked at.
   let pruneCount = Atomic<Int>(64)
+  /// Whether the whole hub has finished.
+  // Relaxed: the lock of the table gives the order, see ``finish()``.
+  let isFinished = Atomic(false)
 
   /// Creates a hub without topics.
   ///
@@ -69,7 +72,22 @@ extension TopicHub {
   ///
   /// - Complexity: O(subscribers of `topic`).
   public func finish(_ topic: Topic) {
-    guard let room = topics.value(for: topic) else { return }
+    if let room = topics.value(for: topic) { finish(room, topic) }
+  }
+
+  /// Ends every topic, and the hub: there will be no more events. See ``EventHub/finish()``.
+  ///
+  /// Later subscribers end at once; later events reach nobody. Finishing again does nothing.
+  ///
+  /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
+  public func finish() {
+    // A topic is in the table before its first subscriber looks at the flag. If the table is read
+    // here before the topic is there, the subscriber sees the flag and ends the topic itself.
+    guard !isFinished.exchange(true, ordering: .relaxed) else { return }
+    for (topic, room) in topics.all { finish(room, topic) }
+  }
+
+  func finish(_ room: Room<Event>, _ topic: Topic) {
     room.close()
     topics.remove(room, for: topic)
     room.hub.finish()

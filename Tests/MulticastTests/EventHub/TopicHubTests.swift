@@ -59,6 +59,72 @@ struct TopicHubTests {
     #expect(hub.topicCount == 0)
   }
 
+  // MARK: Finish
+
+  @Test("finish ends every topic, and whoever subscribes later", arguments: Ordering.allCases)
+  func finish(_ ordering: Ordering) async {
+    let hub = TopicHub<Int, Int>(ordering: ordering)
+    let journal = Journal()
+    let handlers = (0..<100).map { hub.subscribe(to: $0) { journal.record($0) } }
+    let sequences = (0..<100).map { hub.events(for: $0) }
+    for topic in 0..<100 { #expect(hub.send(topic, to: topic) == 2) }
+    hub.finish()
+    hub.finish()
+    #expect(hub.topicCount == 0)
+    #expect(handlers.allSatisfy { $0.end == .finished })
+    for (topic, sequence) in sequences.enumerated() {
+      var received: [Int] = []
+      for await event in sequence { received.append(event) }
+      #expect(received == [topic])
+      for await _ in sequence { Issue.record("an event after finish") }
+    }
+
+    let late = hub.subscribe(to: 1) { _ in Issue.record("called after finish") }
+    #expect(late.end == .finished)
+    #expect(hub.send(1, to: 1) == 0)
+    hub.send(contentsOf: [2, 3], to: 1)
+    await hub.sendWaiting(4, to: 1)
+    for await _ in hub.events(for: 1) { Issue.record("an event after finish") }
+    #expect(await hub.first(for: 1) { _ in true } == nil)
+    #expect(hub.topicCount == 0)
+    #expect(journal.entries == Array(0..<100))
+  }
+
+  @Test("a handler may finish the hub, and what was sent before is delivered")
+  func finishInAHandler() async {
+    let hub = TopicHub<Int, Int>()
+    let sequence = hub.events(for: 2)
+    let subscription = hub.subscribe(to: 1) { event in
+      hub.send(event, to: 2)
+      if event == 2 { hub.finish() }
+    }
+    hub.send(contentsOf: 0..<5, to: 1)
+    var received: [Int] = []
+    for await event in sequence { received.append(event) }
+    #expect(received == [0, 1, 2])
+    #expect(subscription.end == .finished)
+  }
+
+  @Test("finish racing subscribe: every sequence ends, and no topic is left")
+  func finishRacingSubscribe() async {
+    let subscribe: @Sendable (TopicHub<Int, Int>, Int) -> Void = { hub, topic in
+      let done = Gate("sequence ended")
+      let sequence = hub.events(for: topic)
+      Task {
+        for await _ in sequence {}
+        done.open()
+      }
+      done.wait()
+    }
+    let outcomes = await onOwnThread {
+      race(
+        rounds: 500, setUp: { TopicHub<Int, Int>() },
+        actors: [{ $0.finish() }, { subscribe($0, 1) }, { subscribe($0, 2) }],
+        outcome: { $0.topicCount })
+    }
+    #expect(outcomes == [0: 500])
+  }
+
   @Test("topics whose hashes are all the same, and that use the hub while they are compared")
   func awkwardTopics() {
     let hub = TopicHub<Awkward, Int>()
