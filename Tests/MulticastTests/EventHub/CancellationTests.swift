@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Promise 8: cancelling a consuming task while an event is sent never deadlocks")
 struct CancellationTests {
-  @Test("in many racing rounds, from other threads", arguments: StorageStrategy.allCases)
+  // One after the other: the threads never rest, and ten of them leave nothing to other tests.
+  @Test(
+    "in many racing rounds, from other threads", .serialized, arguments: StorageStrategy.allCases)
   func racingRounds(_ strategy: StorageStrategy) async {
     let hub = EventHub<Int>(storage: strategy)
     let stop = Atomic(false)
