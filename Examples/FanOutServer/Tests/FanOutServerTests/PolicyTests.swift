@@ -15,6 +15,8 @@ import Testing
     var settings = Settings()
     settings.bufferLimit = 4
     settings.historyEvents = 1
+    // However long it takes to publish, nobody has been stalled for two of them.
+    settings.heartbeat = .hours(1)
     return settings
   }
 

@@ -54,6 +54,7 @@ import Testing
     var settings = Settings()
     settings.bufferLimit = 4
     settings.linger = .hours(1)
+    settings.heartbeat = .hours(1)
     settings.drain = .milliseconds(100)
     try await RunningServer.with(settings) { server in
       let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
