@@ -67,9 +67,13 @@ extension EventStream {
     output.closeConnection()
   }
 
+  // The task keeps the memory of `run` while the stream is quiet. What the following need is not to
+  // be part of that.
+
   /// Writes what the client has missed before it came.
   ///
   /// - Returns: where the client is then.
+  @inline(never)
   private func begin(_ feed: Feed, _ output: StreamOutput) async -> Place {
     let start = feed.takeStart()
     if let gap = start.gap { await fill(gap, of: feed.seat.topic, output) }
@@ -80,6 +84,7 @@ extension EventStream {
   /// Writes what is missing before `entry`.
   ///
   /// - Parameter lost: how many entries the subscriber was too slow for, just before.
+  @inline(never)
   private func catchUp(
     _ place: inout Place, with entry: Entry, _ lost: Int, of topic: Topic, _ output: StreamOutput
   ) async {
@@ -96,6 +101,7 @@ extension EventStream {
   }
 
   /// Writes the events of `gap`, or that they are missing.
+  @inline(never)
   private func fill(_ gap: Gap, of topic: Topic, _ output: StreamOutput) async {
     if let events = await log.events(of: topic, after: gap.after, through: gap.through) {
       await write(events, to: output)
