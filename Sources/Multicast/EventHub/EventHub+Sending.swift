@@ -23,6 +23,7 @@ extension EventHub {
   /// Hands each of `events` to every subscriber, one after the other, as ``send(_:)`` does.
   ///
   /// - Complexity: O(events × subscribers).
+  @inlinable
   public func send(contentsOf events: some Sequence<Event>) {
     for event in events { send(event) }
   }

@@ -3,9 +3,16 @@ extension TopicHub {
   ///
   /// - Returns: how many subscribers were called or have the event in their buffer.
   /// - Complexity: O(subscribers of `topic`).
-  @discardableResult
+  @inlinable @discardableResult
   public func send(_ event: Event, to topic: Topic) -> Int {
-    topics.value(for: topic)?.hub.send(event) ?? 0
+    let hash = topic.hashValue
+    let ticket = topics.enter()
+    defer {
+      topics.leave(ticket)
+      withExtendedLifetime(self) {}
+    }
+    // SAFETY: the read section keeps the node.
+    return topics.node(topic, hash)?._withUnsafeGuaranteedRef { $0.hub.send(event) } ?? 0
   }
 
   /// Hands each of `events` to every subscriber of `topic`, one after the other, as
@@ -16,15 +23,18 @@ extension TopicHub {
   /// of them. If nobody is subscribed when this begins, `events` is not iterated.
   ///
   /// - Complexity: O(events × subscribers of `topic`). The topic is looked up once.
+  @inlinable
   public func send(contentsOf events: some Sequence<Event>, to topic: Topic) {
-    topics.value(for: topic)?.hub.send(contentsOf: events)
+    // The hub is retained: the sequence may take its time, and would keep every topic that goes.
+    topics.hub(of: topic)?.send(contentsOf: events)
   }
 
   /// Hands `event` to every subscriber of `topic`, and suspends while the buffer of one whose
   /// policy is `.suspend` is full. See ``EventHub/sendWaiting(_:)``.
   ///
   /// - Complexity: O(subscribers of `topic`), and the wait.
+  @inlinable
   public func sendWaiting(_ event: Event, to topic: Topic) async {
-    await topics.value(for: topic)?.hub.sendWaiting(event)
+    await topics.hub(of: topic)?.sendWaiting(event)
   }
 }

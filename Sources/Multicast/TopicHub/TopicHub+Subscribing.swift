@@ -85,15 +85,16 @@ extension TopicHub {
   /// Subscribes to the hub of `topic` in such a way that the hub cannot vanish meanwhile.
   private func enter<R>(_ topic: Topic, _ subscribe: (EventHub<Event>) -> R) -> R {
     while true {
-      let room = topics.value(for: topic) { makeRoom(topic) }
+      let room = topics.room(of: topic) { makeRoom(topic) }
       if room.enter() {
         defer { room.leave() }
         let subscription = subscribe(room.hub)
-        if isFinished.load(ordering: .relaxed) { finish(room, topic) }
+        // Sequentially consistent: see `finish`.
+        if isFinished.load(ordering: .sequentiallyConsistent) { finish(room, topic) }
         return subscription
       }
       // It closed after we found it: whoever closed it is removing it; help.
-      topics.remove(room, for: topic)
+      topics.remove(room, of: topic)
     }
   }
 
@@ -111,6 +112,6 @@ extension TopicHub {
 
   private func makeRoom(_ topic: Topic) -> Room<Event> {
     pruneTopics()
-    return Room(ordering, storage) { [weak topics] room in topics?.remove(room, for: topic) }
+    return Room(ordering, storage) { [weak topics] room in topics?.remove(room, of: topic) }
   }
 }

@@ -15,14 +15,14 @@ internal import Synchronization
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while
 /// user code runs, which includes the topic's `hash(into:)` and `==`.
 public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
-  let topics = TopicTable<Topic, Room<Event>>()
+  @usableFromInline let topics = TopicTable<Topic, Event>()
   let ordering: Ordering
   let storage: StorageStrategy
   /// How many topics there are when those are looked for whose last owners are gone.
   // Relaxed: a number to be looked at.
   let pruneCount = Atomic<Int>(64)
   /// Whether the whole hub has finished.
-  // Relaxed: the lock of the table gives the order, see ``finish()``.
+  // Sequentially consistent: see ``finish()``.
   let isFinished = Atomic(false)
 
   /// Creates a hub without topics.
@@ -48,7 +48,7 @@ extension TopicHub {
   ///
   /// - Complexity: O(subscribers of `topic`).
   public func subscriberCount(for topic: Topic) -> Int {
-    topics.value(for: topic)?.hub.subscriberCount ?? 0
+    topics.hub(of: topic)?.subscriberCount ?? 0
   }
 
   /// What became of the events of each topic that has subscribers.
@@ -64,7 +64,7 @@ extension TopicHub {
   ///
   /// - Complexity: O(subscribers of `topic`).
   public func statistics(for topic: Topic) -> HubStatistics? {
-    topics.value(for: topic)?.hub.statistics
+    topics.hub(of: topic)?.statistics
   }
 
   /// Ends `topic` for those who are subscribed now; see ``EventHub/finish()``. Whoever subscribes
@@ -72,7 +72,7 @@ extension TopicHub {
   ///
   /// - Complexity: O(subscribers of `topic`).
   public func finish(_ topic: Topic) {
-    if let room = topics.value(for: topic) { finish(room, topic) }
+    if let room = topics.room(of: topic) { finish(room, topic) }
   }
 
   /// Ends every topic, and the hub: there will be no more events. See ``EventHub/finish()``.
@@ -81,15 +81,16 @@ extension TopicHub {
   ///
   /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
   public func finish() {
-    // A topic is in the table before its first subscriber looks at the flag. If the table is read
-    // here before the topic is there, the subscriber sees the flag and ends the topic itself.
-    guard !isFinished.exchange(true, ordering: .relaxed) else { return }
+    // Sequentially consistent, as is the table: a topic is in the table before its subscriber looks
+    // at the flag. If it is not there yet when the table is read here, the subscriber sees the flag
+    // and ends the topic itself.
+    guard !isFinished.exchange(true, ordering: .sequentiallyConsistent) else { return }
     for (topic, room) in topics.all { finish(room, topic) }
   }
 
   func finish(_ room: Room<Event>, _ topic: Topic) {
     room.close()
-    topics.remove(room, for: topic)
+    topics.remove(room, of: topic)
     room.hub.finish()
   }
 }

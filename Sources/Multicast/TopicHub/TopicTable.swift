@@ -1,140 +1,182 @@
-/// Finds a value by a key of the user's, without running the user's `hash(into:)` or `==` under the
-/// lock.
-///
-/// A hash table whose buckets are immutable lists. The hash is computed before the lock is taken.
-/// Under the lock the list of a bucket is only fetched, or exchanged if it is still the one that
-/// was looked through. Keys are compared in between, by whoever is looking; if the list has changed
-/// meanwhile, they look again. A table that grows moves nodes by the hashes they keep.
+// The rooms of a `TopicHub` by topic: a hash table that readers search without a lock.
+//
+//     TopicTable.current ──▶ TopicBuckets: │ slot │ slot │ … │
+//                                             │
+//                                          TopicNode ──next──▶ TopicNode
+//
+// The lists are immutable. A writer looks through a list as a reader does, makes another one, and
+// under the lock exchanges it if the list is still the one that was looked through. A writer that
+// needs more buckets makes others, with nodes of their own.
+//
+// A reader finds everything inside a read section of `reclaimer`. A slot owns the first node of its
+// list, a node owns the next one, and `current` owns the buckets. What a slot or `current` has
+// owned goes to the reclaimer when it is exchanged; so whatever a reader has found is there until
+// it leaves.
+//
+// The user's `hash(into:)` and `==` run in between, never under the lock. What the lock removes is
+// retired, hence destroyed, after unlock.
+
+public import Synchronization
+
+/// Finds the room of a topic.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside `hash(into:)` and `==`.
-final class TopicTable<Key: Hashable & Sendable, Value: AnyObject & Sendable>: @unchecked Sendable {
-  // Sendable: `buckets` and `count` are touched inside `lock` alone; a node never changes.
+@usableFromInline
+final class TopicTable<Topic: Hashable & Sendable, Event: Sendable>: @unchecked Sendable {
+  // Sendable: `current` is atomic; `entryCount` is touched inside `lock` alone; the nodes never
+  // change.
+  @usableFromInline typealias Node = TopicNode<Topic, Event>
+  @usableFromInline typealias Buckets = TopicBuckets<Topic, Event>
 
-  /// One key, and the rest of its bucket, which is short because the table grows.
-  private final class Node: Sendable {
-    let hash: Int
-    let key: Key
-    let value: Value
-    let next: Node?
-
-    init(_ hash: Int, _ key: Key, _ value: Value, _ next: Node?) {
-      self.hash = hash
-      self.key = key
-      self.value = value
-      self.next = next
-    }
-  }
-
-  /// Held while a bucket is fetched or exchanged. No user code runs inside.
+  @usableFromInline let current = Atomic(Unmanaged.passRetained(Buckets(count: 8)))
+  @usableFromInline let reclaimer = Reclaimer()
+  /// Held while a bucket is exchanged. No user code runs inside.
   private let lock = Lock()
-  private var buckets: ContiguousArray<Node?> = ContiguousArray(repeating: nil, count: 8)
   private var entryCount = 0
+
+  init() {}
+
+  deinit {
+    // Relaxed: nobody reads or writes any more.
+    current.load(ordering: .relaxed).release()
+  }
 }
 
-extension TopicTable {
-  /// How many keys there are.
-  var count: Int { lock.withLock { entryCount } }
+// MARK: - Reading
 
-  /// The value for `key`.
+extension TopicTable {
+  /// Begins a read section: what is found is there until ``leave(_:)``.
+  @inlinable @inline(__always)
+  func enter() -> ReaderCounters.Ticket {
+    reclaimer.readers.enter(ThreadRecord.current)
+  }
+
+  @inlinable @inline(__always)
+  func leave(_ ticket: ReaderCounters.Ticket) {
+    reclaimer.leave(ticket)
+  }
+
+  /// The node of `topic`, whose hash value is `hash`, inside a read section.
   ///
   /// - Complexity: O(1) on average.
-  func value(for key: Key) -> Value? {
-    let hash = hash(key)
-    return find(key, in: bucket(hash), hash)?.value
+  @inlinable @inline(__always)
+  func node(_ topic: Topic, _ hash: Int) -> Unmanaged<Node>? {
+    perturb()
+    // SAFETY: the read section keeps the buckets.
+    return buckets._withUnsafeGuaranteedRef { Node.find(topic, hash, in: $0.first(hash)) }
   }
 
-  /// The value for `key`; if there is none, what `make` returns, which is kept from now on.
+  /// The hub of `topic`.
   ///
-  /// - Complexity: amortised O(1) on average.
-  func value(for key: Key, orInsert make: () -> Value) -> Value {
-    let hash = hash(key)
-    var made: Value?
-    while true {
-      let first = bucket(hash)
-      if let found = find(key, in: first, hash) { return found.value }
-      let value = made ?? make()
-      made = value
-      let node = Node(hash, key, value, first)
-      if exchange(hash, first, for: node, countChange: 1) { return value }
-    }
+  /// - Complexity: O(1) on average.
+  @inlinable
+  func hub(of topic: Topic) -> EventHub<Event>? {
+    let hash = topic.hashValue
+    let ticket = enter()
+    defer { leave(ticket) }
+    return node(topic, hash)?.takeUnretainedValue().hub
   }
 
-  /// Removes `value`, if it is still the one for `key`.
-  func remove(_ value: Value, for key: Key) {
-    let hash = hash(key)
-    while true {
-      let first = bucket(hash)
-      guard let found = find(key, in: first, hash), found.value === value else { return }
-      if exchange(hash, first, for: list(first, without: found), countChange: -1) { return }
-    }
+  /// The room of `topic`.
+  ///
+  /// - Complexity: O(1) on average.
+  func room(of topic: Topic) -> Room<Event>? {
+    let hash = topic.hashValue
+    let ticket = enter()
+    defer { leave(ticket) }
+    return node(topic, hash)?.takeUnretainedValue().room
   }
 
-  /// Every key and value there is now, in no order.
+  /// How many topics there are.
+  var count: Int { lock.withLock { entryCount } }
+
+  /// Every topic and room that is there all the time while this runs, in no order.
   ///
   /// - Complexity: O(largest `count` so far): the table does not shrink.
-  var all: [(key: Key, value: Value)] {
-    let buckets = lock.withLock { self.buckets }
-    var all: [(key: Key, value: Value)] = []
-    for first in buckets {
-      var candidate = first
+  var all: [(topic: Topic, room: Room<Event>)] {
+    let ticket = enter()
+    defer { leave(ticket) }
+    // SAFETY: the read section keeps the buckets, and the first nodes.
+    let buckets = buckets.takeUnretainedValue()
+    var all: [(topic: Topic, room: Room<Event>)] = []
+    for hash in 0...buckets.mask {
+      var candidate = buckets.first(hash)?.takeUnretainedValue()
       while let node = candidate {
-        all.append((node.key, node.value))
+        all.append((node.topic, node.room))
         candidate = node.next
       }
     }
     return all
   }
 
-  private func hash(_ key: Key) -> Int { key.hashValue }
-
-  private func bucket(_ hash: Int) -> Node? {
-    lock.withLock { buckets[hash & (buckets.count - 1)] }
+  @inlinable var buckets: Unmanaged<Buckets> {
+    // Sequentially consistent: see `ReaderCounters`.
+    current.load(ordering: .sequentiallyConsistent)
   }
+}
 
-  private func find(_ key: Key, in first: Node?, _ hash: Int) -> Node? {
-    var candidate = first
-    while let node = candidate {
-      if node.hash == hash && node.key == key { return node }
-      candidate = node.next
+// MARK: - Writing
+
+extension TopicTable {
+  /// The room of `topic`; if there is none, what `make` returns, which is kept from now on.
+  ///
+  /// - Complexity: amortised O(1) on average.
+  func room(of topic: Topic, orInsert make: () -> Room<Event>) -> Room<Event> {
+    let hash = topic.hashValue
+    var made: Room<Event>?
+    while true {
+      let first = bucket(hash)
+      if let found = find(topic, hash, in: first) { return found.room }
+      let room = made ?? make()
+      made = room
+      if exchange(hash, first, for: Node(hash, topic, room, first), countChange: 1) { return room }
     }
-    return nil
   }
 
-  private func list(_ first: Node?, without node: Node) -> Node? {
-    guard let first else { return nil }
-    if first === node { return first.next }
-    return Node(first.hash, first.key, first.value, list(first.next, without: node))
+  /// Removes `room`, if it is still that of `topic`.
+  func remove(_ room: Room<Event>, of topic: Topic) {
+    let hash = topic.hashValue
+    while true {
+      let first = bucket(hash)
+      guard let found = find(topic, hash, in: first), found.room === room else { return }
+      let rest = Node.list(first, without: found)
+      if exchange(hash, first, for: rest, countChange: -1) { return }
+    }
+  }
+
+  /// The first node of the bucket of `hash`, retained.
+  private func bucket(_ hash: Int) -> Node? {
+    let ticket = enter()
+    defer { leave(ticket) }
+    return buckets._withUnsafeGuaranteedRef { $0.first(hash) }?.takeUnretainedValue()
+  }
+
+  private func find(_ topic: Topic, _ hash: Int, in first: Node?) -> Node? {
+    withExtendedLifetime(first) {
+      Node.find(topic, hash, in: first.map(Unmanaged.passUnretained))?.takeUnretainedValue()
+    }
   }
 
   /// Makes `new` the list of the bucket if `old` still is.
   private func exchange(_ hash: Int, _ old: Node?, for new: Node?, countChange: Int) -> Bool {
-    let (isDone, garbage) = lock.withLock { () -> (Bool, ContiguousArray<Node?>) in
-      let index = hash & (buckets.count - 1)
+    let (isDone, garbage) = lock.withLock { () -> (Bool, [AnyObject]) in
+      // Relaxed: only whoever holds the lock changes it.
+      let buckets = current.load(ordering: .relaxed).takeUnretainedValue()
+      let index = hash & buckets.mask
       guard buckets[index] === old else { return (false, []) }
-      buckets[index] = new
+      var garbage: [AnyObject] = []
+      if let unlinked = buckets.exchange(index, for: new) { garbage.append(unlinked) }
       entryCount += countChange
-      return (true, entryCount > buckets.count ? grow() : [])
-    }
-    withExtendedLifetime(garbage) {}  // The old nodes die here, outside the lock.
-    return isDone
-  }
-
-  /// Doubles the number of buckets.
-  ///
-  /// - Returns: the old lists.
-  private func grow() -> ContiguousArray<Node?> {
-    let old = buckets
-    let mask = old.count * 2 - 1
-    buckets = ContiguousArray(repeating: nil, count: mask + 1)
-    for first in old {
-      var candidate = first
-      while let node = candidate {
-        let index = node.hash & mask
-        buckets[index] = Node(node.hash, node.key, node.value, buckets[index])
-        candidate = node.next
+      if entryCount > buckets.mask {
+        // Sequentially consistent: it unlinks the old buckets, and publishes the new ones.
+        let full = current.exchange(
+          .passRetained(buckets.doubled()), ordering: .sequentiallyConsistent)
+        garbage.append(full.takeRetainedValue())
       }
+      return (true, garbage)
     }
-    return old
+    for object in garbage { reclaimer.retire(object) }
+    return isDone
   }
 }
