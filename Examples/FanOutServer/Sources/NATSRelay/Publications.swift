@@ -40,19 +40,20 @@
     ///
     /// - Returns: the highest id that was acknowledged.
     func finish(within limit: Duration) async -> EventID {
-      let timer = Task {
-        try? await Task.sleep(for: limit)
-        state.withLock { $0.waiter.take() }?.resume()
-      }
+      var timer: Task<Void, Never>?
       await withCheckedContinuation { continuation in
         let isDone = state.withLock { state in
           state.isFinished = true
           if state.underWay > 0 { state.waiter = continuation }
           return state.underWay == 0
         }
-        if isDone { continuation.resume() }
+        guard !isDone else { return continuation.resume() }
+        timer = Task {
+          try? await Task.sleep(for: limit)
+          state.withLock { $0.waiter.take() }?.resume()
+        }
       }
-      timer.cancel()
+      timer?.cancel()
       return state.withLock { $0.last }
     }
   }

@@ -1,0 +1,38 @@
+#if NATS
+  import Testing
+
+  @testable import NATSRelay
+
+  /// What a shutdown waits for.
+  @Suite(.timeLimit(.minutes(5))) struct PublicationsTests {
+    private let publications = Publications()
+
+    @Test func itWaitsForTheLastOneAndKnowsTheHighestID() async {
+      for _ in 1...3 { #expect(publications.begin()) }
+      publications.end(7)
+      async let last = publications.finish(within: .seconds(3600))
+      // When none may begin any more, somebody waits.
+      while publications.begin() {
+        publications.end(nil)
+        await Task.yield()
+      }
+      publications.end(nil)
+      publications.end(5)
+      #expect(await last == 7)
+    }
+
+    @Test func itWaitsForNobodyIfNoneIsUnderWay() async {
+      #expect(publications.begin())
+      publications.end(3)
+      #expect(await publications.finish(within: .seconds(3600)) == 3)
+      #expect(!publications.begin())
+    }
+
+    @Test(arguments: [Duration.zero, .milliseconds(1)])
+    func itWaitsNoLongerThanAllowed(_ limit: Duration) async {
+      #expect(publications.begin())
+      #expect(await publications.finish(within: limit) == 0)
+      publications.end(9)
+    }
+  }
+#endif
