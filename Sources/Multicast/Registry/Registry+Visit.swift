@@ -55,6 +55,7 @@ extension Registry {
     if let published {
       // SAFETY: the storage keeps the slots, the registry keeps the storage, and the caller the
       // registry.
+      published._withUnsafeGuaranteedRef { SlotList.prefetch($0.current) }
       let ticket = published._withUnsafeGuaranteedRef { $0.reclaimer.readers.enter(visit.thread) }
       defer {
         visit.end()

@@ -5,19 +5,23 @@
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
-final class Room<Event: Sendable>: @unchecked Sendable {
+final class Room<Topic: Hashable & Sendable, Event: Sendable>: @unchecked Sendable {
   // Sendable: `occupants` and `isClosed` are touched inside `lock` alone; `hub` is set before
-  // anybody else has the room.
+  // anybody else has the room; `topic` and `table` never change.
   private(set) var hub: EventHub<Event>! = nil
-  private let whenClosed: @Sendable (Room) -> Void
+  private let topic: Topic
+  /// Where the room is found until it closes.
+  private weak let table: TopicTable<Topic, Event>?
   private let lock = Lock()
   private var occupants = 0
   private var isClosed = false
 
   init(
-    _ ordering: Ordering, _ storage: StorageStrategy, whenClosed: @escaping @Sendable (Room) -> Void
+    _ topic: Topic, in table: TopicTable<Topic, Event>, _ ordering: Ordering,
+    _ storage: StorageStrategy
   ) {
-    self.whenClosed = whenClosed
+    self.topic = topic
+    self.table = table
     hub = EventHub(
       ordering: ordering, storage: storage,
       presence: { [weak self] difference in self?.change(by: difference) })
@@ -46,6 +50,6 @@ final class Room<Event: Sendable>: @unchecked Sendable {
       isClosed = true
       return true
     }
-    if closes { whenClosed(self) }
+    if closes { table?.remove(self, of: topic) }
   }
 }

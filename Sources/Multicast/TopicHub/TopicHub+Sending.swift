@@ -12,7 +12,7 @@ extension TopicHub {
       withExtendedLifetime(self) {}
     }
     // SAFETY: the read section keeps the node.
-    return topics.node(topic, hash)?._withUnsafeGuaranteedRef { $0.hub.send(event) } ?? 0
+    return topics.node(topic, hash)?._withUnsafeGuaranteedRef { $0.send(event) } ?? 0
   }
 
   /// Hands each of `events` to every subscriber of `topic`, one after the other, as

@@ -110,8 +110,8 @@ extension TopicHub {
     pruneCount.store(max(64, 2 * topics.count), ordering: .relaxed)
   }
 
-  private func makeRoom(_ topic: Topic) -> Room<Event> {
+  private func makeRoom(_ topic: Topic) -> Room<Topic, Event> {
     pruneTopics()
-    return Room(ordering, storage) { [weak topics] room in topics?.remove(room, of: topic) }
+    return Room(topic, in: topics, ordering, storage)
   }
 }

@@ -88,7 +88,7 @@ extension TopicHub {
     for (topic, room) in topics.all { finish(room, topic) }
   }
 
-  func finish(_ room: Room<Event>, _ topic: Topic) {
+  func finish(_ room: Room<Topic, Event>, _ topic: Topic) {
     room.close()
     topics.remove(room, of: topic)
     room.hub.finish()

@@ -1,3 +1,5 @@
+public import CMulticast
+
 /// One topic, its room, and the rest of its bucket, which is short because the table grows.
 @usableFromInline
 final class TopicNode<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
@@ -6,18 +8,31 @@ final class TopicNode<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   /// The hub in `room`, so that a sender need not look into the room.
   @usableFromInline let hub: EventHub<Event>
   @usableFromInline let next: TopicNode?
-  let room: Room<Event>
+  // A delivery reads the one through the other. A sender asks for both at once.
+  @usableFromInline let registry: Unmanaged<Registry>
+  @usableFromInline let published: Unmanaged<PublishedSlots>?
+  let room: Room<Topic, Event>
 
-  init(_ hash: Int, _ topic: Topic, _ room: Room<Event>, _ next: TopicNode?) {
+  init(_ hash: Int, _ topic: Topic, _ room: Room<Topic, Event>, _ next: TopicNode?) {
     self.hash = hash
     self.topic = topic
     self.room = room
     self.next = next
     hub = room.hub
+    registry = .passUnretained(hub.registry)
+    published = hub.registry.published
   }
 }
 
 extension TopicNode {
+  /// Hands `event` to every subscriber.
+  @inlinable @inline(__always)
+  func send(_ event: Event) -> Int {
+    cmulticast_prefetch(registry.toOpaque(), 0)
+    cmulticast_prefetch(published?.toOpaque(), 0)
+    return hub.send(event)
+  }
+
   /// The node of `topic` in the bucket that begins with `first`.
   ///
   /// Runs the user's `==`.

@@ -81,7 +81,7 @@ extension TopicTable {
   /// The room of `topic`.
   ///
   /// - Complexity: O(1) on average.
-  func room(of topic: Topic) -> Room<Event>? {
+  func room(of topic: Topic) -> Room<Topic, Event>? {
     let hash = topic.hashValue
     let ticket = enter()
     defer { leave(ticket) }
@@ -94,12 +94,12 @@ extension TopicTable {
   /// Every topic and room that is there all the time while this runs, in no order.
   ///
   /// - Complexity: O(largest `count` so far): the table does not shrink.
-  var all: [(topic: Topic, room: Room<Event>)] {
+  var all: [(topic: Topic, room: Room<Topic, Event>)] {
     let ticket = enter()
     defer { leave(ticket) }
     // SAFETY: the read section keeps the buckets, and the first nodes.
     let buckets = buckets.takeUnretainedValue()
-    var all: [(topic: Topic, room: Room<Event>)] = []
+    var all: [(topic: Topic, room: Room<Topic, Event>)] = []
     for hash in 0...buckets.mask {
       var candidate = buckets.first(hash)?.takeUnretainedValue()
       while let node = candidate {
@@ -122,9 +122,9 @@ extension TopicTable {
   /// The room of `topic`; if there is none, what `make` returns, which is kept from now on.
   ///
   /// - Complexity: amortised O(1) on average.
-  func room(of topic: Topic, orInsert make: () -> Room<Event>) -> Room<Event> {
+  func room(of topic: Topic, orInsert make: () -> Room<Topic, Event>) -> Room<Topic, Event> {
     let hash = topic.hashValue
-    var made: Room<Event>?
+    var made: Room<Topic, Event>?
     while true {
       let first = bucket(hash)
       if let found = find(topic, hash, in: first) { return found.room }
@@ -135,7 +135,7 @@ extension TopicTable {
   }
 
   /// Removes `room`, if it is still that of `topic`.
-  func remove(_ room: Room<Event>, of topic: Topic) {
+  func remove(_ room: Room<Topic, Event>, of topic: Topic) {
     let hash = topic.hashValue
     while true {
       let first = bucket(hash)

@@ -73,6 +73,13 @@ struct SlotList {
     cmulticast_prefetch(entry?.toOpaque(), Entry.hotOffset)
   }
 
+  /// Asks for the memory of a list that is only looked at: it need not be there any more.
+  @inlinable @inline(__always)
+  static func prefetch(_ list: borrowing Atomic<UnsafeMutablePointer<Header>>) {
+    // Relaxed: nothing is read through it.
+    cmulticast_prefetch(list.load(ordering: .relaxed), 0)
+  }
+
   /// Frees the memory. The list owns nothing else.
   func free() {
     header.deallocate()
