@@ -90,19 +90,25 @@ struct TopicHubTests {
     #expect(journal.entries == Array(0..<100))
   }
 
-  @Test("a handler may finish the hub, and what was sent before is delivered")
+  @Test("a handler may finish the hub: what was sent before is delivered, and nothing begins anew")
   func finishInAHandler() async {
     let hub = TopicHub<Int, Int>()
+    let late = Holder<Subscription>(nil)
     let sequence = hub.events(for: 2)
     let subscription = hub.subscribe(to: 1) { event in
       hub.send(event, to: 2)
-      if event == 2 { hub.finish() }
+      guard event == 2 else { return }
+      hub.finish()
+      late.value = hub.subscribe(to: 3) { _ in Issue.record("called after finish") }
     }
     hub.send(contentsOf: 0..<5, to: 1)
     var received: [Int] = []
     for await event in sequence { received.append(event) }
     #expect(received == [0, 1, 2])
     #expect(subscription.end == .finished)
+    #expect(late.value?.end == .finished)
+    #expect(hub.send(5, to: 3) == 0)
+    #expect(hub.topicCount == 0)
   }
 
   @Test("finish racing subscribe: every sequence ends, and no topic is left")
