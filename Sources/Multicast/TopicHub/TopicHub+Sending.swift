@@ -1,3 +1,5 @@
+public import Synchronization
+
 extension TopicHub {
   /// Hands `event` to every subscriber of `topic`. See ``EventHub/send(_:)``.
   ///
@@ -5,6 +7,8 @@ extension TopicHub {
   /// - Complexity: O(subscribers of `topic`).
   @inlinable @discardableResult
   public func send(_ event: Event, to topic: Topic) -> Int {
+    // Acquiring: whoever saw `finish` return sees it here.
+    guard !isFinished.load(ordering: .acquiring) else { return 0 }
     let hash = topic.hashValue
     let ticket = topics.enter()
     defer {
@@ -25,6 +29,7 @@ extension TopicHub {
   /// - Complexity: O(events × subscribers of `topic`). The topic is looked up once.
   @inlinable
   public func send(contentsOf events: some Sequence<Event>, to topic: Topic) {
+    guard !isFinished.load(ordering: .acquiring) else { return }  // As in `send`.
     // The hub is retained: the sequence may take its time, and would keep every topic that goes.
     topics.hub(of: topic)?.send(contentsOf: events)
   }
@@ -35,6 +40,7 @@ extension TopicHub {
   /// - Complexity: O(subscribers of `topic`), and the wait.
   @inlinable
   public func sendWaiting(_ event: Event, to topic: Topic) async {
+    guard !isFinished.load(ordering: .acquiring) else { return }  // As in `send`.
     await topics.hub(of: topic)?.sendWaiting(event)
   }
 }

@@ -84,12 +84,19 @@ extension TopicHub {
 extension TopicHub {
   /// Subscribes to the hub of `topic` in such a way that the hub cannot vanish meanwhile.
   private func enter<R>(_ topic: Topic, _ subscribe: (EventHub<Event>) -> R) -> R {
+    // Sequentially consistent: see `finish`.
+    guard !isFinished.load(ordering: .sequentiallyConsistent) else {
+      // Nobody else has this hub, so the subscription has ended when this returns.
+      let hub = EventHub<Event>(ordering: ordering, storage: storage)
+      hub.finish()
+      return subscribe(hub)
+    }
     while true {
       let room = topics.room(of: topic) { makeRoom(topic) }
       if room.enter() {
         defer { room.leave() }
         let subscription = subscribe(room.hub)
-        // Sequentially consistent: see `finish`.
+        // Sequentially consistent: see `finish`. It may have begun meanwhile.
         if isFinished.load(ordering: .sequentiallyConsistent) { finish(room, topic) }
         return subscription
       }

@@ -1,4 +1,4 @@
-internal import Synchronization
+public import Synchronization
 
 /// An ``EventHub`` for each topic, made when the topic gets its first subscriber, and gone with its
 /// last one.
@@ -23,7 +23,7 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   let pruneCount = Atomic<Int>(64)
   /// Whether the whole hub has finished.
   // Sequentially consistent: see ``finish()``.
-  let isFinished = Atomic(false)
+  @usableFromInline let isFinished = Atomic(false)
 
   /// Creates a hub without topics.
   ///

@@ -1,8 +1,10 @@
 import Multicast
 import MulticastTestSupport
+import Synchronization
 
-/// Every thread subscribes to topics, sends to them, and leaves them; most topics come and go all
-/// the time.
+/// Every thread subscribes to topics, sends to them, alone and in batches, and leaves them; most
+/// topics come and go all the time. In some rounds a thread finishes the whole hub, while the others
+/// may still be at it.
 enum Topics: Scenario {
   static let name = "topics"
   static let promise =
@@ -11,7 +13,9 @@ enum Topics: Scenario {
   static func run(_ trial: Trial) {
     trial.runRounds(
       setUp: { generator in
-        TopicsRound(trial, operations: 16 << Int.random(in: 0..<6, using: &generator))
+        TopicsRound(
+          trial, operations: 16 << Int.random(in: 0..<6, using: &generator),
+          finishes: generator.next().isMultiple(of: 2))
       },
       work: { round, worker in round.work(&worker) },
       check: { round in round.check() })
@@ -33,13 +37,15 @@ private struct TopicEvent: Sendable {
 
 /// A subscriber of one topic, on behalf of one thread.
 private final class TopicTarget: Target, @unchecked Sendable {
-  // Sendable: `last` is touched by the calls with events of one thread, which that thread makes;
-  // for the rest as for the superclass.
+  // Sendable: `last` and `received` are touched by the calls with events of one thread, which that
+  // thread makes; for the rest as for the superclass.
   private let trial: Trial
   private let topic: CrowdedTopic
   private let thread: Int
   /// The number of the newest event of its own thread.
   private(set) var last = 0
+  /// How many events of its own thread came.
+  private(set) var received = 0
 
   init(_ trial: Trial, _ topic: CrowdedTopic, thread: Int) {
     self.trial = trial
@@ -54,6 +60,7 @@ private final class TopicTarget: Target, @unchecked Sendable {
     guard event.sender == thread else { return }
     trial.expect(event.number > last, "\(event.number) came after \(last) of the same sender")
     last = event.number
+    received += 1
   }
 }
 
@@ -61,14 +68,23 @@ private final class TopicsRound: Sendable {
   private static let topics = 6
   /// Somebody may finish this one at any time.
   private static let unsafeTopic = CrowdedTopic(number: 0)
+  /// An event has a number beyond those of all earlier events of its sender.
+  private static let largestBatch = 8
 
   private let trial: Trial
   private let operations: Int
+  /// Whether the first thread finishes the hub when it has done its operations.
+  private let finishes: Bool
   private let hub: TopicHub<CrowdedTopic, TopicEvent>
+  /// Raised before the hub finishes, and after it has.
+  // Sequentially consistent: who sees the one not raised began before the other.
+  private let isFinishing = Atomic(false)
+  private let hasFinished = Atomic(false)
 
-  init(_ trial: Trial, operations: Int) {
+  init(_ trial: Trial, operations: Int, finishes: Bool) {
     self.trial = trial
     self.operations = operations
+    self.finishes = finishes
     hub = TopicHub(storage: trial.storage)
   }
 
@@ -81,38 +97,93 @@ private final class TopicsRound: Sendable {
 
   func work(_ worker: inout Worker) {
     var mine: [CrowdedTopic: Membership] = [:]
-    for number in 1...operations {
+    for step in 1...operations {
       let topic = CrowdedTopic(number: worker.pick(Self.topics))
       switch worker.pick(4) {
       case 0:
         if mine.removeValue(forKey: topic) == nil { mine[topic] = subscribe(&worker, to: topic) }
       case 1 where worker.once(in: 4):
-        worker.does("finish")
+        worker.does("finish a topic")
         hub.finish(Self.unsafeTopic)
       default:
-        send(&worker, TopicEvent(topic: topic, sender: worker.index, number: number), mine[topic])
+        send(&worker, step * Self.largestBatch, to: topic, mine[topic])
       }
     }
+    if finishes && worker.index == 0 { finish(worker, mine) }
   }
 
   private func subscribe(_ worker: inout Worker, to topic: CrowdedTopic) -> Membership {
     worker.does("subscribe")
     let target = TopicTarget(trial, topic, thread: worker.index)
+    let hadFinished = hasFinished.load(ordering: .sequentiallyConsistent)
     if worker.once(in: 2) {
-      hub.subscribe(to: topic, with: target) { $0.receive($1) }
+      let subscription = hub.subscribe(to: topic, with: target) { $0.receive($1) }
+      expectEnd(subscription, hadFinished)
       return Membership(target: target)
     }
     let subscription = hub.subscribe(to: topic) { [weak target] in target?.receive($0) }
+    expectEnd(subscription, hadFinished)
     return Membership(target: target, subscription: subscription)
   }
 
-  private func send(_ worker: inout Worker, _ event: TopicEvent, _ mine: Membership?) {
-    worker.does("send")
-    let reached = hub.send(event, to: event.topic)
-    guard let mine, event.topic != Self.unsafeTopic else { return }
+  private func expectEnd(_ subscription: Subscription, _ hadFinished: Bool) {
     trial.expect(
-      mine.target.last == event.number && reached > 0,
-      "a subscriber of a topic did not get an event that was sent to it")
+      !hadFinished || subscription.end == .finished, "a subscription began after the hub's end")
+  }
+
+  /// Sends an event, or a batch, and counts what came of it to the sender's own subscriber.
+  private func send(
+    _ worker: inout Worker, _ first: Int, to topic: CrowdedTopic, _ mine: Membership?
+  ) {
+    let hadFinished = hasFinished.load(ordering: .sequentiallyConsistent)
+    let before = mine?.target.received ?? 0
+    var count = 1
+    if worker.once(in: 3) {
+      worker.does("send a batch")
+      count = worker.pick(Self.largestBatch)
+      let sender = worker.index
+      hub.send(
+        contentsOf: (first..<first + count).lazy.map {
+          TopicEvent(topic: topic, sender: sender, number: $0)
+        }, to: topic)
+    } else {
+      worker.does("send")
+      let event = TopicEvent(topic: topic, sender: worker.index, number: first)
+      let reached = hub.send(event, to: topic)
+      trial.expect(!hadFinished || reached == 0, "an event reached \(reached) after the hub's end")
+      trial.expect(
+        mine == nil || reached > 0 || mayEnd(topic),
+        "an event reached nobody, though its sender is subscribed")
+    }
+    guard let target = mine?.target else { return }
+    // Events are numbered in steps of one within a batch, so the newest number tells which came.
+    let received = target.received - before
+    trial.expect(
+      received == count || mayEnd(topic),
+      "\(received) of \(count) events came to a subscriber of their topic")
+    trial.expect(
+      received == 0 || (received <= count && target.last == first + received - 1),
+      "a batch came with gaps")
+    trial.expect(!hadFinished || received == 0, "\(received) events came after the hub's end")
+  }
+
+  /// Whether somebody may have finished `topic` by now.
+  private func mayEnd(_ topic: CrowdedTopic) -> Bool {
+    topic == Self.unsafeTopic || isFinishing.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// Finishes the hub: whatever this thread is subscribed to has ended then.
+  private func finish(_ worker: Worker, _ mine: [CrowdedTopic: Membership]) {
+    worker.does("finish the hub")
+    isFinishing.store(true, ordering: .sequentiallyConsistent)
+    hub.finish()
+    hasFinished.store(true, ordering: .sequentiallyConsistent)
+    for (topic, membership) in mine {
+      if let subscription = membership.subscription { expectEnd(subscription, true) }
+      let event = TopicEvent(topic: topic, sender: worker.index, number: .max)
+      let reached = hub.send(event, to: topic)
+      trial.expect(reached == 0, "an event reached \(reached) after the hub's end")
+    }
   }
 
   func check() {
@@ -121,6 +192,10 @@ private final class TopicsRound: Sendable {
       let topic = CrowdedTopic(number: number)
       let reached = hub.send(TopicEvent(topic: topic, sender: -1, number: 0), to: topic)
       trial.expect(reached == 0, "an event reached \(reached) subscribers that are gone")
+      let subscription = hub.subscribe(to: topic) { _ in }
+      trial.expect(
+        subscription.end == (finishes ? .finished : nil),
+        "a subscription of a hub that has\(finishes ? "" : " not") finished is otherwise")
     }
     trial.expect(hub.topicCount == 0, "\(hub.topicCount) topics are left without subscribers")
     trial.expect(hub.statistics.isEmpty, "there are statistics of topics that are gone")
