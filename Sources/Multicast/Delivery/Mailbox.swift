@@ -48,7 +48,7 @@ class Mailbox: @unchecked Sendable {
   ///
   /// - Parameter entry: held by the caller.
   /// - Returns: whether it waits for its turn; otherwise it was lost.
-  @discardableResult
+  @usableFromInline @discardableResult
   final func enqueue(_ parcel: Parcel, for entry: Unmanaged<Entry>) -> Bool {
     switch lock.withLock({ backlog.offer(parcel) }) {
     case .accepted: return true

@@ -6,6 +6,7 @@
 ///
 /// ## Thread safety
 /// ``enqueue(_:for:)`` may be called from any thread.
+@usableFromInline
 final class Coalescer<Event: Sendable>: @unchecked Sendable {
   // Sendable: `inbox` and `isBusy` are touched inside `lock` alone, `positions` by whoever has set
   // `isBusy`.
@@ -20,6 +21,7 @@ final class Coalescer<Event: Sendable>: @unchecked Sendable {
     self.positions = positions
   }
 
+  @usableFromInline
   func enqueue(_ event: Parcel, for entry: Entry) {
     let isOurs = lock.withLock {
       if isBusy { inbox.append(event) }

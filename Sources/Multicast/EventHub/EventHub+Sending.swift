@@ -110,7 +110,7 @@ extension EventPath {
   ///   - reference: the event in its box, once somebody needed that.
   ///   - sender: who can wait for room.
   /// - Returns: whether the handler was called, or the event waits in the mailbox.
-  @usableFromInline
+  @inlinable
   func take(
     _ event: Event, _ number: UInt64, _ reference: inout Parcel?,
     handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>, sender: SendWaiterList?

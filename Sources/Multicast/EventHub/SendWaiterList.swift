@@ -11,6 +11,7 @@ final class SendWaiterList: @unchecked Sendable {
   private var parked: [(waiter: SendWaiter, mailbox: Mailbox, entry: Entry)] = []
 
   /// Appends `event` to the mailbox, or has the sender wait for room there.
+  @usableFromInline
   func append(_ event: Parcel, to mailbox: Mailbox, for entry: Entry) {
     let waiter = SendWaiter()
     let effects = mailbox.lock.withLock { mailbox.backlog.append(event, sender: waiter) }

@@ -18,10 +18,10 @@ struct Subscriber<Event: Sendable> {
 /// What lies between a sender and a subscriber: a filter, a starting point, a mailbox.
 @usableFromInline
 final class EventPath<Event: Sendable>: Sendable {
-  let filter: (@Sendable (Event) -> Bool)?
-  let start: StartingPoint?
-  let mailbox: Mailbox?
-  let coalescer: Coalescer<Event>?
+  @usableFromInline let filter: (@Sendable (Event) -> Bool)?
+  @usableFromInline let start: StartingPoint?
+  @usableFromInline let mailbox: Mailbox?
+  @usableFromInline let coalescer: Coalescer<Event>?
 
   init(
     filter: (@Sendable (Event) -> Bool)?, start: StartingPoint?,
@@ -34,6 +34,7 @@ final class EventPath<Event: Sendable>: Sendable {
   }
 
   /// Whether the subscriber gets the event with this number.
+  @inlinable
   func admits(_ event: Event, _ number: UInt64) -> Bool {
     if let start, number < start.first { return false }
     return filter?(event) ?? true
@@ -42,13 +43,14 @@ final class EventPath<Event: Sendable>: Sendable {
 
 /// The number of the first event that a subscriber gets live; those before came with the replay, or
 /// before its time.
+@usableFromInline
 final class StartingPoint: Sendable {
   // Relaxed: a sender whose event has a number beyond it has left, after it was set, the lock under
   // which it was set.
   private let number = Atomic<UInt64>(.max)
 
   /// `UInt64.max` until it is known.
-  var first: UInt64 {
+  @usableFromInline var first: UInt64 {
     get { number.load(ordering: .relaxed) }
     set { number.store(newValue, ordering: .relaxed) }
   }
