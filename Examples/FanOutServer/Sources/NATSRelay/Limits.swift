@@ -20,6 +20,8 @@
     static let pingMilliseconds: Int64 = 2000
     /// How often a server looks whether the stream is still the one that it reads.
     static let looking = Duration.seconds(5)
+    /// How long a client waits for a broker that is away to have what it has missed.
+    static let fetching = Duration.seconds(1)
     /// How long a client waits for an event that it has from another server.
     static let coming = Duration.seconds(1)
     /// How long the reading thread waits at a time, so that it sees a shutdown.
@@ -29,9 +31,9 @@
 
     /// Events that are read in one go.
     static let batch = 256
-    /// What is fetched for a client that comes back.
-    static let replayEvents = 10_000
-    static let replayBytes = 16 << 20
+    /// What is fetched in one go for a client that comes back.
+    static let pageEvents = 256
+    static let pageBytes = 1 << 20
     /// Publishers wait for the broker at the same time; others wait for their turn.
     static let publishingThreads = 8
     /// As many clients that come back are served at the same time.

@@ -28,8 +28,10 @@
     /// One thread, so that nothing overtakes.
     private let reader = NIOThreadPool(numberOfThreads: 1)
     private let publishers = NIOThreadPool(numberOfThreads: Limits.publishingThreads)
-    /// For clients that come back. What they ask for takes long, and delays neither of the others.
+    /// For clients that come back. What they ask for takes long, and delays none of the others.
     private let fetchers = NIOThreadPool(numberOfThreads: Limits.fetchingThreads)
+    /// For short questions.
+    private let asker = NIOThreadPool(numberOfThreads: 1)
     /// The one that stands, if any.
     private let session = Mutex<Session?>(nil)
     private let publications = Publications()
@@ -66,7 +68,7 @@
       guard current != nil else { throw Unavailable("the broker cannot be reached") }
       let key = String(UInt128.random(in: .min ... .max), radix: 36)
       let deadline = ContinuousClock.now + Limits.publishing
-      while ContinuousClock.now < deadline {
+      while ContinuousClock.now < deadline, !publications.isGivenUp {
         if let session = current, let id = try await send(message, topic, key, session, deadline) {
           return Receipt(id: id, subscribers: await board.subscriberCount(of: topic))
         }
@@ -97,35 +99,47 @@
       }
     }
 
-    public func events(
-      of topic: Topic, after id: EventID, through last: EventID
-    ) async -> [Event]? {
-      guard id < last, let session = current else { return nil }
-      do {
-        return try await fetchers.runIfActive {
-          try session.events(of: topic, after: id, through: last)
+    /// If the broker is away, it is given a moment to come back.
+    public func page(of topic: Topic, after id: EventID, through last: EventID) async -> Page? {
+      guard id < last else { return nil }
+      let deadline = ContinuousClock.now + Limits.fetching
+      while true {
+        do {
+          guard let session = current else { throw Trouble("the broker cannot be reached") }
+          return try await fetchers.runIfActive {
+            try session.page(of: topic, after: id, through: last)
+          }
+        } catch {
+          guard ContinuousClock.now < deadline,
+            (try? await Task.sleep(for: .milliseconds(100))) != nil
+          else {
+            logger.info("events cannot be fetched: \(error)")
+            return nil
+          }
         }
-      } catch {
-        logger.info("events cannot be fetched: \(error)")
-        return nil
       }
     }
 
     /// The broker knows whether there is such an event.
     public func coming(_ id: EventID) async -> Coming {
       if await board.reach(id, within: .zero) { return .no }
-      guard let session = current,
-        let last = try? await fetchers.runIfActive({ try session.stream().last })
-      else { return .unknown }
+      guard let session = current else { return .unknown }
+      guard let last = try? await asker.runIfActive({ try session.stream().last }) else {
+        // The next session says what to believe.
+        asker.submit { _ in session.close() }
+        return .unknown
+      }
       guard id <= last else { return .no }
       await board.reach(id, within: Limits.coming)
       return .yes
     }
 
-    /// What was acknowledged comes back from the broker.
+    /// What was acknowledged comes back from the broker. Publications that get no answer are given
+    /// up.
     public func drain(within limit: Duration) async {
       let deadline = ContinuousClock.now + limit
       let last = await publications.finish(within: limit)
+      if publications.isGivenUp, let session = current { asker.submit { _ in session.close() } }
       await board.reach(last, within: deadline - .now)
     }
   }
@@ -137,18 +151,31 @@
       reader.start()
       publishers.start()
       fetchers.start()
+      asker.start()
       await cancelWhenGracefulShutdown { await self.connectAndRead() }
       try await publishers.shutdownGracefully()
       try await fetchers.shutdownGracefully()
+      try await asker.shutdownGracefully()
       try await reader.shutdownGracefully()
     }
 
     private func connectAndRead() async {
       var backoff = Backoff()
       var position: Position?
+      // Those that were not tried yet, in any order.
+      var urls: [String] = []
       while !Task.isCancelled {
+        // Then the server is about to end, and another connection would only delay it.
+        guard !publications.isGivenUp else {
+          try? await Task.sleep(for: .seconds(60))
+          continue
+        }
+        if urls.isEmpty { urls = settings.urls.shuffled() }
+        let url = urls.removeLast()
         do {
-          let session = try await reader.runIfActive { [settings] in try Session(settings) }
+          let session = try await reader.runIfActive { [settings] in
+            try Session(url, prefix: settings.prefix)
+          }
           // Not awaited: the thread of the reader has the time.
           defer { reader.submit { _ in session.close() } }
           defer { current = nil }
@@ -158,7 +185,7 @@
           let level: Logger.Level = backoff.isFresh && !Task.isCancelled ? .warning : .debug
           logger.log(level: level, "the broker is away: \(error)")
         }
-        try? await Task.sleep(for: backoff.next())
+        if urls.isEmpty { try? await Task.sleep(for: backoff.next()) }
       }
     }
 
@@ -200,6 +227,7 @@
       var start = stream.last
       if let position {
         logger.error("the stream is not the one of before: ids begin again")
+        publications.forget()
         // All that is in a new stream is new. One that has lost its end has nothing new.
         if position.created != stream.created { start = 0 }
       }

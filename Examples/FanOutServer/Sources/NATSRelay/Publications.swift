@@ -9,6 +9,7 @@
       /// The highest id that was acknowledged.
       var last: EventID = 0
       var isFinished = false
+      var isGivenUp = false
       /// Goes on when none is under way any more.
       var waiter: CheckedContinuation<Void, Never>?
     }
@@ -17,6 +18,9 @@
   }
 
   extension Publications {
+    /// Whether those under way are to end without an answer.
+    var isGivenUp: Bool { state.withLock { $0.isGivenUp } }
+
     /// - Returns: whether another one may begin. Then ``end(_:)`` ends it.
     func begin() -> Bool {
       state.withLock { state in
@@ -36,7 +40,8 @@
       waiter?.resume()
     }
 
-    /// Lets none begin any more, and waits for those under way, but no longer than `limit`.
+    /// Lets none begin any more, and waits for those under way, but no longer than `limit`: then they
+    /// are given up.
     ///
     /// - Returns: the highest id that was acknowledged.
     func finish(within limit: Duration) async -> EventID {
@@ -50,11 +55,22 @@
         guard !isDone else { return continuation.resume() }
         timer = Task {
           try? await Task.sleep(for: limit)
-          state.withLock { $0.waiter.take() }?.resume()
+          giveUp()
         }
       }
       timer?.cancel()
       return state.withLock { $0.last }
     }
+
+    private func giveUp() {
+      let waiter = state.withLock { state in
+        state.isGivenUp = state.waiter != nil
+        return state.waiter.take()
+      }
+      waiter?.resume()
+    }
+
+    /// Ids begin again.
+    func forget() { state.withLock { $0.last = 0 } }
   }
 #endif

@@ -5,7 +5,7 @@
   public struct RelaySettings: Sendable {
     /// Why a relay is refused.
     public enum Refusal: Error, Hashable {
-      /// It is not said how it is: there may be a password in it.
+      /// Named by its number: it may hold a password.
       case url(number: Int)
       case prefix(String)
     }
@@ -23,7 +23,8 @@
       let list = urls.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
       for (index, url) in list.enumerated() {
         guard let parsed = URL(string: url), ["nats", "tls"].contains(parsed.scheme),
-          parsed.host()?.isEmpty == false, parsed.path().isEmpty
+          parsed.host()?.isEmpty == false, (1...65_535).contains(parsed.port ?? 4222),
+          parsed.path().isEmpty, parsed.query() == nil, parsed.fragment() == nil
         else { throw .url(number: index + 1) }
       }
       let isAllowed = prefix.utf8.allSatisfy { byte in

@@ -3,14 +3,6 @@
   internal import FanOutCore
   internal import NIOCore
 
-  #if canImport(Darwin)
-    internal import Darwin
-  #elseif canImport(Glibc)
-    internal import Glibc
-  #elseif canImport(Musl)
-    internal import Musl
-  #endif
-
   /// One connection to the broker, from when it stands until it breaks. Nothing mends it: after any
   /// trouble the relay opens another one.
   ///
@@ -23,9 +15,9 @@
     /// Of the thread that reads.
     private var subscription: OpaquePointer?
 
-    init(_ settings: RelaySettings) throws(Trouble) {
-      subjects = Subjects(prefix: settings.prefix)
-      connection = try Self.connect(settings.urls)
+    init(_ url: String, prefix: String) throws(Trouble) {
+      subjects = Subjects(prefix: prefix)
+      connection = try Self.connect(url)
       var context: OpaquePointer?
       var options = jsOptions()
       jsOptions_Init(&options)
@@ -45,29 +37,22 @@
       natsConnection_Destroy(connection)
     }
 
-    /// Connects to the first of `urls`, in any order, that answers.
-    private static func connect(_ urls: [String]) throws(Trouble) -> OpaquePointer {
+    private static func connect(_ url: String) throws(Trouble) -> OpaquePointer {
       var options: OpaquePointer?
       try Trouble.check(natsOptions_Create(&options))
       defer { natsOptions_Destroy(options) }
-      try Trouble.check(setServers(urls, options))
+      try Trouble.check(natsOptions_SetURL(options, url))
       try Trouble.check(natsOptions_SetName(options, "fan-out-server"))
       try Trouble.check(natsOptions_SetAllowReconnect(options, false))
       try Trouble.check(natsOptions_SetTimeout(options, Limits.answer.milliseconds))
+      // Whoever writes has a lock that everybody else waits for.
+      try Trouble.check(natsOptions_SetWriteDeadline(options, Limits.answer.milliseconds))
       try Trouble.check(natsOptions_SetPingInterval(options, Limits.pingMilliseconds))
       try Trouble.check(natsOptions_SetMaxPingsOut(options, 2))
       var connection: OpaquePointer?
       let status = natsConnection_Connect(&connection, options)
       guard status == NATS_OK, let connection else { throw Trouble(status) }
       return connection
-    }
-
-    private static func setServers(_ urls: [String], _ options: OpaquePointer?) -> natsStatus {
-      let strings = urls.map { strdup($0) }
-      defer { for string in strings { free(string) } }
-      // SAFETY: the strings outlive the call, which copies them.
-      var pointers = strings.map { UnsafePointer($0) }
-      return natsOptions_SetServers(options, &pointers, Int32(pointers.count))
     }
 
     /// Ends the connection: calls that wait in it fail.
@@ -96,6 +81,12 @@
       defer { jsStreamInfo_Destroy(info) }
       guard let info = info?.pointee, info.Config.pointee.AllowDirect else {
         throw Trouble("the stream '\(subjects.prefix)' does not allow direct access")
+      }
+      // A message of another subject would look like an event that is gone.
+      guard info.Config.pointee.SubjectsLen == 1,
+        let subject = info.Config.pointee.Subjects[0], String(cString: subject) == subjects.all
+      else {
+        throw Trouble("the stream '\(subjects.prefix)' has other subjects than '\(subjects.all)'")
       }
       return StreamState(
         created: info.Created, first: info.State.FirstSeq, last: info.State.LastSeq)
@@ -199,23 +190,26 @@
       return batch
     }
 
-    /// The events of `topic` with ids above `id`, up to `last`.
+    /// The first events of `topic` with ids above `id`, up to `last`.
     ///
-    /// - Returns: `nil` if these are too many, or if some of them may be gone.
-    func events(
+    /// - Returns: `nil` if some of them may be gone.
+    func page(
       of topic: Topic, after id: EventID, through last: EventID
-    ) throws(Trouble) -> [Event]? {
-      var events: [Event] = []
+    ) throws(Trouble) -> Page? {
+      var page = Page([], through: last)
       var bytes = 0
       var next = id + 1
       while let message = try first(of: topic, from: next), message.storedNumber <= last {
-        guard events.count < Limits.replayEvents, bytes < Limits.replayBytes else { return nil }
         next = message.storedNumber + 1
         bytes += message.count
-        if let event = message.event(message.storedNumber, subjects) { events.append(event) }
+        if let event = message.event(message.storedNumber, subjects) { page.events.append(event) }
+        guard page.events.count < Limits.pageEvents, bytes < Limits.pageBytes else {
+          page.through = message.storedNumber
+          break
+        }
       }
       // Asked afterwards: what is there now has been there all the time.
-      return try stream().first <= id + 1 ? events : nil
+      return try stream().first <= id + 1 ? page : nil
     }
 
     private func first(of topic: Topic, from id: EventID) throws(Trouble) -> Received? {

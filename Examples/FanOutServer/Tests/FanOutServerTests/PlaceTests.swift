@@ -14,8 +14,7 @@ import Testing
     var place = Place(start, ahead)
     var last = start
     for kind in kinds { last = last.append(kind) }
-    let (turns, missing) = place.advance(to: last)
-    #expect(turns == kinds.count)
+    let missing = place.advance(to: last).missing
     #expect(place.turn === last)
     return (missing, place)
   }
@@ -75,6 +74,8 @@ import Testing
     let ahead = missing(Place.Ahead(id: 7, isClaim: false), [again])
     #expect(ahead.missing == [.gone(Gap(after: 7, through: 0))])
     #expect(try !ahead.place.has(event(1)))
+    let reached = missing(Place.Ahead(id: 4, isClaim: false), [again])
+    #expect(reached.missing == [.gone(Gap(after: 5, through: 0))])
   }
 
   @Test func aLongListOfTurnsGoesWithoutTakingTheStack() {

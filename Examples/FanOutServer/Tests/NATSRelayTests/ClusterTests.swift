@@ -221,6 +221,32 @@
       }
     }
 
+    @Test func anyAddressThatAnswersWillDo() async throws {
+      try await Cluster.with(nodes: 0) { cluster in
+        let nobody = "nats://127.0.0.1:\(try freePort())"
+        let urls = [nobody, cluster.broker.url, nobody].joined(separator: ",")
+        let node = try Node(cluster.broker, cluster.client, urls: urls)
+        defer { node.kill() }
+        try await node.wait(until: "ok")
+        #expect(try await node.publish("1") == 1)
+      }
+    }
+
+    @Test func aClientThatHasSeenNothingYetGetsWhatItMissed() async throws {
+      try await Cluster.with(nodes: 1) { cluster in
+        for number in 1...3 { _ = try await cluster.nodes[0].publish("\(number)") }
+        await cluster.broker.kill()
+        let late = try Node(cluster.broker, cluster.client)
+        defer { late.kill() }
+        try await late.wait(until: "disconnected")
+        let returning = try await late.seen(after: 0)
+        try await cluster.broker.start()
+        try await late.wait(until: "ok")
+        try await eventually { try await late.publish("end") == 4 }
+        #expect(try await returning.value.map(\.data) == ["1", "2", "3", "end"])
+      }
+    }
+
     @Test func aBrokerThatFallsSilentIsNoticed() async throws {
       try await Cluster.with { cluster in
         let stream = try await cluster.nodes[1].seen()

@@ -19,6 +19,7 @@
       publications.end(nil)
       publications.end(5)
       #expect(await last == 7)
+      #expect(!publications.isGivenUp)
     }
 
     @Test func itWaitsForNobodyIfNoneIsUnderWay() async {
@@ -31,7 +32,9 @@
     @Test(arguments: [Duration.zero, .milliseconds(1)])
     func itWaitsNoLongerThanAllowed(_ limit: Duration) async {
       #expect(publications.begin())
+      #expect(!publications.isGivenUp)
       #expect(await publications.finish(within: limit) == 0)
+      #expect(publications.isGivenUp)
       publications.end(9)
     }
   }

@@ -13,7 +13,7 @@
 
     @Test(arguments: [
       "", "localhost:4222", "http://localhost", "nats://", "nats://a b", "nats://h/x",
-      "nats//user:secret@h",
+      "nats//user:secret@h", "nats://h:0", "nats://h:65536", "nats://h?x", "nats://h#x",
     ])
     func otherAddressesAreRefused(_ url: String) throws {
       #expect(throws: RelaySettings.Refusal.url(number: 1)) { try RelaySettings(urls: url) }

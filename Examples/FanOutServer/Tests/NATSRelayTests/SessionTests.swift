@@ -13,7 +13,7 @@
       let settings = try RelaySettings(urls: broker.url)
       var session: Session?
       try await eventually {
-        session = try? Session(settings)
+        session = try? Session(settings.urls[0], prefix: settings.prefix)
         return session != nil
       }
       do {
@@ -57,17 +57,6 @@
       }
     }
 
-    @Test func anyAddressThatAnswersWillDo() async throws {
-      try await withSession { _, broker in
-        let nobody = "nats://127.0.0.1:\(try freePort())"
-        for urls in ["\(nobody),\(broker.url)", "\(broker.url),\(nobody)"] {
-          let session = try Session(RelaySettings(urls: urls))
-          #expect(try session.stream().last == 0)
-          session.close()
-        }
-      }
-    }
-
     @Test func theEventsOfOneTopicAreFetched() async throws {
       let names = ["news", "news.sport", "a-b_c~d"]
       let topics = try names.map { try Topic($0, limit: 99) }
@@ -76,12 +65,40 @@
           let topic = topics[number % 3]
           _ = try session.publish(message(topic.name), to: topic, key: "\(number)", within: 10_000)
         }
-        let some = try session.events(of: topics[0], after: 1, through: 6)
-        #expect(some?.map(\.id) == [4])
-        let all = try session.events(of: topics[2], after: 0, through: 9)
-        #expect(all?.map(\.id) == [3, 6, 9])
-        #expect(all?.allSatisfy { $0.topic == topics[2] } == true)
-        #expect(try session.events(of: Topic("other", limit: 9), after: 0, through: 9)?.count == 0)
+        let some = try session.page(of: topics[0], after: 1, through: 6)
+        #expect(some?.events.map(\.id) == [4])
+        #expect(some?.through == 6)
+        let all = try session.page(of: topics[2], after: 0, through: 9)
+        #expect(all?.events.map(\.id) == [3, 6, 9])
+        #expect(all?.events.allSatisfy { $0.topic == topics[2] } == true)
+        let none = try session.page(of: Topic("other", limit: 9), after: 0, through: 9)
+        #expect(none?.events.count == 0)
+      }
+    }
+
+    @Test func manyEventsAreFetchedPageByPage() async throws {
+      let topic = try Topic("news", limit: 9)
+      try await withSession { session, broker in
+        try broker.publish(count: 600)
+        try await eventually { try session.stream().last == 600 }
+        var ids: [EventID] = []
+        var after: EventID = 1
+        while after < 599 {
+          let page = try #require(try session.page(of: topic, after: after, through: 599))
+          #expect(page.events.count <= Limits.pageEvents)
+          #expect(page.events.last?.id == page.through)
+          ids += page.events.map(\.id)
+          after = page.through
+        }
+        #expect(ids == Array(2...599))
+      }
+    }
+
+    @Test func aStreamWithOtherSubjectsIsRefused() async throws {
+      try await withSession { session, broker in
+        try broker.addSubject("other.>")
+        let trouble = try #require(throws: Trouble.self) { try session.stream() }
+        #expect(trouble.description == "the stream 'fanout' has other subjects than 'fanout.>'")
       }
     }
 

@@ -28,7 +28,7 @@ public actor Board {
   /// Whether `lastID` says where events begin. Before the first of a log, it is 0.
   private var hasBegun: Bool
   private var departed = BoardFigures.Departed()
-  /// The last one.
+  /// The newest one: where a stream that subscribes now begins.
   private var turn = Turn()
   /// Those who wait for an event.
   private(set) var waiters: [Int: Waiter] = [:]
@@ -110,9 +110,10 @@ extension Board {
     take(.bound(newest: newest, last: lastID))
   }
 
-  /// Wakes all streams. That counts for a subscriber's buffer as an event does, but nowhere else.
+  /// Streams hear of it with their next event; at once if ``Turn/wakes``.
   private func take(_ kind: Turn.Kind) {
     turn = turn.append(kind)
+    guard turn.wakes else { return }
     for room in rooms.values { room.hub.send(Entry(nil, turn)) }
   }
 
@@ -140,7 +141,7 @@ extension Board {
   /// - Returns: whether it was.
   @discardableResult
   public func reach(_ id: EventID, within limit: Duration) async -> Bool {
-    guard id > lastID, limit > .zero, !isClosed else { return id <= lastID }
+    guard id > lastID, limit > .zero, !isClosed else { return hasBegun && id <= lastID }
     waiterCount += 1
     let number = waiterCount
     let timer = Task {
@@ -182,8 +183,8 @@ extension Board {
   }
 
   private func start(of topic: Topic, after id: EventID, _ coming: Coming) -> Feed.Start {
-    if coming != .no, id > lastID || !hasBegun {
-      let ahead = Place.Ahead(id: id, isClaim: coming == .unknown)
+    if !hasBegun || coming != .no && id > lastID {
+      let ahead = Place.Ahead(id: id, isClaim: coming != .yes)
       return Feed.Start(place: Place(turn, ahead))
     }
     let replay = history.replay(topic, after: id, last: lastID)

@@ -13,12 +13,12 @@ struct BoardFigures: Sendable {
   let departed: Departed
   let historyEvents: Int
   let historyBytes: Int
-  /// Now, by the clock of the rates.
+  /// The current second of the clock that the rates use.
   let second: Int
 }
 
 extension BoardFigures {
-  /// Those of each topic, sorted by name.
+  /// The figures of each topic, sorted by name.
   ///
   /// - Complexity: O(n log n) for n topics.
   var topics: [TopicFigures] {

@@ -2,7 +2,7 @@
 ///
 /// A class: as large as one reference in each of a thousand buffers.
 final class Entry: Sendable {
-  /// `nil` if it only says that there is another turn.
+  /// `nil` if it only wakes the stream for `turn`.
   let event: Event?
   /// The last one before the event.
   let turn: Turn

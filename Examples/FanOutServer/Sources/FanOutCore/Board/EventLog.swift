@@ -17,7 +17,7 @@
 ///   the service is to shut down (`gracefulShutdown()` of swift-service-lifecycle), after the HTTP
 ///   server has.
 /// - ``drain(within:)``, before that, sees to it that what was acknowledged is delivered.
-/// - ``events(of:after:through:)`` fetches from the broker what this server has not kept.
+/// - ``page(of:after:through:)`` fetches from the broker what this server has not kept.
 /// - ``status`` goes to `/health` and the metrics. A log that has lost its broker keeps the server
 ///   up: those who publish are told 503, streams stay open.
 public protocol EventLog: Sendable {
@@ -26,9 +26,9 @@ public protocol EventLog: Sendable {
   /// - Throws: ``Unavailable`` if it cannot; then the event was not taken in, or nobody knows.
   func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt
 
-  /// The events of `topic` with ids above `id`, up to `last`, in order; `nil` if not all of them can
-  /// be had.
-  func events(of topic: Topic, after id: EventID, through last: EventID) async -> [Event]?
+  /// The first events of `topic` with ids above `id`, up to `last`; `nil` if not all of them can be
+  /// had.
+  func page(of topic: Topic, after id: EventID, through last: EventID) async -> Page?
 
   /// Waits a moment for an event that a client says it has, if this server has not delivered it yet.
   func coming(_ id: EventID) async -> Coming
@@ -44,9 +44,7 @@ public protocol EventLog: Sendable {
 }
 
 extension EventLog {
-  public func events(
-    of topic: Topic, after id: EventID, through last: EventID
-  ) async -> [Event]? {
+  public func page(of topic: Topic, after id: EventID, through last: EventID) async -> Page? {
     nil
   }
 
@@ -55,6 +53,19 @@ extension EventLog {
 
   /// The board delivers at once what it takes in.
   public func drain(within limit: Duration) async {}
+}
+
+/// Some of the events that a client has missed.
+public struct Page: Sendable {
+  /// In order.
+  public var events: [Event]
+  /// Up to this id, these are all.
+  public var through: EventID
+
+  public init(_ events: [Event], through: EventID) {
+    self.events = events
+    self.through = through
+  }
 }
 
 /// Whether an event that a client says it has is still to be delivered by this server.

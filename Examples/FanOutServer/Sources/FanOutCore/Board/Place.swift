@@ -4,7 +4,7 @@ struct Place: Sendable {
   struct Ahead {
     /// It has all up to this one.
     var id: EventID
-    /// Whether nobody but the client says so.
+    /// Whether the log has not confirmed it.
     var isClaim: Bool
   }
 
@@ -35,16 +35,16 @@ extension Place {
 
   /// Goes on, turn by turn, until `last`.
   ///
-  /// - Returns: how many there were, and what the client is missing because of them.
-  mutating func advance(to last: Turn) -> (turns: Int, missing: [Missing]) {
-    var turns = 0
+  /// - Returns: how many of them had an entry, and what the client is missing because of them.
+  mutating func advance(to last: Turn) -> (entries: Int, missing: [Missing]) {
+    var entries = 0
     var missing: [Missing] = []
     while turn !== last, let next = turn.next {
       turn = next
-      turns += 1
+      if next.wakes { entries += 1 }
       if let gap = pass(next) { missing.append(gap) }
     }
-    return (turns, missing)
+    return (entries, missing)
   }
 
   private mutating func pass(_ turn: Turn) -> Missing? {
@@ -68,7 +68,7 @@ extension Place {
       return ahead.id == id ? nil : .unknown(Gap(after: ahead.id, through: id))
     }
     defer { ahead = nil }
-    return .gone(Gap(after: ahead?.id ?? last, through: id))
+    return .gone(Gap(after: max(ahead?.id ?? 0, last), through: id))
   }
 
   private func missing(_ gap: Gap) -> Gap? {

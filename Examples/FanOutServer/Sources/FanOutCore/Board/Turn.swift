@@ -10,7 +10,8 @@ final class Turn: Sendable {
     case start(after: EventID, last: EventID?)
     /// Events that this server will never have.
     case gap(Gap)
-    /// The log knows of no event after `newest`, and those up to `last` have been delivered.
+    /// The log's newest event is `newest`: claims of later ones are wrong. Those up to `last` have
+    /// been delivered.
     case bound(newest: EventID, last: EventID)
   }
 
@@ -30,6 +31,13 @@ final class Turn: Sendable {
 }
 
 extension Turn {
+  /// Whether streams get an entry because of it: when the first events begin, so that clients which
+  /// have waited get what they have missed. No event waits for a stream then, and none is in the
+  /// way. Everything else matters to nobody before the next event.
+  var wakes: Bool {
+    if case .start(_, nil) = kind { true } else { false }
+  }
+
   var next: Turn? { successor.withLockedValue { $0 } }
 
   /// Puts `kind` at the end of the list, of which this is the last.

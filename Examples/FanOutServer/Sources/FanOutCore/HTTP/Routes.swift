@@ -66,12 +66,12 @@ extension Routes {
     case .metrics:
       let (figures, status) = await (board.figures, log.status)
       return .text(
-        try await apart { Metrics(figures, lanes.figures, status).text },
+        try await onThreadPool { Metrics(figures, lanes.figures, status).text },
         "text/plain; version=0.0.4; charset=utf-8")
     case .topics:
       try access.check(request.headers, access.subscribeTokens)
       let figures = await board.figures
-      return .json(try await apart { JSON.array(figures.topics.map(\.json)) })
+      return .json(try await onThreadPool { JSON.array(figures.topics.map(\.json)) })
     case .publish(let name):
       try access.check(request.headers, access.publishTokens)
       return try await publish(request, to: topic(name), context.channel)
@@ -83,7 +83,7 @@ extension Routes {
   }
 
   /// Runs `work` on a thread that nobody waits for: with very many topics it takes long.
-  private func apart(
+  private func onThreadPool(
     _ work: @escaping @Sendable () -> String
   ) async throws(Refusal) -> String {
     do {
@@ -188,7 +188,7 @@ extension Routes {
     while true {
       let coming = await log.coming(id)
       let feed = try await board.subscribe(to: topic, after: id, coming, wish.policy)
-      // If it is known by now, the board may have been told just before the client subscribed.
+      // The log knows by now: those who claimed may have been told before this client subscribed.
       guard coming == .unknown, await log.coming(id) != .unknown else { return feed }
     }
   }

@@ -91,6 +91,7 @@ private struct Front: Service {
   private func endStreams() async {
     try? await gracefulShutdown()
     let deadline = ContinuousClock.now + drain
+    // The other half is for the clients.
     await log.drain(within: drain / 2)
     await board.close()
     try? await Task.sleep(until: deadline, clock: .continuous)

@@ -5,12 +5,15 @@ internal import NIOCore
 ///
 /// Its task runs on the event loop of the connection, so that what it writes needs no further hop.
 struct EventStream: Sendable {
+  /// How many events are fetched for a client at most.
+  private static let fetchLimit = 10_000
+
   let channel: any Channel
   /// That of the event loop of `channel`.
   let lane: NIOLoopBound<Lane>
   let log: any EventLog
   let retryMilliseconds: Int64
-  /// Whether a client that takes nothing for two heartbeats is to go.
+  /// Whether a client that takes nothing is to go.
   let closesWhenStalled: Bool
 }
 
@@ -56,7 +59,7 @@ extension EventStream {
       if !output.isReady { await output.ready() }
     }
     guard output.isOpen, !Task.isCancelled else { return }
-    // The board is not asked: its turn would come on this lane, and everybody would wait for it.
+    // The board is not asked: its answer would come on this lane, and everybody would wait for that.
     if entries.end == .finished {
       output.write(Frame.retry(milliseconds: retryMilliseconds))
     } else {
@@ -88,10 +91,12 @@ extension EventStream {
   private func catchUp(
     _ place: inout Place, with entry: Entry, _ lost: Int, of topic: Topic, _ output: StreamOutput
   ) async {
-    let (turns, missing) = place.advance(to: entry.turn)
-    // Each turn had an entry of its own. If this is one it is not lost; those before it are.
-    let lostEvents = lost - (entry.event == nil ? turns - 1 : turns)
-    if lostEvents > 0 { output.write(Frame.missed(lostEvents)) }
+    let (entries, missing) = place.advance(to: entry.turn)
+    // The entry of a turn is among the lost, unless it is this one.
+    let lostEvents = lost - (entry.event == nil ? entries - 1 : entries)
+    // A client that has this event has those before it as well.
+    let hasThem = missing.isEmpty && entry.event.map(place.has) == true
+    if lostEvents > 0, !hasThem { output.write(Frame.missed(lostEvents)) }
     for gap in missing {
       switch gap {
       case .gone(let gap): output.write(Frame.missed(gap))
@@ -100,14 +105,19 @@ extension EventStream {
     }
   }
 
-  /// Writes the events of `gap`, or that they are missing.
+  /// Writes the events of `gap`, page by page, or that they are missing.
   @inline(never)
   private func fill(_ gap: Gap, of topic: Topic, _ output: StreamOutput) async {
-    if let events = await log.events(of: topic, after: gap.after, through: gap.through) {
-      await write(events, to: output)
-    } else {
-      output.write(Frame.missed(gap))
-    }
+    var rest = gap
+    var count = 0
+    repeat {
+      guard count < Self.fetchLimit,
+        let page = await log.page(of: topic, after: rest.after, through: rest.through)
+      else { return output.write(Frame.missed(rest)) }
+      await write(page.events, to: output)
+      count += page.events.count
+      rest.after = page.through
+    } while rest.after < rest.through && output.isOpen
   }
 
   private func write(_ events: [Event], to output: StreamOutput) async {

@@ -20,6 +20,8 @@ final class Lane {
 
   let eventLoop: any EventLoop
   let counts: Counts
+  /// From one heartbeat to the next.
+  private(set) var heartbeat = TimeAmount.zero
   /// Counts the eighths of an interval: a clock that costs nothing to read.
   private(set) var tick = 0
   private var connections: [Connection] = []
@@ -43,6 +45,7 @@ extension Lane {
   ///
   /// - Parameter idle: how long a client may keep a connection waiting.
   func start(heartbeat: TimeAmount, idle: TimeAmount) {
+    self.heartbeat = heartbeat
     everyTick(of: heartbeat) { $0.beat() }
     everyTick(of: idle) { $0.closeHeldConnections(idle) }
   }

@@ -3,19 +3,19 @@ internal import Synchronization
 
 /// The lanes of all event loops of a server.
 struct Lanes: Sendable {
-  private struct Place: Sendable {
+  private struct Slot: Sendable {
     let lane: NIOLoopBound<Lane>
     let counts: Lane.Counts
     let eventLoop: any EventLoop
   }
 
-  private let places: [ObjectIdentifier: Place]
+  private let slots: [ObjectIdentifier: Slot]
 
   /// Makes a lane for each event loop of `group`. ``stop()`` ends them.
   init(_ group: any EventLoopGroup, heartbeat: TimeAmount, idle: TimeAmount, linger: TimeAmount)
     async throws
   {
-    var places: [ObjectIdentifier: Place] = [:]
+    var slots: [ObjectIdentifier: Slot] = [:]
     for eventLoop in group.makeIterator() {
       let counts = Lane.Counts()
       let lane = try await eventLoop.submit {
@@ -23,9 +23,9 @@ struct Lanes: Sendable {
         lane.start(heartbeat: heartbeat, idle: idle)
         return NIOLoopBound(lane, eventLoop: eventLoop)
       }.get()
-      places[ObjectIdentifier(eventLoop)] = Place(lane: lane, counts: counts, eventLoop: eventLoop)
+      slots[ObjectIdentifier(eventLoop)] = Slot(lane: lane, counts: counts, eventLoop: eventLoop)
     }
-    self.places = places
+    self.slots = slots
   }
 }
 
@@ -38,38 +38,38 @@ extension Lanes {
   }
 
   var figures: Figures {
-    places.values.reduce(into: Figures()) { figures, place in
-      figures.streams += place.counts.streams.load(ordering: .relaxed)
-      figures.events += place.counts.events.load(ordering: .relaxed)
-      figures.heartbeats += place.counts.heartbeats.load(ordering: .relaxed)
+    slots.values.reduce(into: Figures()) { figures, slot in
+      figures.streams += slot.counts.streams.load(ordering: .relaxed)
+      figures.events += slot.counts.events.load(ordering: .relaxed)
+      figures.heartbeats += slot.counts.heartbeats.load(ordering: .relaxed)
     }
   }
 
   /// The lane of `eventLoop`, which is one of the group.
   subscript(eventLoop: any EventLoop) -> NIOLoopBound<Lane> {
-    guard let place = places[ObjectIdentifier(eventLoop)] else {
+    guard let slot = slots[ObjectIdentifier(eventLoop)] else {
       fatalError("\(eventLoop) is not an event loop of this server: start it with its group")
     }
-    return place.lane
+    return slot.lane
   }
 
   /// Does not linger: streams take what waits for them.
   func hurry() {
-    for place in places.values {
-      place.eventLoop.execute { place.lane.value.executor.hurry() }
+    for slot in slots.values {
+      slot.eventLoop.execute { slot.lane.value.executor.hurry() }
     }
   }
 
   /// Closes every connection.
   func closeConnections() {
-    for place in places.values {
-      place.eventLoop.execute { place.lane.value.closeConnections() }
+    for slot in slots.values {
+      slot.eventLoop.execute { slot.lane.value.closeConnections() }
     }
   }
 
   func stop() {
-    for place in places.values {
-      place.eventLoop.execute { place.lane.value.stop() }
+    for slot in slots.values {
+      slot.eventLoop.execute { slot.lane.value.stop() }
     }
   }
 }

@@ -16,6 +16,9 @@ struct Silence {
 
   /// Since when something is known to wait for an acknowledgement.
   private var start: (tick: Int, time: NIODeadline)?
+  /// For how long nothing had been sent, at the last look: with something to send, because the other
+  /// side took nothing. Always zero where the system does not say.
+  private(set) var sinceSending = TimeAmount.zero
 
   /// Something has been sent.
   mutating func expectAnswer(_ tick: Int) {
@@ -32,6 +35,7 @@ struct Silence {
       (channel as? any SocketOptionProvider)?.getTCPInfo().assumeIsolated()
         .whenSuccess { found = $0 }
       guard let info = found else { return 0 }
+      sinceSending = .milliseconds(Int64(info.tcpi_last_data_sent))
       // What was sent last, maybe for the second time, is not answered.
       guard info.tcpi_unacked > 0, info.tcpi_last_data_sent < info.tcpi_last_ack_recv else {
         start = nil

@@ -21,13 +21,13 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
   /// When the connection was last looked at.
   private var lastLook = 0
   private var silence = Silence()
-  /// Since when the connection takes no more.
-  private var stall: Int?
   /// Called once, when the connection is lost.
   var whenLost: (() -> Void)?
   private var context: ChannelHandlerContext?
   private var isLost = false
   private var isFlushDue = false
+  /// Whether nothing more will be written.
+  private var isOver = false
   /// The task that waits until the connection takes more.
   private var writer: CheckedContinuation<Void, Never>?
 
@@ -76,8 +76,7 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     context.fireChannelWritabilityChanged()
-    stall = context.channel.isWritable ? nil : lane.tick
-    if stall == nil { resumeWriter() }
+    if context.channel.isWritable { resumeWriter() }
   }
 }
 
@@ -118,6 +117,7 @@ extension StreamOutput {
   /// Returns when everything has gone to the socket, or the connection is lost.
   func drained() async {
     guard !isLost, let context else { return }
+    isOver = true
     // Writes are in order: when this one, of nothing, is done, so are all before it.
     let done = context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: done)
@@ -125,15 +125,11 @@ extension StreamOutput {
   }
 
   /// Writes a heartbeat if the stream is quiet, and closes the connection if nothing has come back
-  /// for a whole interval, or if it is stalled and is to go. To be called at each tick.
+  /// for a whole interval, or if the client takes nothing and is to go. To be called at each tick.
   ///
   /// - Returns: whether it has written a heartbeat.
   func beat() -> Bool {
-    if closesWhenStalled, let stall, lane.tick - stall >= 2 * Lane.ticksPerInterval {
-      closeConnection()
-      return false
-    }
-    let isQuiet = lane.tick - lastTick >= Lane.ticksPerInterval && isReady
+    let isQuiet = !isOver && lane.tick - lastTick >= Lane.ticksPerInterval && isReady
     guard isQuiet || lane.tick - lastLook >= Lane.ticksPerInterval else { return false }
     look()
     guard isQuiet, !isLost else { return false }
@@ -146,7 +142,8 @@ extension StreamOutput {
     guard !isLost, let context else { return }
     lastLook = lane.tick
     let ticks = silence.look(at: context.channel, lane.tick)
-    if ticks >= Lane.ticksPerInterval { closeConnection() }
+    let isStalled = (isOver || !isReady) && silence.sinceSending >= lane.heartbeat * 2
+    if ticks >= Lane.ticksPerInterval || closesWhenStalled && isStalled { closeConnection() }
   }
 
   func closeConnection() {

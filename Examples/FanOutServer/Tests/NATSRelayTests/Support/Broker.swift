@@ -65,6 +65,31 @@
       try #require(status == NATS_OK)
     }
 
+    /// Lets the stream take other messages too.
+    nonisolated func addSubject(_ subject: String) throws {
+      let connection = try connect()
+      defer { natsConnection_Destroy(connection) }
+      var context: OpaquePointer?
+      try #require(natsConnection_JetStream(&context, connection, nil) == NATS_OK)
+      defer { jsCtx_Destroy(context) }
+      var info: UnsafeMutablePointer<jsStreamInfo>?
+      try #require(js_GetStreamInfo(&info, context, "fanout", nil, nil) == NATS_OK)
+      defer { jsStreamInfo_Destroy(info) }
+      var configuration = try #require(info).pointee.Config.pointee
+      let status = "fanout.>".withCString { first in
+        subject.withCString { second in
+          // SAFETY: what the configuration points to outlives the call, which copies it.
+          var list: [UnsafePointer<CChar>?] = [first, second]
+          return list.withUnsafeMutableBufferPointer { list in
+            configuration.Subjects = list.baseAddress
+            configuration.SubjectsLen = 2
+            return js_UpdateStream(nil, context, &configuration, nil, nil)
+          }
+        }
+      }
+      try #require(status == NATS_OK)
+    }
+
     func remove() {
       kill()
       try? FileManager.default.removeItem(at: folder)

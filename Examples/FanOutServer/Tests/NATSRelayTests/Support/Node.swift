@@ -17,13 +17,14 @@
     private let child: Child
     private let client: HTTPClient
 
-    init(_ broker: Broker, _ client: HTTPClient) throws {
+    init(_ broker: Broker, _ client: HTTPClient, urls: String? = nil) throws {
       port = try freePort()
       self.client = client
       child = try Child(
         Child.built("fan-out-server"),
         [
-          "--port", "\(port)", "--relay", broker.url, "--buffer", "100000", "--history", "100000",
+          "--port", "\(port)", "--relay", urls ?? broker.url, "--buffer", "100000", "--history",
+          "100000",
           "--max-event-bytes", "4000000",
         ])
     }
