@@ -77,7 +77,9 @@ extension TopicHub {
 
   /// Ends every topic, and the hub: there will be no more events. See ``EventHub/finish()``.
   ///
-  /// Later subscribers end at once; later events reach nobody. Finishing again does nothing.
+  /// Later subscribers end at once; later events reach nobody. Finishing again does nothing. If
+  /// somebody subscribes to a topic meanwhile, another subscription of that topic may show its end a
+  /// moment after this returns.
   ///
   /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
   public func finish() {
