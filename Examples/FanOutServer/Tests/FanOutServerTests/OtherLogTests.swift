@@ -85,6 +85,20 @@ import Testing
     }
   }
 
+  @Test func whatAClientHasIsNotLostToIt() async throws {
+    var settings = Settings()
+    settings.linger = .milliseconds(500)
+    try await with(settings) { server, board in
+      var stream = try await server.stream(
+        query: "?policy=latest", headers: [("Last-Event-ID", "9")])
+      // While the stream lingers, one takes the place of the other.
+      for id: EventID in 1...9 { try await board.deliver(Self.event(id)) }
+      try await server.wait(until: "pending_events", is: 0)
+      try await board.deliver(Self.event(10))
+      #expect(try await stream.data(1) == ["10"])
+    }
+  }
+
   @Test func whatComesBackWhileTheServerShutsDownArrives() async throws {
     try await with(last: Self.event(2)) { server, board in
       var stream = try await server.stream()

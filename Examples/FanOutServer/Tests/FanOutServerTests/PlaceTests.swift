@@ -78,6 +78,15 @@ import Testing
     #expect(reached.missing == [.gone(Gap(after: 5, through: 0))])
   }
 
+  @Test func onlyTheFirstEventsWakeStreams() {
+    var place = Place(start)
+    let gap = start.append(.gap(Gap(after: 1, through: 2)))
+    let begun = gap.append(.start(after: 5, last: nil))
+    let again = begun.append(.start(after: 0, last: 5)).append(.bound(newest: 1, last: 0))
+    #expect(place.advance(to: gap).entries == 0)
+    #expect(place.advance(to: again).entries == 1)
+  }
+
   @Test func aLongListOfTurnsGoesWithoutTakingTheStack() {
     weak var last: Turn?
     do {

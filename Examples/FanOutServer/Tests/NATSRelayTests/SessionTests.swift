@@ -57,6 +57,20 @@
       }
     }
 
+    @Test func aBrokerThatTakesNothingHoldsNobody() async throws {
+      let topic = try Topic("news", limit: 9)
+      let long = try message(String(repeating: "x", count: 900_000))
+      try await withSession { session, broker in
+        await broker.pause()
+        // More than the system keeps for it.
+        for number in 0..<16 {
+          #expect(throws: Trouble.self) {
+            try session.publish(long, to: topic, key: "\(number)", within: 50)
+          }
+        }
+      }
+    }
+
     @Test func theEventsOfOneTopicAreFetched() async throws {
       let names = ["news", "news.sport", "a-b_c~d"]
       let topics = try names.map { try Topic($0, limit: 99) }
