@@ -26,7 +26,7 @@ extension Workload {
       let survivors = Listeners((size + 1) / 2)
       var mortal: Listeners? = Listeners(size / 2)
       let hub = MulticastDelegate<any Observer>(storage: storage)
-      var registrations: [Registration] = []
+      var registrations: [Registration<any Observer>] = []
       registrations.reserveCapacity(size)
       var longestAdd = 0
       for observer in survivors.observers + mortal!.observers {

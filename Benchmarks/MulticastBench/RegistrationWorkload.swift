@@ -62,7 +62,7 @@ private struct RegistrationCost {
       var removing = 0
       for _ in 0..<hubs {
         let hub = MulticastDelegate<any Observer>(storage: storage)
-        var registrations: [Registration] = []
+        var registrations: [Registration<any Observer>] = []
         registrations.reserveCapacity(size)
         let start = ThreadClock.nanoseconds
         for observer in observers {

@@ -39,8 +39,8 @@ struct Backlog {
     case disconnected
   }
 
-  private let limit: Int
-  private let whenFull: WhenFull
+  let limit: Int
+  let whenFull: WhenFull
   private var waiting = RingBuffer<Item>()
   /// How many were lost behind the last one that waits.
   private var missedAtEnd = 0

@@ -49,6 +49,20 @@ final class QueueMailbox: Mailbox, @unchecked Sendable {
       losses: losses)
   }
 
+  /// One with the same queue, limit and policy, in which nothing waits.
+  func renewed() -> QueueMailbox {
+    let (limit, whenFull) = lock.withLock { (backlog.limit, backlog.whenFull) }
+    return QueueMailbox(on: queue, limit: limit, whenFull: whenFull, deliver: deliver)
+  }
+
+  /// Whether both deliver on the same queue and keep as many elements by the same policy.
+  func hasTerms(of other: QueueMailbox) -> Bool {
+    // Never two locks at once: the limit and the policy are read one after the other.
+    let ours = lock.withLock { (backlog.limit, backlog.whenFull) }
+    let theirs = other.lock.withLock { (other.backlog.limit, other.backlog.whenFull) }
+    return queue === other.queue && ours == theirs
+  }
+
   override func wake(_ entry: Entry) {
     guard let queue else {
       while drain(entry) {}

@@ -7,10 +7,10 @@ internal import Synchronization
 @usableFromInline
 final class EventConsumer: Sendable {
   /// `nil` if the hub was gone already.
-  private let registration: Registration?
+  private let registration: EntryHandle?
   let mailbox: StreamMailbox
 
-  init(_ registration: Registration?, _ mailbox: StreamMailbox) {
+  init(_ registration: EntryHandle?, _ mailbox: StreamMailbox) {
     self.registration = registration
     self.mailbox = mailbox
   }

@@ -124,7 +124,7 @@ extension EventHub {
     _ mailbox: Mailbox?, _ positions: (@Sendable () -> KeyPositions<Event>)?,
     _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
     _ owner: AnyObject?
-  ) -> Registration {
+  ) -> EntryHandle {
     let start = sequencer.map { _ in StartingPoint() }
     let coalescer = positions.flatMap { make in mailbox.map { Coalescer($0, make()) } }
     var path: EventPath<Event>?

@@ -18,7 +18,7 @@ public enum SubscriptionEnd: Sendable, Hashable, CaseIterable {
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the handler.
 public final class Subscription: Sendable {
-  let registration: Registration
+  let registration: EntryHandle
   /// `nil` for a handler that the sender calls.
   private let mailbox: Mailbox?
   private let finishing: FinishFlag
@@ -27,7 +27,7 @@ public final class Subscription: Sendable {
   private let endedEarly = Atomic(false)
 
   init(
-    _ registration: Registration, _ mailbox: Mailbox?, _ finishing: FinishFlag,
+    _ registration: EntryHandle, _ mailbox: Mailbox?, _ finishing: FinishFlag,
     endsWithHandle: Bool
   ) {
     self.registration = registration

@@ -51,14 +51,17 @@ extension MulticastDelegate {
 
 /// Iterates over the delegates that are registered when the iteration begins, less those that are
 /// removed before their turn. The iterator keeps no weak delegate alive but the one it has just
-/// returned; a strong one that is removed meanwhile lives as long as the iterator.
+/// returned; a strong one that is removed meanwhile lives as long as the iterator. It keeps the hub.
 extension MulticastDelegate: Sequence {
   /// An iterator over the delegates of a hub. It belongs to one thread at a time.
   public struct Iterator: IteratorProtocol {
     private var entries: ContiguousArray<Entry?>.Iterator
-    // The hub need not outlive the iteration; its delegates are removed with it.
-    fileprivate init(_ registry: Registry) {
-      entries = registry.snapshot().makeIterator()
+    /// Kept, because a hub that goes removes its delegates: `for d in MulticastDelegate([a, b])`.
+    private let hub: MulticastDelegate
+
+    fileprivate init(_ hub: MulticastDelegate) {
+      self.hub = hub
+      entries = hub.registry.snapshot().makeIterator()
     }
 
     /// The next delegate that is registered and alive, or `nil` if there is none.
@@ -78,7 +81,7 @@ extension MulticastDelegate: Sequence {
   ///
   /// - Complexity: O(`count`), and O(1) with the strategies of which an invocation retains the list.
   public func makeIterator() -> Iterator {
-    Iterator(registry)
+    Iterator(self)
   }
 
   /// Nothing is known about the number of delegates without counting them.

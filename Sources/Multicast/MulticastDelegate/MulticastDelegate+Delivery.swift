@@ -1,31 +1,22 @@
 extension MulticastDelegate {
   // `Sequence` has a `forEach` of its own, which the compiler prefers to one that is generic over
-  // the error; hence one overload that does not throw, one that does, and a label for typed throws.
+  // the error; hence one overload that rethrows, and one with a label for typed throws.
 
-  /// Calls `body` with each delegate, in registration order, on the calling thread.
+  /// Calls `body` with each delegate, in registration order, on the calling thread, until it throws.
   ///
   /// The delegates are those that are registered at the beginning, less those that are removed
   /// before their turn. One that is added meanwhile waits for the next invocation. A weak delegate
   /// is retained for exactly its call.
   ///
   /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
+  /// - Throws: what `body` throws. The delegates behind are not called then.
   /// - Complexity: O(`count`), without an allocation; ``StorageStrategy/locked`` copies the list.
   @inlinable
-  public func forEach(_ body: (Delegate) -> Void) {
-    registry.visit(Delegate.self) { delegate in
-      body(delegate)
+  public func forEach(_ body: (Delegate) throws -> Void) rethrows {
+    try registry.visit(Delegate.self) { (delegate: Delegate) throws -> Bool in
+      try body(delegate)
       return true
     }
-  }
-
-  /// Calls `body` with each delegate until it throws. Otherwise as the one that does not throw.
-  ///
-  /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
-  /// - Throws: what `body` throws. The delegates behind are not called then.
-  /// - Complexity: as for the one that does not throw.
-  @inlinable
-  public func forEach(_ body: (Delegate) throws -> Void) throws {
-    try forEach(throwing: (any Error).self, body)
   }
 
   /// Calls `body` with each delegate until it throws an error of type `E`.
@@ -38,7 +29,7 @@ extension MulticastDelegate {
   ///   - throwing: the type of the error.
   ///   - body: what to do with a delegate. It may add, remove and invoke.
   /// - Throws: what `body` throws. The delegates behind are not called then.
-  /// - Complexity: as for the one that does not throw.
+  /// - Complexity: as for the one without a label.
   @inlinable
   public func forEach<E>(
     throwing _: E.Type, _ body: (Delegate) throws(E) -> Void

@@ -28,20 +28,19 @@ extension MulticastDelegate where Delegate: Sendable {
   ///   - queue: where to call it: serial, concurrent, global or main.
   ///   - buffering: how many calls may wait.
   /// - Returns: a handle to end the registration, with ``Registration/statistics``. If the delegate
-  ///   is registered already and duplicates are ignored: a handle of the registration that exists,
-  ///   which keeps its own queue and buffering, or has none.
+  ///   is registered already, see ``DuplicatePolicy``.
   /// - Precondition: as for ``add(_:ownership:)``; a limit of `buffering` is at least 1.
   /// - Complexity: amortised O(1).
   @discardableResult
   public func add(
     _ delegate: Delegate, ownership: Ownership = .weak, on queue: DispatchQueue,
     buffering: QueueBuffering = .unbounded
-  ) -> Registration {
+  ) -> Registration<Delegate> {
     let (limit, whenFull) = buffering.limit
     let mailbox = QueueMailbox(on: queue, limit: limit, whenFull: whenFull) { head, parcel in
       parcel.call(head)
     }
-    return registry.add(delegate, ownership: ownership, mailbox: mailbox)
+    return Registration(registry.add(delegate, ownership: ownership, mailbox: mailbox))
   }
 
   /// Returns when every call that was enqueued before has run, or was discarded because its

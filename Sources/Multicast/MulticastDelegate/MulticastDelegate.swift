@@ -65,14 +65,13 @@ extension MulticastDelegate {
   ///   - delegate: what to call.
   ///   - ownership: whether to keep it alive.
   /// - Returns: a handle to end the registration. Dropping the handle does not end it. If the
-  ///   delegate is registered already and duplicates are ignored: a handle of the registration that
-  ///   exists.
+  ///   delegate is registered already, see ``DuplicatePolicy``.
   /// - Precondition: `delegate` is an instance of a class if `ownership` is `.weak`. A value type
   ///   would be lost at once.
   /// - Complexity: amortised O(1).
   @discardableResult
-  public func add(_ delegate: Delegate, ownership: Ownership = .weak) -> Registration {
-    registry.add(delegate, ownership: ownership)
+  public func add(_ delegate: Delegate, ownership: Ownership = .weak) -> Registration<Delegate> {
+    Registration(registry.add(delegate, ownership: ownership))
   }
 
   /// Removes every registration of `delegate`.

@@ -139,6 +139,7 @@ extension Entry {
         owner.value, isWeak: false, target: Unmanaged.passRetained(owner).toOpaque(),
         mailbox: mailbox)
     }
+    if ownership == .weak { requireOwner(of: object, as: Value.self) }
     switch ownership {
     case .weak:
       return make(
@@ -146,7 +147,7 @@ extension Entry {
     case .strong:
       return make(
         delegate, isWeak: false, target: Unmanaged.passRetained(object).toOpaque(),
-        mailbox: mailbox)
+        mailbox: mailbox, keeper: isErrorBox(Value.self) ? ValueOwner(delegate) : nil)
     }
   }
 
@@ -189,19 +190,6 @@ extension Entry {
     }
     return entry
   }
-
-  /// `delegate` as an object if it is an instance of a class.
-  ///
-  /// `as? AnyObject` does not tell: on Linux it succeeds for every value, by boxing it.
-  static func classInstance<Value>(_ delegate: Value) -> AnyObject? {
-    type(of: delegate as Any) is AnyClass ? (delegate as AnyObject) : nil
-  }
-
-  /// The address by which `delegate` is recognised, or `nil` for a value type, which has no
-  /// identity.
-  static func identity<Value>(of delegate: Value) -> Int? {
-    classInstance(delegate).map { Int(bitPattern: Unmanaged.passUnretained($0).toOpaque()) }
-  }
 }
 
 // MARK: - Layout
@@ -235,6 +223,24 @@ extension Entry {
     // SAFETY: the hub that made the entry for a `Value` is the only one that asks for it.
     UnsafeRawPointer(UnsafeMutableRawPointer(head) + valueOffset(Value.self))
       .assumingMemoryBound(to: EntryValue<Value>.self)
+  }
+}
+
+// MARK: - Terms
+
+extension Entry {
+  /// Where deliveries wait for the entry's queue, if they do.
+  var queueMailbox: QueueMailbox? {
+    head.pointee.mailbox?.takeUnretainedValue() as? QueueMailbox
+  }
+
+  /// Whether this entry gives its delegate something that `existing`, of the same delegate, does
+  /// not: a strong reference, a queue, another queue, another buffering.
+  func asksForMore(than existing: Entry) -> Bool {
+    if existing.head.pointee.isWeak && !head.pointee.isWeak { return true }
+    guard let queueMailbox else { return false }
+    guard let other = existing.queueMailbox else { return true }
+    return !queueMailbox.hasTerms(of: other)
   }
 }
 

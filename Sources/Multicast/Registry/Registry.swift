@@ -50,33 +50,50 @@ final class Registry: Sendable {
 extension Registry {
   /// Adds an entry for `delegate`, as the policy for duplicates says.
   ///
-  /// - Returns: the registration of the new entry, or that of the one that exists.
+  /// - Returns: a handle of the new entry, or of the one that exists.
   func add<Value>(
-    _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil
-  ) -> Registration {
-    add(Entry.make(delegate, ownership: ownership, mailbox: mailbox))
+    _ delegate: Value, ownership: Ownership, mailbox: QueueMailbox? = nil
+  ) -> EntryHandle {
+    let entry = Entry.make(delegate, ownership: ownership, mailbox: mailbox)
+    let existing = insert { storage, mayGrow in
+      storage.insert(entry, duplicates: duplicates, mayGrow: mayGrow)
+    }
+    guard let existing else { return EntryHandle(entry, in: self) }
+    guard entry.asksForMore(than: existing) else { return EntryHandle(existing, in: self) }
+    // It gives what either of the two gives.
+    let merged = Entry.make(
+      delegate, ownership: existing.head.pointee.isWeak ? ownership : .strong,
+      mailbox: mailbox ?? existing.queueMailbox?.renewed())
+    insert { storage, mayGrow in storage.exchange(for: merged, mayGrow: mayGrow) }
+    return EntryHandle(merged, in: self)
   }
 
   /// Adds an entry for `value` that lives as long as `owner`, or until it is removed if there is
   /// none.
-  func add<Value>(_ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?) -> Registration {
-    add(
+  func add<Value>(_ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?) -> EntryHandle {
+    let entry =
       owner.map { Entry.make(value, owner: $0, mailbox: mailbox) }
-        ?? Entry.make(value, ownership: .strong, mailbox: mailbox))
+      ?? Entry.make(value, ownership: .strong, mailbox: mailbox)
+    insert { storage, mayGrow in
+      storage.insert(entry, duplicates: .allowed, mayGrow: mayGrow)
+    }
+    return EntryHandle(entry, in: self)
   }
 
-  private func add(_ entry: Entry) -> Registration {
-    var insertion = storage.insert(entry, duplicates: duplicates, mayGrow: false)
+  /// Puts an entry into the storage by `change`, after pruning if there is no room.
+  ///
+  /// - Returns: the entry that has the same delegate, if nothing was added because of it.
+  @discardableResult
+  private func insert(_ change: (any EntryStorage, _ mayGrow: Bool) -> Insertion) -> Entry? {
+    var insertion = change(storage, false)
     if case .full = insertion {
       prune()
-      insertion = storage.insert(entry, duplicates: duplicates, mayGrow: true)
+      insertion = change(storage, true)
     }
-    if case .exists(let existing) = insertion {
-      return Registration(existing, in: self)
-    }
+    if case .exists(let existing) = insertion { return existing }
     snapshotCache?.invalidate()
     if case .added = insertion { observer?(1) }
-    return Registration(entry, in: self)
+    return nil
   }
 
   /// Removes `entry`.

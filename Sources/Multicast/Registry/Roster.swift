@@ -12,6 +12,9 @@ protocol EntrySlots {
   var entries: ContiguousArray<Unmanaged<Entry>> { get }
   /// Puts `entry` behind the last place that is used. There must be room.
   mutating func append(_ entry: Entry)
+  /// Puts `entry` into `slot` and returns what was there, to be disposed of outside the critical
+  /// section.
+  mutating func exchange(_ slot: Int, for entry: Entry) -> Entry
   /// Empties `slot` and returns what was there, to be disposed of outside the critical section.
   mutating func vacate(_ slot: Int) -> Entry
   /// Closes the gaps, in order, and makes `capacity` places.
@@ -74,6 +77,24 @@ extension Roster {
     return .replaced(old)
   }
 
+  /// Puts `entry` in the place of the entry with the same delegate, or at the end if there is none.
+  ///
+  /// An invocation under way calls one of the two, or neither: it reads each slot once, and finds
+  /// the old entry inactive or the new one.
+  ///
+  /// - Parameter mayGrow: as for ``insert(_:duplicates:mayGrow:)``.
+  /// - Complexity: amortised O(1).
+  mutating func exchange(for entry: Entry, mayGrow: Bool) -> Insertion {
+    guard let existing = registered(at: entry.head.pointee.address) else {
+      return insert(entry, duplicates: .allowed, mayGrow: mayGrow)
+    }
+    let slot = existing.head.pointee.slot
+    deactivate(existing)
+    entry.head.pointee.slot = slot
+    index.insert(.passUnretained(entry))
+    return .replaced(slots.exchange(Int(slot), for: entry))
+  }
+
   /// Removes `entry` if it is registered.
   ///
   /// - Complexity: amortised O(1).
@@ -130,13 +151,18 @@ extension Roster {
   }
 
   private mutating func take(_ entry: Unmanaged<Entry>, from slot: Int) -> Entry {
-    // Sequentially consistent: whoever retires the entry afterwards, or looks who is calling it,
-    // relies on it. It comes before the slot is emptied, for readers of an older list.
+    deactivate(entry)
+    count -= 1
+    return slots.vacate(slot)
+  }
+
+  /// The entry is called no more, and found no more by its delegate; it still has its slot.
+  private mutating func deactivate(_ entry: Unmanaged<Entry>) {
+    // Sequentially consistent: the thread that retires the entry afterwards, and `cancelAndWait`,
+    // rely on it. It comes before the slot is emptied, for readers of an older list.
     entry.head.pointee.state.store(EntryHead.inactive, ordering: .sequentiallyConsistent)
     perturb()
     index.remove(entry)
-    count -= 1
-    return slots.vacate(slot)
   }
 }
 

@@ -42,7 +42,7 @@ private final class AddressReuseRound: Sendable {
 
   func work(_ worker: inout Worker) {
     /// What was registered for delegates of the past, and whether they are dead by now.
-    var past: [(registration: Registration, ended: Counter)] = []
+    var past: [(registration: Registration<ReuseTarget>, ended: Counter)] = []
     for _ in 0..<operations {
       let ended = Counter()
       let registration = live(&worker, ended, &past)
@@ -58,8 +58,8 @@ private final class AddressReuseRound: Sendable {
   /// The life of one delegate, which is not removed when it ends.
   private func live(
     _ worker: inout Worker, _ ended: Counter,
-    _ past: inout [(registration: Registration, ended: Counter)]
-  ) -> Registration {
+    _ past: inout [(registration: Registration<ReuseTarget>, ended: Counter)]
+  ) -> Registration<ReuseTarget> {
     worker.does("add")
     let target = ReuseTarget(trial.lifetimes, ended)
     trial.expect(!hub.contains(target), "a delegate is found that was not added yet")

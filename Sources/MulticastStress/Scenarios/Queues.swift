@@ -68,13 +68,13 @@ private final class QueuesRound: @unchecked Sendable {
   private let queues: [DispatchQueue]
   /// Runs nothing before the threads are done.
   private let suspended = DispatchQueue(label: "suspended")
-  private let residents: [(target: QueueTarget, registration: Registration)]
+  private let residents: [(target: QueueTarget, registration: Registration<QueueTarget>)]
   private let guests: UnsafeMutablePointer<[Guest]>
 
   /// A delegate that was registered for a while.
   private struct Guest {
     let target: QueueTarget
-    let registration: Registration
+    let registration: Registration<QueueTarget>
     /// What each sender had completed when it was about to be added, and begun when it was there.
     var added: [ReceivedRun.Progress]
     /// What each sender had begun when it was removed.

@@ -47,7 +47,7 @@ private final class RingTarget: Target, @unchecked Sendable {
 /// What one thread is inside of, and what is its own.
 private struct Nesting {
   /// What this thread has registered and not yet removed.
-  var mine: [(target: RingTarget, registration: Registration, hub: Int)] = []
+  var mine: [(target: RingTarget, registration: Registration<RingTarget>, hub: Int)] = []
   /// What this thread is calling, outermost first.
   var called: [ObjectIdentifier] = []
   /// Counts what this thread does.

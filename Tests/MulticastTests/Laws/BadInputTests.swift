@@ -31,6 +31,38 @@ struct BadInputTests {
     #expect(message.contains("ownership: .strong"))
   }
 
+  @Test("a value that was made an object is refused as a weak delegate")
+  func aBridgedValueAddedWeakly() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      MulticastDelegate<AnyObject>().add("x" as AnyObject)
+    }
+    let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(message.contains("as AnyObject"))
+    #expect(message.contains("ownership: .strong"))
+    let other = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      MulticastDelegate<AnyObject>().add(RecordingValue(1, journal: Journal()) as AnyObject)
+    }
+    #expect(
+      String(decoding: try #require(other).standardErrorContent, as: UTF8.self)
+        .contains("RecordingValue"))
+  }
+
+  @Test("an error that is a class is refused as a weak delegate of a hub of any Error")
+  func anErrorAddedWeakly() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      MulticastDelegate<any Error>().add(ErrorObject(1))
+    }
+    let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(message.contains("ErrorObject"))
+    #expect(message.contains("ownership: .strong"))
+  }
+
   @Test("an index that is not there gives nil", arguments: StorageStrategy.allCases)
   func anIndexThatIsNotThere(storage: StorageStrategy) {
     let hub = MulticastDelegate<any Observing>(storage: storage)

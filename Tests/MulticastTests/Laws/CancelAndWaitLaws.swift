@@ -319,7 +319,7 @@ struct CancelAndWaitLaws {
 private final class Pair: Sendable {
   let observers: [RecordingObserver]
   private let hubs: [MulticastDelegate<any Observing>]
-  private let registrations: [Registration]
+  private let registrations: [Registration<any Observing>]
 
   init(storage: StorageStrategy, tracker: LifetimeTracker) {
     let observers = (0..<2).map { RecordingObserver($0, tracker: tracker) }

@@ -105,7 +105,7 @@ struct ReentrancyLaws {
     var hub: MulticastDelegate? = MulticastDelegate<any Observing>(
       storage: storage, duplicates: .replaced)
     let used = way == .endOfHub ? other : hub!
-    let registration: Registration
+    let registration: Registration<any Observing>
     do {
       let delegate = ActingObserver(
         tracker: tracker,
@@ -159,7 +159,7 @@ struct ReentrancyLaws {
     let tracker = LifetimeTracker()
     let hub = MulticastDelegate<any Observing>(storage: storage)
     // Each registration is cancelled by the deinit of the delegate before it.
-    var next: Registration?
+    var next: Registration<any Observing>?
     for id in 0..<50 {
       let registration = next
       next = hub.add(

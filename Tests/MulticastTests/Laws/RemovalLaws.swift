@@ -13,7 +13,7 @@ enum Removal: CaseIterable {
   case removeAll
 
   func end(
-    _ delegate: any Observing, _ registration: Registration,
+    _ delegate: any Observing, _ registration: Registration<any Observing>,
     in hub: MulticastDelegate<any Observing>
   ) {
     switch self {

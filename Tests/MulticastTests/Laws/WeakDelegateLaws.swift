@@ -145,7 +145,7 @@ struct WeakDelegateLaws {
   @Test("the end of the hub lets go of the strong ones", arguments: StorageStrategy.allCases)
   func theEndOfTheHubLetsGo(storage: StorageStrategy) {
     let tracker = LifetimeTracker()
-    let registrations: [Registration]
+    let registrations: [Registration<any Observing>]
     do {
       let hub = MulticastDelegate<any Observing>(storage: storage)
       registrations = (0..<20).map {

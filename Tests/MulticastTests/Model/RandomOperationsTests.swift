@@ -28,7 +28,7 @@ private struct Run {
   private let tracker = LifetimeTracker()
   private let size: Int
   private var held: [Int: RecordingObserver] = [:]
-  private var registrations: [(number: Int, handle: Registration)] = []
+  private var registrations: [(number: Int, handle: Registration<any Observing>)] = []
   private var born = 0
   private let name: String
 

@@ -211,7 +211,7 @@ struct MulticastActorRemovalLaws {
   }
 
   /// Whether the callback is known not to run, without waiting.
-  private static func look(_ registration: Registration) -> Bool {
+  private static func look(_ registration: Registration<any Awaited>) -> Bool {
     registration.cancelAndWait(timeout: .zero)
   }
 

@@ -15,7 +15,8 @@ struct MulticastActorReentrancyTests {
     case cancelTheNextAndWait
 
     func run(
-      on hub: AwaitingHub, itself: Registration, next: Registration, spare: any Awaited
+      on hub: AwaitingHub, itself: Registration<any Awaited>, next: Registration<any Awaited>,
+      spare: any Awaited
     ) async {
       switch self {
       case .add: hub.add(spare)
@@ -34,7 +35,7 @@ struct MulticastActorReentrancyTests {
       }
     }
 
-    private func block(_ registration: Registration) -> Bool {
+    private func block(_ registration: Registration<any Awaited>) -> Bool {
       registration.cancelAndWait(timeout: .seconds(30))
     }
   }
@@ -46,7 +47,7 @@ struct MulticastActorReentrancyTests {
     for serialized in [false, true] {
       for way in WayOfCalling.allCases {
         let hub = AwaitingHub(storage: storage, serialized: serialized)
-        let registrations = Holder<[Registration]>([])
+        let registrations = Holder<[Registration<any Awaited>]>([])
         let spare = AwaitedObserver(9)
         let acted = Atomic(0)
         let actor = AwaitedObserver(0) { [weak hub] _ in
@@ -103,7 +104,7 @@ struct MulticastActorReentrancyTests {
   func cancelAndWaitThroughAnotherHub(storage: StorageStrategy) async {
     let outer = AwaitingHub(storage: storage)
     let inner = AwaitingHub(storage: storage)
-    let registration = Holder<Registration>(nil)
+    let registration = Holder<Registration<any Awaited>>(nil)
     let innermost = AwaitedObserver(2) { _ in await registration.value?.cancelAndWait() }
     let delegate = AwaitedObserver(1) { [weak inner] _ in
       _ = await inner?.invokeConcurrently { await $0.receive(1) }
@@ -124,7 +125,7 @@ struct MulticastActorReentrancyTests {
   func aTaskThatACallbackStarts(storage: StorageStrategy, way: WayOfCalling) async {
     let journal = Journal()
     let hub = AwaitingHub(storage: storage)
-    let registration = Holder<Registration>(nil)
+    let registration = Holder<Registration<any Awaited>>(nil)
     let task = Holder<Task<Void, Never>>(nil)
     let delegate = AwaitedObserver(1) { _ in
       let mine = registration.value!

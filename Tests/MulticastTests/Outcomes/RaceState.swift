@@ -11,7 +11,7 @@ final class RaceState: @unchecked Sendable {
   let front: RecordingObserver
   /// What the race is about; its id is 1.
   var target: RecordingObserver?
-  var registration: Registration?
+  var registration: Registration<any Observing>?
   var guests: [RecordingObserver] = []
   /// For a hub whose last reference goes away.
   let sharedHub = Holder<MulticastDelegate<any Observing>>(nil)

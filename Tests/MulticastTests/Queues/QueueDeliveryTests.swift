@@ -162,7 +162,7 @@ struct QueueDeliveryTests {
     weak var weakQueue: DispatchQueue?
     weak var weakHub: MulticastDelegate<any Observing>?
     let delegate = RecordingObserver()
-    var registration: Registration?
+    var registration: Registration<any Observing>?
     do {
       let queue = DispatchQueue(label: "short-lived")
       let hub = MulticastDelegate<any Observing>()

@@ -91,16 +91,30 @@ struct CollectionTests {
     #expect(ids == [0, 2, 4, 5])
   }
 
-  @Test("an iterator may outlive the hub: it ends", arguments: StorageStrategy.allCases)
-  func iteratorOutlivesTheHub(storage: StorageStrategy) {
+  @Test("an iterator keeps its hub", arguments: StorageStrategy.allCases)
+  func iteratorKeepsItsHub(storage: StorageStrategy) {
     let delegates = (0..<3).map { RecordingObserver($0) }
     var hub: MulticastDelegate? = MulticastDelegate<any Observing>(storage: storage)
+    weak let gone = hub
     for delegate in delegates { hub! += delegate }
-    var iterator = hub!.makeIterator()
-    #expect(iterator.next()?.id == 0)
-    hub = nil
-    #expect(iterator.next() == nil)
-    #expect(iterator.next() == nil)
+    do {
+      var iterator = hub!.makeIterator()
+      #expect(iterator.next()?.id == 0)
+      hub = nil
+      #expect(iterator.next()?.id == 1)
+      #expect(iterator.next()?.id == 2)
+      #expect(iterator.next() == nil)
+    }
+    #expect(gone == nil)
+  }
+
+  @Test("a hub that is made for one loop has its delegates")
+  func temporaryHub() {
+    let delegates = (0..<3).map { RecordingObserver($0) }
+    var ids: [Int] = []
+    for delegate in MulticastDelegate<any Observing>(delegates) { ids.append(delegate.id) }
+    #expect(ids == [0, 1, 2])
+    #expect(MulticastDelegate<any Observing>(delegates).map(\.id) == [0, 1, 2])
   }
 
   @Test("the operators do what the methods do", arguments: StorageStrategy.allCases)

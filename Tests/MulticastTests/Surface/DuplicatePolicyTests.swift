@@ -1,5 +1,6 @@
 // `forEach` of a hub is not the one of a sequence: it is what is tested.
 
+import Dispatch
 import Multicast
 import MulticastTestSupport
 import Testing
@@ -8,23 +9,136 @@ import Testing
 struct DuplicatePolicyTests {
   @Test(
     "ignored: the registration that exists stays, with its place and ownership",
-    arguments: StorageStrategy.allCases)
-  func ignored(storage: StorageStrategy) {
+    arguments: StorageStrategy.allCases, [Ownership.weak, .strong])
+  func ignored(storage: StorageStrategy, ownership: Ownership) {
     let tracker = LifetimeTracker()
     let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .ignored)
     var first: RecordingObserver? = RecordingObserver(1, tracker: tracker)
     let second = RecordingObserver(2)
-    let existing = hub.add(first!)
+    let existing = hub.add(first!, ownership: ownership)
     hub += second
-    let again = hub.add(first!, ownership: .strong)
+    let again = hub.add(first!)
+    #expect(existing.isActive)
     #expect(hub.map(\.id) == [1, 2])
+    first = nil
+    #expect(tracker.live == (ownership == .strong ? 1 : 0))
     // Both are handles of one registration.
     again.cancel()
     #expect(!existing.isActive)
     #expect(hub.map(\.id) == [2])
+    #expect(tracker.live == 0)
+  }
+
+  @Test(
+    "ignored: one that asks for strong ownership gets it, in the same place",
+    arguments: StorageStrategy.allCases)
+  func ignoredButStrong(storage: StorageStrategy) {
+    let tracker = LifetimeTracker()
+    let hub = MulticastDelegate<any Observing>(storage: storage)
+    var first: RecordingObserver? = RecordingObserver(1, tracker: tracker)
+    let second = RecordingObserver(2)
+    let weak = hub.add(first!)
+    hub += second
+    let strong = hub.add(first!, ownership: .strong)
     hub.add(first!)
     first = nil
+    #expect(tracker.live == 1)
+    #expect(hub.map(\.id) == [1, 2])
+    #expect(!weak.isActive)
+    weak.cancel()
+    #expect(hub.count == 2, "the old handle does not end the new registration")
+    strong.cancel()
     #expect(tracker.live == 0)
+    #expect(hub.map(\.id) == [2])
+  }
+
+  @Test(
+    "ignored: one that asks for a queue gets it, and keeps the ownership",
+    arguments: StorageStrategy.allCases)
+  func ignoredButOnAQueue(storage: StorageStrategy) async {
+    let tracker = LifetimeTracker()
+    let journal = Journal()
+    let queues = (0..<2).map { DispatchQueue(label: "queue \($0)") }
+    for queue in queues { queue.suspend() }
+    let hub = MulticastDelegate<any Observing>(storage: storage)
+    var first: RecordingObserver? = RecordingObserver(1, journal: journal, tracker: tracker)
+    hub.add(first!, ownership: .strong)
+    let onFirst = hub.add(first!, on: queues[0])
+    #expect(hub.invoke { $0.receive(1) } == 1)
+    #expect(journal.entries == [], "it is called on the queue")
+    // The same terms again: nothing changes, and nothing is discarded.
+    hub.add(first!, on: queues[0])
+    #expect(onFirst.isActive)
+    #expect(onFirst.statistics?.pending == 1)
+    // Another buffering and another queue: what waits for the old one is discarded and counted.
+    hub.add(first!, on: queues[0], buffering: .latest)
+    #expect(onFirst.statistics?.discarded == 1)
+    let onSecond = hub.add(first!, on: queues[1])
+    first = nil
+    #expect(tracker.live == 1, "it is still strong")
+    #expect(hub.count == 1)
+    hub.invoke { $0.receive(1) }
+    queues[0].resume()
+    await eventually { onFirst.statistics?.pending == 0 }
+    #expect(journal.entries == [])
+    queues[1].resume()
+    await hub.flush()
+    #expect(journal.entries == [1])
+    onSecond.cancel()
+    await eventually { tracker.live == 0 }
+  }
+
+  @Test(
+    "ignored: strong ownership for one on a queue keeps the queue",
+    arguments: StorageStrategy.allCases)
+  func ignoredButStrongOnAQueue(storage: StorageStrategy) {
+    let journal = Journal()
+    let queue = DispatchQueue(label: "queue")
+    let hub = MulticastDelegate<any Observing>(storage: storage)
+    hub.add(RecordingObserver(1, journal: journal), ownership: .strong, on: queue)
+    let delegate = hub[0]!
+    queue.suspend()
+    hub.add(delegate, ownership: .strong)
+    hub.invoke { $0.receive(1) }
+    #expect(journal.entries == [])
+    queue.resume()
+    hub.flush(timeout: .seconds(60))
+    #expect(journal.entries == [1])
+  }
+
+  @Test(
+    "ignored: no invocation calls a delegate twice while it gets other terms",
+    arguments: StorageStrategy.allCases)
+  func ignoredRacing(storage: StorageStrategy) {
+    struct State: Sendable {
+      let journal = Journal()
+      let delegates: [RecordingObserver]
+      let hub: MulticastDelegate<any Observing>
+
+      init(_ storage: StorageStrategy) {
+        delegates = [1, 2].map { [journal] in RecordingObserver($0, journal: journal) }
+        hub = MulticastDelegate(storage: storage)
+        for delegate in delegates { hub += delegate }
+      }
+    }
+    let outcomes: [[[Int]]: Int] = race(
+      rounds: 2_000,
+      setUp: { State(storage) },
+      actors: [
+        { $0.hub.forEach { $0.receive(1) } },
+        { $0.hub.add($0.delegates[0], ownership: .strong) },
+        { $0.hub.add($0.delegates[1], ownership: .strong) },
+      ],
+      outcome: { state in
+        let during = state.journal.take()
+        state.hub.forEach { $0.receive(1) }
+        return [during, state.journal.take()]
+      })
+    for (outcome, _) in outcomes {
+      // The replaced one may be passed over, never called twice.
+      #expect([[1, 2], [1], [2], []].contains(outcome[0]))
+      #expect(outcome[1] == [1, 2])
+    }
   }
 
   @Test("allowed: one call for each registration", arguments: StorageStrategy.allCases)

@@ -52,7 +52,7 @@ struct RegistrationTests {
     let tracker = LifetimeTracker()
     do {
       let hub = MulticastDelegate<any Observing>(storage: storage)
-      let handles = (0..<3).map { _ in Holder<Registration>(nil) }
+      let handles = (0..<3).map { _ in Holder<Registration<any Observing>>(nil) }
       for handle in handles {
         let delegate = ActingObserver(
           tracker: tracker, onReceive: { _, _ in handle.value?.cancel() })
@@ -81,7 +81,7 @@ struct RegistrationTests {
   func askedFromManyThreads(storage: StorageStrategy) {
     let hub = MulticastDelegate<any Observing>(storage: storage)
     let delegate = RecordingObserver()
-    let registrations = (0..<200).map { _ -> Registration in
+    let registrations = (0..<200).map { _ -> Registration<any Observing> in
       let registration = hub.add(delegate, ownership: .strong)
       return registration
     }

@@ -48,7 +48,7 @@ struct IdentityTrapTests {
     arguments: StorageStrategy.allCases, DuplicatePolicy.allCases)
   func addressReuse(storage: StorageStrategy, duplicates: DuplicatePolicy) {
     let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: duplicates)
-    var old: [Registration] = []
+    var old: [Registration<any Observing>] = []
     // The allocator hands the same place out again as soon as it is free.
     for round in 0..<200 {
       let delegate = RecordingObserver(round)
@@ -158,7 +158,7 @@ struct IdentityTrapTests {
   func aDeadDelegateIsNoWildcard(storage: StorageStrategy) {
     let hub = MulticastDelegate<any Observing>(storage: storage)
     let alive = (0..<5).map { RecordingObserver($0) }
-    var registrations: [Registration] = []
+    var registrations: [Registration<any Observing>] = []
     for delegate in alive {
       registrations.append(hub.add(RecordingObserver(99)))
       hub += delegate

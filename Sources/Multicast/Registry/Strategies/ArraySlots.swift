@@ -23,6 +23,12 @@ struct ArraySlots: EntrySlots {
     return entry!
   }
 
+  mutating func exchange(_ slot: Int, for entry: Entry) -> Entry {
+    let old = places[slot]
+    places[slot] = entry
+    return old!
+  }
+
   mutating func compact(to capacity: Int) {
     var compacted: ContiguousArray<Entry?> = []
     compacted.reserveCapacity(capacity)

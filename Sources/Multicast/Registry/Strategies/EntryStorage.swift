@@ -29,6 +29,7 @@ protocol EntryStorage: AnyObject, Sendable {
   // time.
 
   func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion
+  func exchange(for entry: Entry, mayGrow: Bool) -> Insertion
   func remove(_ entry: Entry) -> Bool
   func removeAll(at address: Int) -> Int
   func removeAll() -> Int
@@ -48,6 +49,12 @@ extension EntryStorage {
 extension EntryStorage {
   func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion {
     let insertion = update { $0.insert(entry, duplicates: duplicates, mayGrow: mayGrow) }
+    if case .replaced(let old) = insertion { letGo(old) }
+    return insertion
+  }
+
+  func exchange(for entry: Entry, mayGrow: Bool) -> Insertion {
+    let insertion = update { $0.exchange(for: entry, mayGrow: mayGrow) }
     if case .replaced(let old) = insertion { letGo(old) }
     return insertion
   }

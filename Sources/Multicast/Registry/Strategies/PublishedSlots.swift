@@ -177,6 +177,12 @@ extension PublishedSlots {
     list.slots[slot].exchange(nil, ordering: .sequentiallyConsistent)!.takeRetainedValue()
   }
 
+  func exchange(_ slot: Int, for entry: Entry) -> Entry {
+    // Sequentially consistent: it unlinks the old entry, and publishes the contents of the new one.
+    list.slots[slot].exchange(.passRetained(entry), ordering: .sequentiallyConsistent)!
+      .takeRetainedValue()
+  }
+
   func compact(to capacity: Int) {
     let new = SlotList.make(capacity: capacity)
     var count = 0

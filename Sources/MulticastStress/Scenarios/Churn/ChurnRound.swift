@@ -155,7 +155,7 @@ final class ChurnSlot: @unchecked Sendable {
   let lock = NSLock()
   var target: ChurnTarget?
   /// The registration that has not ended.
-  var registration: Registration?
+  var registration: Registration<Target>?
   var isStrong = false
   var records: [Record] = []
 

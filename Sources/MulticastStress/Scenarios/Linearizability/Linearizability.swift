@@ -75,7 +75,7 @@ private final class LinearRound: @unchecked Sendable {
       operations.reserveCapacity(3)
       // The third thread is not always there.
       let count = worker.index < 2 ? 1 + worker.pick(3) : worker.pick(4)
-      var additions: [(operation: Int, registration: Registration)] = []
+      var additions: [(operation: Int, registration: Registration<Target>)] = []
       barrier.arriveAndWait()
       worker.dawdle(upTo: 16)
       for _ in 0..<count { act(&worker, hub, &operations, &additions) }
@@ -91,7 +91,7 @@ private final class LinearRound: @unchecked Sendable {
   private func act(
     _ worker: inout Worker, _ recorded: Recorded,
     _ operations: inout [LinearHistory.Operation],
-    _ additions: inout [(operation: Int, registration: Registration)]
+    _ additions: inout [(operation: Int, registration: Registration<Target>)]
   ) {
     let (hub, clock) = (recorded.hub, recorded.clock)
     let target = targets[worker.pick(targets.count)]

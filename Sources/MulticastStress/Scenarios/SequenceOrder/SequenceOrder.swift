@@ -75,7 +75,7 @@ private final class SequenceRound: @unchecked Sendable {
   /// A delegate that was registered for a while, with the progress of each sender.
   private struct Guest {
     let target: SequenceTarget
-    let registration: Registration
+    let registration: Registration<any SequenceReceiving>
     var added: [ReceivedRun.Progress]
     var removed: [ReceivedRun.Progress] = []
   }

@@ -9,9 +9,11 @@ final class OurDelegate: Rival {
     ownership = reception.isWeak ? .weak : .strong
   }
 
-  func add(_ observer: any Observer) -> Registration { hub.add(observer, ownership: ownership) }
+  func add(_ observer: any Observer) -> Registration<any Observer> {
+    hub.add(observer, ownership: ownership)
+  }
 
-  func remove(_ token: Registration) { token.cancel() }
+  func remove(_ token: Registration<any Observer>) { token.cancel() }
 
   func notify(_ iterations: Int) {
     for _ in 0..<iterations { hub.notifyAll() }

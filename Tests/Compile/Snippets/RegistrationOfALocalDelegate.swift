@@ -1,0 +1,53 @@
+// A registration of a delegate that is not `Sendable` cannot be used by another thread: ending it would
+// destroy the delegate there.
+
+import Multicast
+
+protocol Listening: AnyObject {
+  func hear(_ word: String)
+}
+
+final class Listener: Listening {
+  var heard = 0
+
+  func hear(_ word: String) { heard += 1 }
+}
+
+func cancelElsewhere() {
+  let hub = MulticastDelegate<any Listening>()
+  let listener = Listener()
+  let registration = hub.add(listener, ownership: .strong)
+  // expected-error@+2 {{sending value of non-Sendable type '() async -> ()' risks causing data races}}
+  // expected-note@+1 {{risks causing races in between local and caller code}}
+  Task.detached { registration.cancel() }
+  listener.hear("a")  // expected-note{{access can happen concurrently}}
+}
+
+func askElsewhere() async {
+  let hub = MulticastDelegate<Listener>()
+  let listener = Listener()
+  let registration = hub.add(listener)
+  // expected-error@+2 {{sending 'registration' risks causing data races}}
+  // expected-note@+1 {{risks causing data races between async let uses and local uses}}
+  async let isActive = registration.isActive
+  listener.hear("a")  // expected-note{{access can happen concurrently}}
+  _ = await isActive
+}
+
+func stayOnOneThread() -> Int {
+  let hub = MulticastDelegate<any Listening>()
+  let listener = Listener()
+  let registration = hub.add(listener)
+  hub.forEach { $0.hear("a") }
+  registration.cancel()
+  return listener.heard
+}
+
+func goTogether() {
+  let hub = MulticastDelegate<any Listening>()
+  let registration = hub.add(Listener(), ownership: .strong)
+  Task.detached {
+    hub.forEach { $0.hear("a") }
+    registration.cancel()
+  }
+}
