@@ -41,6 +41,8 @@ struct Backlog {
 
   let limit: Int
   let whenFull: WhenFull
+  /// How many elements may wait now: the limit, and what is left of a replay that does not count.
+  private var capacity: Int
   private var waiting = RingBuffer<Item>()
   /// How many were lost behind the last one that waits.
   private var missedAtEnd = 0
@@ -64,6 +66,7 @@ struct Backlog {
   init(limit: Int, whenFull: WhenFull, isIdle: Bool, mayLinger: Bool = false) {
     self.mayLinger = mayLinger
     self.limit = limit
+    capacity = limit
     self.whenFull = whenFull
     self.isIdle = isIdle
   }
@@ -102,7 +105,7 @@ extension Backlog {
 
   /// Appends an element if it waits and that is all: the short form of ``append(_:sender:)``.
   mutating func offer(_ element: Parcel) -> Offer {
-    guard end == nil, waiting.count < limit else { return .declined }
+    guard end == nil, waiting.count < capacity else { return .declined }
     statistics.enqueued += 1
     waiting.append(Item(element: element, missed: missedAtEnd))
     missedAtEnd = 0
@@ -123,7 +126,7 @@ extension Backlog {
       effects.dropped = element
       return effects
     }
-    guard waiting.count < limit else {
+    guard waiting.count < capacity else {
       appendToFull(element, sender, &effects)
       return effects
     }
@@ -151,9 +154,17 @@ extension Backlog {
     return (position, effects)
   }
 
-  /// Appends `elements` in front of what waits: they came earlier. The limit holds as if they had,
-  /// and so does an end that has come meanwhile. What waits keeps its position if nothing is lost.
+  /// Appends `elements`, a replay, in front of what waits: they came earlier. An end that has come in
+  /// the meantime holds. What waits keeps its position if nothing is lost.
+  ///
+  /// Where too many are dropped, the limit holds as if they had come earlier. Where the sender waits
+  /// or the consumer is disconnected, they do not count: no sender could wait for room for them, and
+  /// the consumer had no time to take them.
   mutating func prepend(_ elements: [Parcel]) -> [Effects] {
+    switch whenFull {
+    case .suspend, .disconnect: capacity = limit.addingClamped(elements.count)
+    case .dropOldest, .dropNewest: break
+    }
     var later = RingBuffer<Item>()
     swap(&later, &waiting)
     let last = front + later.count
@@ -244,6 +255,9 @@ extension Backlog {
 // MARK: - The consumer's side
 
 extension Backlog {
+  /// Whether an element waits.
+  var hasWaiting: Bool { !waiting.isEmpty }
+
   /// Whether the consumer has no element to expect any more.
   var isExhausted: Bool { end != nil && waiting.isEmpty }
 
@@ -258,8 +272,9 @@ extension Backlog {
     }
     front += count
     inFlight = count
+    capacity = max(limit, capacity - count)
     // There is room now for those that wait for it.
-    while end == nil, waiting.count < limit, let next = parked.popFirst() {
+    while end == nil, waiting.count < capacity, let next = parked.popFirst() {
       store(next.element, &effects)
       release(next.sender, &effects)
     }
@@ -362,5 +377,12 @@ extension Backlog {
     let done = flushes.prefix { isDone($0.position) }
     flushes.removeFirst(done.count)
     return done.map(\.latch)
+  }
+}
+
+extension Int {
+  fileprivate func addingClamped(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
   }
 }

@@ -14,21 +14,14 @@ internal import Dispatch
 /// The mailbox of a registration that is called on a queue.
 ///
 /// ## Thread safety
-/// Every operation may be called from any thread. `batch` belongs to the block that is draining;
-/// there is one at a time.
-final class QueueMailbox: Mailbox, @unchecked Sendable {
-  // Sendable: `batch` is touched by the one block that is draining; the rest never changes.
+/// Every operation may be called from any thread.
+final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
+  // Sendable: nothing is added that changes.
 
-  /// How many elements a block delivers before it lets others have the queue.
-  static var share: Int { 64 }
-
-  private let queue: DispatchQueue?
-  private let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void
-  private let whenExhausted: (@Sendable (Entry) -> Void)?
-  private var batch = RingBuffer<Backlog.Item>()
+  private let queue: DispatchQueue
 
   /// - Parameters:
-  ///   - queue: where to deliver; `nil`: on the thread of the sender that finds the mailbox idle.
+  ///   - queue: where to deliver.
   ///   - limit: how many elements may wait.
   ///   - whenFull: what happens to those that are too many.
   ///   - isIdle: whether delivery may begin; otherwise it does with ``start(_:)``.
@@ -36,17 +29,15 @@ final class QueueMailbox: Mailbox, @unchecked Sendable {
   ///   - whenExhausted: runs when nothing more will come and everything was delivered.
   ///   - deliver: hands an element to an entry. Called on the queue.
   init(
-    on queue: DispatchQueue?, limit: Int, whenFull: Backlog.WhenFull,
+    on queue: DispatchQueue, limit: Int, whenFull: Backlog.WhenFull,
     isIdle: Bool = true, losses: LossCounter? = nil,
     whenExhausted: (@Sendable (Entry) -> Void)? = nil,
     deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void
   ) {
     self.queue = queue
-    self.deliver = deliver
-    self.whenExhausted = whenExhausted
     super.init(
-      Backlog(limit: limit, whenFull: whenFull, isIdle: isIdle, mayLinger: queue != nil),
-      losses: losses)
+      Backlog(limit: limit, whenFull: whenFull, isIdle: isIdle, mayLinger: true),
+      losses: losses, whenExhausted: whenExhausted, deliver: deliver)
   }
 
   /// One with the same queue, limit and policy, in which nothing waits.
@@ -64,15 +55,11 @@ final class QueueMailbox: Mailbox, @unchecked Sendable {
   }
 
   override func wake(_ entry: Entry) {
-    guard let queue else {
-      while drain(entry) {}
-      return
-    }
     let thread = ThreadRecord.current
     thread.pointee.wakeUps += 1
     let begins = thread.pointee.wakeUps > WakeUps.perInvocation
     if !WakeUps.shared.take(self, entry, begins: begins) {
-      schedule(.passRetained(entry), on: queue)
+      schedule(.passRetained(entry))
     }
   }
 
@@ -81,56 +68,12 @@ final class QueueMailbox: Mailbox, @unchecked Sendable {
   /// It is not left to whoever schedules: the last release of an entry may run the `deinit` of a
   /// delegate, and that belongs on the queue of the delegate, not on the thread of `WakeUps`.
   func schedule(_ entry: Unmanaged<Entry>) {
-    if let queue { schedule(entry, on: queue) }
-  }
-
-  private func schedule(_ entry: Unmanaged<Entry>, on queue: DispatchQueue) {
     // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so. The
     // block runs once, and the entry keeps its mailbox.
     nonisolated(unsafe) let entry = entry
     queue.async { [unowned(unsafe) self] in
       let entry = entry.takeRetainedValue()
-      if drain(entry) { schedule(.passRetained(entry), on: queue) }
+      if drain(entry) { schedule(.passRetained(entry)) }
     }
-  }
-
-  /// Begins delivery, if that was to wait.
-  func start(_ entry: Entry) {
-    let (effects, isExhausted) = lock.withLock {
-      (backlog.finishTaken(delivered: 0), backlog.isExhausted)
-    }
-    perform(effects, for: entry)
-    if isExhausted { whenExhausted?(entry) }
-  }
-
-  /// There is nothing left to deliver, so no block goes to the queue, which might be suspended for
-  /// long.
-  override func cancel(_ entry: Entry) {
-    let (effects, discarded) = lock.withLock { backlog.close(.cancelled) }
-    finish(effects)
-    withExtendedLifetime(discarded) {}  // It dies here, outside the lock.
-  }
-
-  /// The block.
-  ///
-  /// - Returns: whether it has to come back.
-  private func drain(_ entry: Entry) -> Bool {
-    finish(lock.withLock { backlog.take(Self.share, into: &batch) })
-    var delivered = 0
-    var visit = Visit(ThreadRecord.current)
-    while let item = batch.popFirst() {
-      visit.pass(.passUnretained(entry), otherwise: ()) { head in
-        deliver(head, item.element)
-        delivered += 1
-      }
-    }
-    visit.end()
-    if visit.sawDead { markDead() }
-    let (effects, isExhausted) = lock.withLock {
-      (backlog.finishTaken(delivered: delivered), backlog.isExhausted)
-    }
-    finish(effects)
-    if isExhausted { whenExhausted?(entry) }
-    return effects.wake
   }
 }

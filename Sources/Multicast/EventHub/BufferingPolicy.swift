@@ -1,7 +1,8 @@
 /// How many events may wait for one subscriber, and what happens when there are too many.
 ///
 /// Each subscriber has its own policy: a slow one is its own problem. Events that the subscriber
-/// has already taken, at most 64 and at most as many as the limit, do not count.
+/// has already taken, at most 64 and at most as many as the limit, do not count. Neither do those of
+/// a replay with `suspend` and `disconnect`; with the others, a replay is cut to the limit.
 public struct BufferingPolicy<Event: Sendable>: Sendable {
   /// What happens to an event that finds the buffer full.
   public enum WhenFull: Sendable, Hashable, CaseIterable {

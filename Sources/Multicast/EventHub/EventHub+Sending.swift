@@ -6,11 +6,15 @@ extension EventHub {
   /// A handler without a queue is called here and now. For the others the event goes into their
   /// buffers. The subscribers are those that are there when this begins.
   ///
-  /// - Returns: how many subscribers were called or have the event in their buffer. After
-  ///   ``finish()``: 0, and the event is counted as refused. If the order is total: how many
-  ///   subscriptions there are, those among them that do not get it (their owner is gone, their
-  ///   filter refuses it); if somebody else is delivering, they get the event after this has
-  ///   returned.
+  /// The event is in every buffer before the first handler is called. So an event that a handler
+  /// sends comes behind the one that it was called with, in every buffer. Handlers without a queue
+  /// are called at once, also by such an inner send: those behind see the inner event first. With
+  /// a total order, or a replay, they see it afterwards.
+  ///
+  /// - Returns: the number of subscribers that were called or have the event in their buffer. After
+  ///   ``finish()``: 0, and the event is counted as refused. If the hub has one order (see
+  ///   ``Ordering``) and another sender is delivering: the number of subscriptions; they get the
+  ///   event after this has returned.
   /// - Complexity: O(subscribers). If anybody has a buffer, one allocation for all of them.
   @inlinable @discardableResult
   public func send(_ event: Event) -> Int {
@@ -34,9 +38,9 @@ extension EventHub {
   /// Every other subscriber gets the event at once. If the task is cancelled, the event is dropped
   /// for those that still have no room, and counted. After ``finish()`` it is refused and counted.
   ///
-  /// If the order is total, events that are sent meanwhile may overtake this one in the buffers
-  /// that were full; and if somebody else is delivering, this waits until they have delivered this
-  /// one too, which cancellation does not end.
+  /// If the hub has one order (see ``Ordering``), events that are sent in the meantime may overtake
+  /// this one in the buffers that were full; and if another sender is delivering, this waits until
+  /// that one has delivered this event too, which cancellation does not end.
   ///
   /// - Complexity: O(subscribers), and the wait.
   public func sendWaiting(_ event: Event) async {
@@ -47,9 +51,10 @@ extension EventHub {
     }
     let waiter = SendWaiterList()
     if let sequencer {
-      sequencer.send(event, waiters: waiter, through: self)
+      sequencer.send(event, sender: waiter, through: self)
     } else {
-      deliver(event, 0, waiters: waiter)
+      _ = deliver(event, 0, sender: waiter)
+      waiter.delivered()
     }
     await waiter.wait()
     // If the task is cancelled, buffers drop the event inside `Task.cancel()`, where no user code may
@@ -64,16 +69,26 @@ extension EventHub {
     return 0
   }
 
-  /// Delivers the event with this number.
+  /// Delivers the event with this number: to every buffer, and then to the handlers that the sender
+  /// calls.
+  ///
+  /// In this order, because a handler may send: what it sends comes behind this event in every
+  /// buffer.
+  ///
+  /// - Parameter sender: waits for room, if it can.
+  /// - Returns: the number of subscribers that were called or have the event in their buffer.
   @inlinable @inline(__always)
-  func deliver(_ event: Event, _ number: UInt64) -> Int {
+  func deliver(_ event: Event, _ number: UInt64, sender: SendWaiterList? = nil) -> Int {
     var delivered = 0
     var reference: Parcel?
-    registry.visitEntries { visit, entry in
-      visit.pass(entry) { (subscriber: Subscriber<Event>) in
+    // Subscribers of one kind need one pass.
+    registry.visitEntries(passes: kinds.hasBuffersAndHandlers ? 2 : 1) { visit, entry, pass in
+      // Of two passes, the second is for the handlers.
+      if pass.count == 2, (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
+      return visit.pass(entry) { (subscriber: Subscriber<Event>) in
         if let path = subscriber.path {
           let accepted = path.take(
-            event, number, &reference, handler: subscriber.handler, for: entry, sender: nil)
+            event, number, &reference, handler: subscriber.handler, for: entry, sender: sender)
           if accepted { delivered += 1 }
         } else {
           subscriber.handler(event)
@@ -83,23 +98,6 @@ extension EventHub {
       }
     }
     return delivered
-  }
-
-  /// As `deliver(_:_:)`, for a sender that can wait.
-  func deliver(_ event: Event, _ number: UInt64, waiters: SendWaiterList) {
-    var reference: Parcel?
-    registry.visitEntries { visit, entry in
-      visit.pass(entry) { (subscriber: Subscriber<Event>) in
-        if let path = subscriber.path {
-          _ = path.take(
-            event, number, &reference, handler: subscriber.handler, for: entry, sender: waiters)
-        } else {
-          subscriber.handler(event)
-        }
-        return true
-      }
-    }
-    waiters.delivered()
   }
 }
 

@@ -7,7 +7,7 @@ extension EventHub {
   /// Without a queue, the sender calls the handler. With a queue it is called there, one event
   /// after the other and in the order of each sender, even if the queue is concurrent. If the hub
   /// replays, a handler without a queue is called for the replay before this returns, and then by
-  /// one sender at a time, who may find events of others waiting and delivers them too.
+  /// one sender at a time, which also delivers the events that others send in the meantime.
   ///
   /// - Parameters:
   ///   - queue: where to call the handler; `nil`: where the event is sent.
@@ -16,7 +16,7 @@ extension EventHub {
   ///     buffer.
   ///   - handler: what to do with an event. It may send, subscribe and cancel.
   /// - Returns: a handle of the subscription, which ends when the handle goes away. After
-  ///   ``finish()``, a subscription that has ended.
+  ///   ``finish()``: the handler gets the replay, and the subscription ends.
   /// - Complexity: amortised O(1), and O(replay).
   public func subscribe(
     on queue: DispatchQueue? = nil, buffering: BufferingPolicy<Event> = .unbounded,
@@ -91,22 +91,30 @@ extension EventHub {
     owner: AnyObject?
   ) -> Subscription {
     let replays = sequencer?.replays ?? false
-    var mailbox: QueueMailbox?
-    if queue != nil || replays {
-      mailbox = QueueMailbox(
-        on: queue, limit: queue == nil ? .max : buffering.limit,
-        whenFull: queue == nil ? .dropNewest : buffering.whenFull,
-        isIdle: !replays, losses: losses, whenExhausted: removal
-      ) { head, reference in
-        Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
-          subscriber.handler(reference.event(Event.self))
-        }
-      }
-    }
+    let mailbox = makeMailbox(queue, buffering, replays: replays)
     let registration = register(
       mailbox, queue == nil ? nil : buffering.positions, filter, handler, owner)
     if replays, let entry = registration.entry { mailbox?.start(entry) }
     return Subscription(registration, mailbox, finishing, endsWithHandle: owner == nil)
+  }
+
+  /// The mailbox of a handler; `nil` if it needs none.
+  private func makeMailbox(
+    _ queue: DispatchQueue?, _ buffering: BufferingPolicy<Event>, replays: Bool
+  ) -> HandlerMailbox? {
+    let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void = { head, reference in
+      Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
+        subscriber.handler(reference.event(Event.self))
+      }
+    }
+    // Without a queue: the events that are sent while the replay is delivered wait for its end.
+    guard let queue else {
+      guard replays else { return nil }
+      return InlineMailbox(losses: losses, whenExhausted: removal, deliver: deliver)
+    }
+    return QueueMailbox(
+      on: queue, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
+      losses: losses, whenExhausted: removal, deliver: deliver)
   }
 
   func consumer(
@@ -131,6 +139,10 @@ extension EventHub {
     if mailbox != nil || filter != nil || start != nil {
       path = EventPath(filter: filter, start: start, mailbox: mailbox, coalescer: coalescer)
     }
+    kinds.add(
+      mailbox == nil
+        ? SubscriberKinds.handler
+        : mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let registration = registry.add(
       Subscriber(handler: handler, path: path), weakly: owner, mailbox: mailbox)
     if let sequencer, let start {

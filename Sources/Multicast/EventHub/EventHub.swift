@@ -4,10 +4,13 @@ internal import Synchronization
 public enum Ordering: Sendable, Hashable, CaseIterable {
   /// Each subscriber sees each sender's events in order; two subscribers may see the events of two
   /// senders in different orders. The default, and the fastest: senders do not wait for each other.
+  ///
+  /// A hub that replays has one order all the same, that in which it keeps the events: so a
+  /// subscriber ends with the newest event that the hub keeps.
   case perSender
   /// All subscribers see all events in one order. An event that is sent while another one is being
-  /// delivered, by another thread or by a handler, is delivered afterwards by whoever is
-  /// delivering; the sender does not wait for it.
+  /// delivered, by another thread or by a handler, is delivered afterwards by the sender that is
+  /// delivering; its own sender does not wait for it.
   case total
 }
 
@@ -32,8 +35,10 @@ public enum Ordering: Sendable, Hashable, CaseIterable {
 /// user code runs: handlers, continuations, `deinit`, keys.
 public final class EventHub<Event: Sendable>: Sendable {
   @usableFromInline let registry: Registry
-  /// Numbers events, if their number matters: for replay, and for one order.
+  /// Numbers events if there is one order, and delivers them in it.
   @usableFromInline let sequencer: EventSequencer<Event>?
+  /// Which kinds of subscribers there are, or were.
+  @usableFromInline let kinds = SubscriberKinds()
   /// Raised by `finish`.
   @usableFromInline let finishing = FinishFlag()
   let losses = LossCounter()
@@ -74,7 +79,7 @@ public final class EventHub<Event: Sendable>: Sendable {
     registry = Registry(strategy: storage, duplicates: .allowed, observer: presence)
     sequencer =
       replay > 0 || ordering == .total
-      ? EventSequencer(replay: replay, isTotal: ordering == .total) : nil
+      ? EventSequencer(replay: replay) : nil
   }
 
   /// As ``finish()``: what waits is still delivered.
@@ -117,9 +122,10 @@ extension EventHub {
   /// Ends the hub: there will be no more events.
   ///
   /// Handlers that senders call are removed. Those with a buffer, and sequences, get what waits and
-  /// then end. Later subscribers end at once; later events are refused and counted. Finishing again
-  /// does nothing. If the order is total and somebody is delivering, subscribers end after the
-  /// events that were sent before, by whoever is delivering.
+  /// then end. Later subscribers get the replay, if the hub has one, and then end; later events are
+  /// refused and counted. Finishing again does nothing. If the hub has one order (see ``Ordering``)
+  /// and a sender is delivering, subscribers end after the events that were sent before, by that
+  /// sender.
   ///
   /// - Complexity: O(subscribers).
   public func finish() {
@@ -132,6 +138,18 @@ extension EventHub {
 
   func finishSubscribers() {
     for case let entry? in registry.snapshot() { finish(entry) }
+  }
+
+  /// Calls the handlers without a queue that have a buffer, as long as they have something in it and
+  /// no other thread is calling them.
+  func serveHandlers() {
+    guard kinds.hasHandlersWithBuffer else { return }
+    registry.visitEntries { _, entry, _ in
+      // SAFETY: the invocation holds the entry.
+      let entry = entry.takeUnretainedValue()
+      entry.inlineMailbox?.serve(entry)
+      return true
+    }
   }
 
   func finish(_ entry: Entry) {

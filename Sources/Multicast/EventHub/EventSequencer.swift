@@ -1,5 +1,10 @@
-/// Numbers events, keeps the newest, and delivers them one after the other if the order is to be
-/// total.
+/// Numbers events, keeps the newest, and delivers them one after the other: one order for all
+/// subscribers.
+///
+/// One sender at a time delivers. A sender that arrives in the meantime leaves its event, and goes.
+/// In a hub that replays every subscriber has a buffer, so delivering is appending, and the handlers
+/// that senders call are called afterwards: a slow one holds up the sender that calls it, and
+/// nothing else.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -9,13 +14,12 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
 
   /// What waits for its turn.
   private enum Turn {
-    case event(Event, number: UInt64, waiters: SendWaiterList?)
+    case event(Event, number: UInt64, sender: SendWaiterList?)
     /// The end of the hub.
     case end
   }
 
   private let replay: Int
-  private let isTotal: Bool
   /// Held while a number is given or the history is read. No user code runs inside.
   private let lock = Lock()
   private var nextNumber: UInt64 = 1
@@ -24,10 +28,12 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   /// Whether a thread is delivering the turns.
   private var isDelivering = false
 
-  init(replay: Int, isTotal: Bool) {
+  init(replay: Int) {
     self.replay = replay
-    self.isTotal = isTotal
   }
+
+  /// How many turns a sender delivers before it calls handlers.
+  private static var share: Int { 256 }
 }
 
 extension EventSequencer {
@@ -35,22 +41,33 @@ extension EventSequencer {
   var replays: Bool { replay > 0 }
 
   /// Sends `event` through `hub`, in its turn.
-  @usableFromInline
-  func send(_ event: Event, through hub: EventHub<Event>) -> Int {
-    guard isTotal else { return hub.deliver(event, number(event).number) }
-    let count = hub.registry.count
-    takeTurn(event, nil, hub)
-    return count
-  }
-
-  func send(_ event: Event, waiters: SendWaiterList, through hub: EventHub<Event>) {
-    guard isTotal else { return hub.deliver(event, number(event).number, waiters: waiters) }
-    takeTurn(event, waiters, hub)
+  ///
+  /// - Parameter sender: waits for room, if it can. It is told when the event was delivered.
+  /// - Returns: how many subscribers were reached, or, if another sender is delivering, how many
+  ///   subscriptions there are.
+  @usableFromInline @discardableResult
+  func send(
+    _ event: Event, sender: SendWaiterList? = nil, through hub: EventHub<Event>
+  ) -> Int {
+    let (number, forgotten, isNext, isOurs) = lock.withLock {
+      let (number, forgotten) = record(event)
+      let isNext = !isDelivering && turns.isEmpty
+      if !isNext { turns.append(.event(event, number: number, sender: sender)) }
+      defer { isDelivering = true }
+      return (number, forgotten, isNext, !isDelivering)
+    }
+    _ = forgotten  // It dies outside the lock.
+    var delivered: Int?
+    if isNext {
+      delivered = hub.deliver(event, number, sender: sender)
+      sender?.delivered()
+    }
+    if isOurs { deliverTurns(hub) }
+    return delivered ?? hub.registry.count
   }
 
   /// Ends `hub`, after the events that were sent before.
   func finish(_ hub: EventHub<Event>) {
-    guard isTotal else { return hub.finishSubscribers() }
     let isOurs = lock.withLock {
       turns.append(.end)
       defer { isDelivering = true }
@@ -68,15 +85,11 @@ extension EventSequencer {
     }
   }
 
-  /// Gives `event` a number and a place in the history.
+  /// Gives `event` a number and a place in the history. Inside the lock.
   ///
   /// - Returns: the number, and the event that has left the history, to be destroyed outside the
   ///   lock.
-  private func number(_ event: Event) -> (number: UInt64, forgotten: Event?) {
-    lock.withLock { numberLocked(event) }
-  }
-
-  private func numberLocked(_ event: Event) -> (number: UInt64, forgotten: Event?) {
+  private func record(_ event: Event) -> (number: UInt64, forgotten: Event?) {
     defer { nextNumber += 1 }
     guard replay > 0 else { return (nextNumber, nil) }
     let forgotten = history.count == replay ? history.popFirst() : nil
@@ -84,36 +97,45 @@ extension EventSequencer {
     return (nextNumber, forgotten)
   }
 
-  /// Queues `event`, and delivers what is queued unless somebody else is doing that.
-  private func takeTurn(_ event: Event, _ waiters: SendWaiterList?, _ hub: EventHub<Event>) {
-    let (isOurs, forgotten) = lock.withLock {
-      let (number, forgotten) = numberLocked(event)
-      turns.append(.event(event, number: number, waiters: waiters))
-      defer { isDelivering = true }
-      return (!isDelivering, forgotten)
-    }
-    _ = forgotten  // It dies outside the lock.
-    if isOurs { deliverTurns(hub) }
+  /// Delivers what waits, then has handlers called that have something in their buffers.
+  private func deliverTurns(_ hub: EventHub<Event>) {
+    repeat {
+      deliverShare(hub)
+      hub.serveHandlers()
+    } while resume()
   }
 
-  private func deliverTurns(_ hub: EventHub<Event>) {
-    while let turn = nextTurn() {
-      switch turn {
-      case .event(let event, let number, let waiters?):
-        hub.deliver(event, number, waiters: waiters)
-      case .event(let event, let number, nil):
-        _ = hub.deliver(event, number)
+  /// Delivers until nothing waits, or the share is used up. Then nobody is delivering.
+  private func deliverShare(_ hub: EventHub<Event>) {
+    for _ in 0..<Self.share {
+      switch nextTurn() {
+      case .event(let event, let number, let sender):
+        _ = hub.deliver(event, number, sender: sender)
+        sender?.delivered()
       case .end:
         hub.finishSubscribers()
+      case nil:
+        return
       }
     }
+    lock.withLock { isDelivering = false }
   }
 
+  /// - Returns: `nil` if nothing waits; then nobody is delivering.
   private func nextTurn() -> Turn? {
     lock.withLock {
       let turn = turns.popFirst()
       if turn == nil { isDelivering = false }
       return turn
+    }
+  }
+
+  /// Takes the role of the sender that delivers again, if something waits and the role is free.
+  private func resume() -> Bool {
+    lock.withLock {
+      guard !isDelivering, !turns.isEmpty else { return false }
+      isDelivering = true
+      return true
     }
   }
 }

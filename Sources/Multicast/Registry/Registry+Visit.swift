@@ -14,7 +14,7 @@ extension Registry {
   func visit<Value, E>(
     _: Value.Type, _ body: (Value) throws(E) -> Bool
   ) throws(E) {
-    try visitEntries { (visit: inout Visit, entry: Unmanaged<Entry>) throws(E) -> Bool in
+    try visitEntries { (visit: inout Visit, entry: Unmanaged<Entry>, _: Pass) throws(E) -> Bool in
       try visit.pass(entry, to: body)
     }
   }
@@ -32,7 +32,7 @@ extension Registry {
   ) -> Int {
     var delivered = 0
     var call: Parcel?
-    visitEntries { visit, entry in
+    visitEntries { visit, entry, _ in
       if let mailbox = entry.head.pointee.mailbox {
         if call == nil { call = Parcel(call: later) }
         if visit.enqueue(call!, for: entry, in: mailbox) { delivered += 1 }
@@ -46,10 +46,16 @@ extension Registry {
     return delivered
   }
 
-  /// Runs `step` for each entry, in order, until it returns `false`.
+  /// Runs `step` for each entry, in order, until it returns `false`; in each pass for the same
+  /// entries.
+  ///
+  /// - Parameters:
+  ///   - passes: the number of passes. Read when the entries are known.
+  ///   - step: what to do with an entry.
   @inlinable @inline(__always)
   func visitEntries<E>(
-    _ step: (inout Visit, Unmanaged<Entry>) throws(E) -> Bool
+    passes: @autoclosure () -> Int = 1,
+    _ step: (inout Visit, Unmanaged<Entry>, Pass) throws(E) -> Bool
   ) throws(E) {
     var visit = Visit(ThreadRecord.current)
     if let published {
@@ -69,16 +75,19 @@ extension Registry {
         published._withUnsafeGuaranteedRef { $0.current.load(ordering: .sequentiallyConsistent) })
       perturb()
       let count = list.header.pointee.count.load(ordering: .acquiring)
-      var slot = list.slots
-      let end = slot + count
-      while slot != end {
-        SlotList.prefetch(slot)
-        // Sequentially consistent: as above.
-        if let entry = slot.pointee.load(ordering: .sequentiallyConsistent) {
-          perturb()
-          guard try step(&visit, entry) else { return }
+      let passes = passes()
+      for pass in 0..<passes {
+        var slot = list.slots
+        let end = slot + count
+        while slot != end {
+          SlotList.prefetch(slot)
+          // Sequentially consistent: as above.
+          if let entry = slot.pointee.load(ordering: .sequentiallyConsistent) {
+            perturb()
+            guard try step(&visit, entry, Pass(pass, of: passes)) else { return }
+          }
+          slot += 1
         }
-        slot += 1
       }
     } else {
       let entries = snapshot()
@@ -86,12 +95,29 @@ extension Registry {
         visit.end()
         if visit.sawDead { pruneAfterVisit() }
       }
-      for entry in entries {
-        guard let entry else { continue }
-        defer { withExtendedLifetime(entry) {} }
-        guard try step(&visit, .passUnretained(entry)) else { return }
+      let passes = passes()
+      for pass in 0..<passes {
+        for entry in entries {
+          guard let entry else { continue }
+          defer { withExtendedLifetime(entry) {} }
+          guard try step(&visit, .passUnretained(entry), Pass(pass, of: passes)) else { return }
+        }
       }
     }
+  }
+}
+
+/// One of the passes of an invocation over the same entries.
+@usableFromInline
+struct Pass {
+  /// Counted from zero.
+  @usableFromInline let index: Int
+  @usableFromInline let count: Int
+
+  @inlinable @inline(__always)
+  init(_ index: Int, of count: Int) {
+    self.index = index
+    self.count = count
   }
 }
 

@@ -89,6 +89,51 @@ struct OrderingTests {
     withExtendedLifetime(subscriptions) {}
   }
 
+  @Test(
+    "perSender: what a handler sends comes behind the current event in every buffer",
+    arguments: StorageStrategy.allCases)
+  func reentrantBuffers(_ storage: StorageStrategy) async {
+    let hub = EventHub<Int>(storage: storage)
+    let queued = Journal()
+    let queue = DispatchQueue(label: "queue")
+    let before = hub.events()
+    let subscriptions = [
+      hub.subscribe { [weak hub] event in if event < 3 { hub?.send(event + 1) } },
+      hub.subscribe(on: queue) { queued.record($0) },
+    ]
+    let behind = hub.events()
+    #expect(hub.send(0) == 4)
+    hub.finish()
+    for sequence in [before, behind] {
+      var received: [Int] = []
+      for await event in sequence { received.append(event) }
+      #expect(received == [0, 1, 2, 3])
+    }
+    await eventually { queued.entries == [0, 1, 2, 3] }
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test(
+    "perSender: one that subscribes during a send does not get the event",
+    arguments: StorageStrategy.allCases)
+  func subscribingDuringASend(_ storage: StorageStrategy) async {
+    let hub = EventHub<Int>(storage: storage)
+    let late = Journal()
+    let handles = Holder<[Subscription]>([])
+    // The filter runs while the event goes into the buffers, before handlers are called.
+    let sequence = hub.events { [weak hub] event in
+      if event == 0, let hub { handles.value!.append(hub.subscribe { late.record($0) }) }
+      return true
+    }
+    let first = hub.subscribe { _ in }
+    #expect(hub.send(0) == 2)
+    #expect(late.entries == [])
+    hub.send(1)
+    #expect(late.entries == [1])
+    handles.value = nil
+    withExtendedLifetime((first, sequence)) {}
+  }
+
   @Test("total: no sender waits for a handler of another thread")
   func totalDoesNotBlock() {
     let hub = EventHub<Int>(ordering: .total)
