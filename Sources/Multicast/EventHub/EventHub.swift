@@ -22,9 +22,12 @@ public enum Ordering: Sendable, Hashable, CaseIterable {
 ///
 /// let subscription = prices.subscribe { price in chart.add(price) }
 /// let sequence = prices.events(buffering: .bounded(100, whenFull: .dropOldest))
-/// Task { for await price in sequence { await store(price) } }
+/// let storing = Task { for await price in sequence { await store(price) } }
 ///
 /// prices.send(Price(42))   // from any thread; synchronous; returns the number of subscribers
+///
+/// prices.finish()          // the sequence ends after what waits
+/// await storing.value      // on return, everything is stored
 /// ```
 ///
 /// A hub does not transform, merge or share sequences: its sequences are ordinary ones, for which

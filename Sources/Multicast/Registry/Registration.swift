@@ -34,7 +34,8 @@ extension Registration {
   /// called by the sender.
   public var statistics: DeliveryStatistics? { handle.statistics }
 
-  /// Ends the registration. Cancelling again does nothing.
+  /// Ends the registration. Cancelling again does nothing. Calls that wait on the delegate's queue
+  /// are discarded; see ``MulticastDelegate/flush()`` for how to let them run before.
   ///
   /// It never waits for a callback: one that had passed its check on another thread may still be
   /// running, and end later. See ``cancelAndWait()`` for the promise that none is.

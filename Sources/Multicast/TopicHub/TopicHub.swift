@@ -7,6 +7,7 @@ public import Synchronization
 /// let rooms = TopicHub<String, Message>()
 /// let messages = rooms.events(for: "swift")
 /// rooms.send(message, to: "swift")
+/// for await message in messages { show(message) }
 /// ```
 ///
 /// It does not keep events for topics without subscribers, so it does not replay.
