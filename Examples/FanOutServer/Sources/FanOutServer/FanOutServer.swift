@@ -63,7 +63,7 @@ enum Main {
         print(FanOutServer.fullMessage(for: error))
       } else {
         let message = FanOutServer.message(for: error).prefix { !$0.isNewline }
-        writeLine("fan-out-server: \(message)", to: STDERR_FILENO)
+        writeLine("fan-out-server: \(withoutPasswords(message))", to: STDERR_FILENO)
       }
       exit(code.rawValue)
     }
@@ -77,6 +77,17 @@ struct Failure: Error, CustomStringConvertible {
   init(_ description: String) {
     self.description = description
   }
+}
+
+/// Leaves out of `message` what may be the password of an address: in each word all between the
+/// first colon and the last `@`. An error may quote an argument that was misplaced.
+private func withoutPasswords(_ message: Substring) -> String {
+  message.split(separator: " ", omittingEmptySubsequences: false).map { word in
+    guard let at = word.lastIndex(of: "@"), let colon = word[..<at].firstIndex(of: ":") else {
+      return String(word)
+    }
+    return "\(word[...colon])…\(word[at...])"
+  }.joined(separator: " ")
 }
 
 /// Writes `line` at once.

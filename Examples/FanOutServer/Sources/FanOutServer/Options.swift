@@ -15,7 +15,8 @@ struct Options: ParsableArguments {
   @Option(help: "Characters that the name of a topic may have.") var maxTopicLength = 128
   @Option(help: "Connections at a time. 20000, or as many as the system allows.")
   var maxConnections: Int?
-  @Option(help: "Milliseconds that a stream collects events after it has sent some.")
+  @Option(
+    help: "Milliseconds that the streams of an event loop collect events after one has sent some.")
   var linger = 40.0
   @Option(help: "Seconds between heartbeats on a quiet stream.") var heartbeat = 15.0
   @Option(help: "Milliseconds that a client is to wait before it comes back.") var retry = 2000

@@ -12,8 +12,8 @@ struct RelayOptions: ParsableArguments {
     help: """
       NATS server, as nats://host:port, through which servers share their topics; several of one \
       cluster with commas between.
-      """)
-  var relay: String?
+      """, transform: { Secret($0) })
+  var relay: Secret<String>?
   @Option(help: "Servers with the same one share their topics: the name of the stream in NATS.")
   var relayPrefix = "fanout"
 }

@@ -163,7 +163,7 @@
       var backoff = Backoff()
       var position: Position?
       // Those that were not tried yet, in any order.
-      var urls: [String] = []
+      var urls: [Secret<String>] = []
       while !Task.isCancelled {
         // Then the server is about to end, and another connection would only delay it.
         guard !publications.isGivenUp else {

@@ -1,4 +1,5 @@
 #if NATS
+  public import FanOutCore
   internal import FoundationEssentials
 
   /// Which broker servers share their topics through, and as what.
@@ -10,8 +11,8 @@
       case prefix(String)
     }
 
-    /// Those of one broker's servers: any that answers will do.
-    let urls: [String]
+    /// Those of one broker's servers: any that answers will do. Each may hold a password.
+    let urls: [Secret<String>]
     /// The name of the stream. Its subjects are this, a dot, and the name of a topic.
     let prefix: String
 
@@ -19,8 +20,9 @@
     ///   - urls: as `nats://host:port`, several with commas between; a user and a password may be in
     ///     each.
     ///   - prefix: servers with the same one share their topics.
-    public init(urls: String, prefix: String = "fanout") throws(Refusal) {
-      let list = urls.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    public init(urls: Secret<String>, prefix: String = "fanout") throws(Refusal) {
+      let list = urls.revealed.split(separator: ",", omittingEmptySubsequences: false).map(
+        String.init)
       for (index, url) in list.enumerated() {
         guard let parsed = URL(string: url), ["nats", "tls"].contains(parsed.scheme),
           parsed.host()?.isEmpty == false, (1...65_535).contains(parsed.port ?? 4222),
@@ -32,7 +34,7 @@
           || Character(UnicodeScalar(byte)).isASCIIAlphanumeric
       }
       guard isAllowed, (1...64).contains(prefix.utf8.count) else { throw .prefix(prefix) }
-      self.urls = list
+      self.urls = list.map { Secret($0) }
       self.prefix = prefix
     }
   }

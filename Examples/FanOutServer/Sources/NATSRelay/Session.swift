@@ -15,7 +15,7 @@
     /// Of the thread that reads.
     private var subscription: OpaquePointer?
 
-    init(_ url: String, prefix: String) throws(Trouble) {
+    init(_ url: Secret<String>, prefix: String) throws(Trouble) {
       subjects = Subjects(prefix: prefix)
       connection = try Self.connect(url)
       var context: OpaquePointer?
@@ -37,11 +37,12 @@
       natsConnection_Destroy(connection)
     }
 
-    private static func connect(_ url: String) throws(Trouble) -> OpaquePointer {
+    private static func connect(_ url: Secret<String>) throws(Trouble) -> OpaquePointer {
       var options: OpaquePointer?
       try Trouble.check(natsOptions_Create(&options))
       defer { natsOptions_Destroy(options) }
-      try Trouble.check(natsOptions_SetURL(options, url))
+      let isTaken = natsOptions_SetURL(options, url.revealed)
+      guard isTaken == NATS_OK else { throw Trouble(isTaken, with: url) }
       try Trouble.check(natsOptions_SetName(options, "fan-out-server"))
       try Trouble.check(natsOptions_SetAllowReconnect(options, false))
       try Trouble.check(natsOptions_SetTimeout(options, Limits.answer.milliseconds))
@@ -51,7 +52,7 @@
       try Trouble.check(natsOptions_SetMaxPingsOut(options, 2))
       var connection: OpaquePointer?
       let status = natsConnection_Connect(&connection, options)
-      guard status == NATS_OK, let connection else { throw Trouble(status) }
+      guard status == NATS_OK, let connection else { throw Trouble(status, with: url) }
       return connection
     }
 

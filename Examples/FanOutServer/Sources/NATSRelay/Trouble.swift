@@ -1,5 +1,7 @@
 #if NATS
   internal import CNATS
+  internal import FanOutCore
+  internal import Foundation
 
   /// What the C client says of a call that failed.
   struct Trouble: Error, CustomStringConvertible {
@@ -7,13 +9,26 @@
     let code: jsErrCode
     let description: String
 
-    init(_ status: natsStatus, _ code: jsErrCode = jsErrCode(0)) {
+    /// - Parameter url: what the call was given. Details that quote its user or password are left
+    ///   out.
+    init(_ status: natsStatus, _ code: jsErrCode = jsErrCode(0), with url: Secret<String>? = nil) {
       self.status = status
       self.code = code
       let general = String(cString: natsStatus_GetText(status))
       // SAFETY: a string of this thread, which made the call; it lives until the thread's next one.
       let detail = nats_GetLastError(nil).map { String(cString: $0) } ?? ""
-      description = detail.isEmpty || detail.hasSuffix(general) ? general : "\(general): \(detail)"
+      let isLeftOut =
+        detail.isEmpty || detail.hasSuffix(general)
+        || url.map { Self.credentials(in: $0.revealed).contains(where: detail.contains) } ?? false
+      description = isLeftOut ? general : "\(general): \(detail)"
+    }
+
+    /// The user and the password of `url`, each as it is written there and without escapes.
+    private static func credentials(in url: String) -> [String] {
+      guard let end = url.lastIndex(of: "@") else { return [] }
+      let start = url[..<end].firstRange(of: "://")?.upperBound ?? url.startIndex
+      let parts = url[start..<end].split { ":/@".contains($0) }.map(String.init)
+      return parts + parts.compactMap(\.removingPercentEncoding)
     }
 
     /// - Parameter description: why a session ends though no call has failed.

@@ -10,7 +10,7 @@
     private func withSession(_ body: (Session, Broker) async throws -> Void) async throws {
       let broker = try Broker()
       try await broker.start()
-      let settings = try RelaySettings(urls: broker.url)
+      let settings = try RelaySettings(urls: Secret(broker.url))
       var session: Session?
       try await eventually {
         session = try? Session(settings.urls[0], prefix: settings.prefix)

@@ -9,7 +9,7 @@ public struct Tokens: Sendable {
 
   public static let minimumLength = 16
 
-  private let tokens: [[UInt8]]
+  private let tokens: Secret<[[UInt8]]>
 
   /// - Parameter text: one token in each line; empty lines are skipped.
   public init(_ text: String) throws(Refusal) {
@@ -23,7 +23,7 @@ public struct Tokens: Sendable {
       tokens.append(token.reversed())
     }
     guard !tokens.isEmpty else { throw .none }
-    self.tokens = tokens
+    self.tokens = Secret(tokens)
   }
 
   /// Whether `candidate` is one of the tokens.
@@ -33,7 +33,7 @@ public struct Tokens: Sendable {
   func contain(_ candidate: some StringProtocol) -> Bool {
     let candidate = Array(candidate.utf8)
     var isFound = false
-    for token in tokens {
+    for token in tokens.revealed {
       let isSame = Self.isSame(token, candidate)
       isFound = isFound || isSame
     }

@@ -16,7 +16,8 @@ public struct Settings: Sendable {
   public var maxTopicLength = 128
   /// How many connections are served at a time. Others wait until one of them ends.
   public var maxConnections = 20_000
-  /// How long a stream collects events, after it has sent some, before it sends again.
+  /// How long the streams of an event loop collect events, after one of them has sent some, before
+  /// they send again.
   public var linger = TimeAmount.milliseconds(40)
   public var heartbeat = TimeAmount.seconds(15)
   /// How long a client is told to wait before it comes back.

@@ -6,7 +6,9 @@ internal import NIOCore
 /// An event wakes a thousand tasks at once. They run together, and what they have written is
 /// flushed after them. Then the lane lingers: until the next batch, more events may come to the
 /// hub, where another one for a task that is to run anyway costs next to nothing, and goes to the
-/// socket with the others. A lane that has been quiet runs at once.
+/// socket with the others. A lane that has been quiet for that long runs at once. The
+/// pause belongs to the lane: a stream that has been quiet waits too if another one of its lane has
+/// not been.
 final class LaneExecutor: TaskExecutor, @unchecked Sendable {
   // Sendable: `jobs` is touched inside `lock` alone, the rest on the event loop alone.
 

@@ -8,19 +8,29 @@
   actor Broker {
     nonisolated let port: Int
     private let folder: URL
+    private let credentials: (user: String, password: String)?
     private var child: Child?
 
-    init() throws {
+    /// - Parameter credentials: what clients have to show.
+    init(credentials: (user: String, password: String)? = nil) throws {
+      self.credentials = credentials
       port = try freePort()
       folder = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
     }
 
-    nonisolated var url: String { "nats://127.0.0.1:\(port)" }
+    nonisolated var url: String { url(password: nil) }
+
+    /// - Parameter password: another one than the right one.
+    nonisolated func url(password: String?) -> String {
+      let shown = credentials.map { "\($0.user):\(password ?? $0.password)@" } ?? ""
+      return "nats://\(shown)127.0.0.1:\(port)"
+    }
 
     func start() throws {
       child = try Child(
         Child.path(of: "nats-server"),
-        ["--addr", "127.0.0.1", "--port", "\(port)", "--jetstream", "--store_dir", folder.path()])
+        ["--addr", "127.0.0.1", "--port", "\(port)", "--jetstream", "--store_dir", folder.path()]
+          + (credentials.map { ["--user", $0.user, "--pass", $0.password] } ?? []))
     }
 
     func kill() {

@@ -6,12 +6,15 @@
   struct Child: Sendable {
     private let process: Process
 
-    init(_ program: String, _ arguments: [String]) throws {
+    /// - Parameter output: where to write what it says.
+    init(
+      _ program: String, _ arguments: [String], output: FileHandle = .nullDevice
+    ) throws {
       process = Process()
       process.executableURL = URL(filePath: program)
       process.arguments = arguments
-      process.standardOutput = FileHandle.nullDevice
-      process.standardError = FileHandle.nullDevice
+      process.standardOutput = output
+      process.standardError = output
       try process.run()
     }
 
@@ -22,6 +25,9 @@
     }
 
     func terminate() { send(SIGTERM) }
+
+    /// Waits until it has ended.
+    func wait() { process.waitUntilExit() }
 
     /// Stops it, and waits until it stands.
     func pause() {

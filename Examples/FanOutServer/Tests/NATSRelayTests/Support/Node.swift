@@ -1,5 +1,6 @@
 #if NATS
   import AsyncHTTPClient
+  import Foundation
   import NIOCore
   import NIOHTTP1
   import NIOPosix
@@ -17,7 +18,11 @@
     private let child: Child
     private let client: HTTPClient
 
-    init(_ broker: Broker, _ client: HTTPClient, urls: String? = nil) throws {
+    /// - Parameter output: where to write what it says.
+    init(
+      _ broker: Broker, _ client: HTTPClient, urls: String? = nil, options: [String] = [],
+      output: FileHandle = .nullDevice
+    ) throws {
       port = try freePort()
       self.client = client
       child = try Child(
@@ -26,13 +31,16 @@
           "--port", "\(port)", "--relay", urls ?? broker.url, "--buffer", "100000", "--history",
           "100000",
           "--max-event-bytes", "4000000",
-        ])
+        ] + options, output: output)
     }
 
     func kill() { child.kill() }
 
     /// Lets it end in order.
     func terminate() { child.terminate() }
+
+    /// Waits until it has ended.
+    func wait() { child.wait() }
 
     func pause() { child.pause() }
 
