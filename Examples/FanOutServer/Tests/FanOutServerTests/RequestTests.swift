@@ -37,6 +37,23 @@ import Testing
     }
   }
 
+  /// A body would be taken for the answer to the next request.
+  @Test(arguments: ["/nothing", "/topics/a/events", "/topics", "/health"])
+  func anAnswerToHeadHasNoBody(_ path: String) async throws {
+    var settings = Settings()
+    settings.subscribeTokens = try Tokens("0123456789abcdef")
+    try await RunningServer.with(settings) { server in
+      for origin in ["", "Origin: https://evil.example\r\n"] {
+        let client = try await RawClient.connect(port: server.port)
+        try await client.send("HEAD \(path) HTTP/1.1\r\nHost: a\r\n\(origin)\r\n")
+        try await client.send("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let answers = try await client.readAll()
+        #expect(answers.ranges(of: "HTTP/1.1 ").count == 2)
+        #expect(!answers.contains("{"), "\(answers)")
+      }
+    }
+  }
+
   @Test func topicsAreListedByName() async throws {
     try await RunningServer.with { server in
       #expect(try await server.request("GET", "/topics").body == "[]\n")

@@ -25,6 +25,12 @@ struct Routes: HTTPResponder {
 
 extension Routes {
   func respond(to request: Request, context: Context) async throws -> Response {
+    let response = await response(to: request, context)
+    // A client would take a body, a refusal's too, for the answer to its next request.
+    return request.method == .head ? response.createHeadResponse() : response
+  }
+
+  private func response(to request: Request, _ context: Context) async -> Response {
     do throws(Refusal) {
       try access.checkHost(request.head)
       let origin = try access.checkOrigin(request.head)
@@ -53,8 +59,7 @@ extension Routes {
       throw Refusal(.methodNotAllowed, "this path takes \(allowed)", [.allow: allowed])
     }
     let query = target.dropFirst().first
-    let response = try await answer(route, query, request, context)
-    return request.method == .head ? response.createHeadResponse() : response
+    return try await answer(route, query, request, context)
   }
 
   private func answer(
