@@ -5,7 +5,8 @@
 public enum QueueBuffering: Sendable, Hashable {
   /// As many as there is memory. The default: no call is lost.
   case unbounded
-  /// At most so many, at least one. A call too many drops another, and is counted.
+  /// At most so many, at least one. If there is one too many, one is dropped, and counted: see
+  /// ``Drop``.
   case bounded(Int, whenFull: Drop)
   /// At most one: a new call takes the place of one that waits. As `bounded(1, whenFull:
   /// .dropOldest)`.

@@ -1,9 +1,10 @@
 /// The events of a hub as an asynchronous sequence: what `events` returns.
 ///
 /// The subscription begins with `events`. The first iterator takes it over, and it ends when the
-/// iterator is dropped, when its task is cancelled, when the hub finishes and what waits was
-/// delivered, or, if there never was an iterator, when the sequence is abandoned. An iterator after
-/// the first begins a subscription of its own, with the replay and the events from then on.
+/// iterator is dropped, when its task is cancelled, when the hub finishes or the sequence is
+/// disconnected for slowness, and what waits was delivered, or, if there never was an iterator,
+/// when the sequence is abandoned. An iterator after the first begins a subscription of its own,
+/// with the replay and the events from then on.
 ///
 /// ## Thread safety
 /// The sequence may be handed around. An iterator belongs to one task at a time.

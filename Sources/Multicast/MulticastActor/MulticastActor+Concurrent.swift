@@ -8,10 +8,11 @@ extension MulticastActor {
   /// }
   /// ```
   ///
-  /// Each delegate is called in a child task on the global pool. One failure does not stop the
-  /// rest. The delegates are those that are registered at the beginning; one that is removed or
-  /// dies before its child begins is not called and has no result. Cancellation of the calling task
-  /// reaches every child; each delegate is called all the same.
+  /// Each delegate is called in a child task, on the global pool or on the task executor that the
+  /// caller prefers. One failure does not stop the rest. The delegates are those that are
+  /// registered at the beginning; one that is removed or dies before its child begins is not called
+  /// and has no result. Cancellation of the calling task reaches every child; each delegate is
+  /// called all the same.
   ///
   /// When the time is over, the children that have not ended are cancelled, those that have not
   /// begun do not call, and the result of both is ``DeliveryTimedOut``, whatever a late one

@@ -62,7 +62,7 @@ public actor MulticastActor<Delegate: Sendable> {
   ///
   /// Where `DispatchSerialQueue` is an executor (on Apple's platforms) it can be given here.
   /// Otherwise as ``init(storage:duplicates:serialized:)``. The children of a concurrent invocation
-  /// run on the global pool.
+  /// do not run on it, see ``invokeConcurrently(limit:timeout:clock:_:)``.
   public init(
     storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignored,
     serialized: Bool = false, executor: any SerialExecutor

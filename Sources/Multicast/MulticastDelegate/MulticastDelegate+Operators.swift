@@ -11,7 +11,7 @@ extension MulticastDelegate {
 
   /// Calls `body` with each delegate, as ``invoke(_:)``.
   ///
-  /// - Returns: how many delegates were called.
+  /// - Returns: how many delegates were called or have the call enqueued.
   @inlinable @discardableResult
   public static func ~> (
     hub: MulticastDelegate, body: @escaping @Sendable (Delegate) -> Void

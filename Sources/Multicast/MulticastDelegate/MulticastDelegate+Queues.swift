@@ -7,7 +7,7 @@ extension MulticastDelegate where Delegate: Sendable {
   /// The calls for this delegate run one after the other and in the order of each sender, even if
   /// the queue is concurrent. A burst of calls occupies the queue with one block, and not with one
   /// for each call; after 64 calls the block goes to the end of the queue. The registration keeps
-  /// the queue as long as it lasts.
+  /// the queue as long as it lasts, and so does a handle of it as long as that is kept.
   ///
   /// A delegate of the main actor goes like this:
   /// ```swift
@@ -30,7 +30,7 @@ extension MulticastDelegate where Delegate: Sendable {
   /// - Returns: a handle to end the registration, with ``Registration/statistics``. If the delegate
   ///   is registered already, see ``DuplicatePolicy``.
   /// - Precondition: as for ``add(_:ownership:)``; a limit of `buffering` is at least 1.
-  /// - Complexity: amortised O(1).
+  /// - Complexity: as for ``add(_:ownership:)``.
   @discardableResult
   public func add(
     _ delegate: Delegate, ownership: Ownership = .weak, on queue: DispatchQueue,

@@ -15,9 +15,9 @@
 /// an actor. Delegates are recognised by identity, never by `==`. Value types can be added with
 /// `ownership: .strong`; they have no identity, so only their ``Registration`` removes them.
 ///
-/// It does not hand delegates over for keeping, it does not call anybody later, and it does not
-/// catch what a delegate throws: see `forEach(_:)`, ``results(_:)`` and ``invoke(_:)`` for the
-/// ways to call.
+/// `forEach(_:)` calls on the calling thread and stops at an error; ``results(_:)`` collects the
+/// errors with the answers; ``invoke(_:)`` calls each delegate in its own context, which for one
+/// with a queue is later.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a callback and from a `deinit`,
@@ -68,7 +68,8 @@ extension MulticastDelegate {
   ///   delegate is registered already, see ``DuplicatePolicy``.
   /// - Precondition: `delegate` is an instance of a class if `ownership` is `.weak`. A value type
   ///   would be lost at once.
-  /// - Complexity: amortised O(1).
+  /// - Complexity: amortised O(1). With a strategy of which an invocation retains the list,
+  ///   O(`count`) while one holds it.
   @discardableResult
   public func add(_ delegate: Delegate, ownership: Ownership = .weak) -> Registration<Delegate> {
     Registration(registry.add(delegate, ownership: ownership))

@@ -12,8 +12,9 @@ public enum StorageStrategy: String, Sendable, Hashable, CaseIterable {
   case readerWriterLock
   /// As `copyOnWrite`, on a concurrent `DispatchQueue` where changes are barriers.
   case barrierQueue
-  /// A published list, guarded by striped reader counters. An invocation takes no lock, retains
-  /// nothing but a weak delegate for its call, and, apart from the reference count of such a
-  /// delegate, writes no cache line that another thread's invocation goes on writing. The default.
+  /// A published list, guarded by striped reader counters. An invocation takes no lock but that of
+  /// a delegate's buffer, retains nothing but a weak delegate for its call, and, apart from the
+  /// reference count of such a delegate, writes no cache line that another thread's invocation goes
+  /// on writing. The default.
   case waitFree
 }
