@@ -28,7 +28,8 @@
       "nats://Q1:Q2@Q3:Q4@", "nats://Q1:Q2:Q%41Q@", "tls://Q1@", "nats://Q1/Q2:Q3@", "Q1:Q2@",
     ])
     func troubleDoesNotQuoteCredentials(_ start: String) throws {
-      for host in ["localhost:99999", "localhost:x", ":1", "no host", "no-host.invalid"] {
+      // The library quotes a port that is no number.
+      for host in ["localhost:Q1", "localhost:99999", ":1", "no host", "no-host.invalid"] {
         let trouble = try #require(throws: Trouble.self) {
           _ = try Session(Secret(start + host), prefix: "p")
         }
