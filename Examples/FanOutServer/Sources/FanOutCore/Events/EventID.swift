@@ -3,5 +3,6 @@
 ///
 /// A server that assigns ids itself begins at the microseconds since 1970: after a restart, ids are
 /// higher than those of the life before, and a client that comes back with one of those is told
-/// that it has missed events. With a relay, ids are the sequence numbers of the broker.
+/// that it has missed events. That needs a clock that was not set back, and no more than a million
+/// events per second. With a relay, ids are the sequence numbers of the broker.
 public typealias EventID = UInt64
