@@ -1,5 +1,5 @@
-// What Swift cannot say by itself: three entry points of the Swift runtime, a thread-local pointer,
-// and the two halves of an asymmetric memory barrier. Nothing else is written in C.
+// What Swift cannot say by itself: four entry points of the Swift runtime, a thread-local pointer,
+// and barriers of memory. Nothing else is written in C.
 
 #ifndef CMULTICAST_H
 #define CMULTICAST_H
@@ -24,6 +24,10 @@ extern void *_Nonnull swift_unownedRetain(void *_Nonnull object);
 
 /// Gives an unowned reference back.
 extern void swift_unownedRelease(void *_Nonnull object);
+
+/// Whether the deinitialisation of a native Swift object has begun. Retains nothing. The caller
+/// holds an unowned reference. It orders nothing: see `cmulticast_fence_acquire`.
+extern bool swift_isDeallocating(void *_Nonnull object);
 
 // --- A pointer for each thread ---------------------------------------------------------------
 
@@ -60,6 +64,13 @@ static inline void cmulticast_barrier_light(bool is_fence) {
     atomic_signal_fence(memory_order_seq_cst);
   }
 }
+
+// --- An acquire fence --------------------------------------------------------------------------
+
+/// What is read after this is not older than what was read before it. The runtime reads the
+/// reference count of an object relaxed: a thread that has found an object dead needs the fence
+/// before it reads what was written before the object died.
+static inline void cmulticast_fence_acquire(void) { atomic_thread_fence(memory_order_acquire); }
 
 // --- Memory -----------------------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
 #if canImport(ObjectiveC) || MULTICAST_PORTABLE_WEAK
 
+  internal import CMulticast
+
   /// A weak reference in one trivial word: the portable form, over `weak`.
   ///
   /// It is used where objects may be those of Objective-C, and wherever
@@ -49,6 +51,20 @@
       // SAFETY: the entry that holds this reference is held by the caller, so the box lives.
       guard let object = box._withUnsafeGuaranteedRef({ $0.object }) else { return nil }
       return .passRetained(object)
+    }
+
+    /// Whether the deinitialisation of the object has begun. If so, what was written before its
+    /// last release is visible.
+    ///
+    /// This may make the caller its last owner for a moment, and so run its `deinit`: never call
+    /// it inside a critical section.
+    var isDead: Bool {
+      guard let object = promote() else {
+        cmulticast_fence_acquire()
+        return true
+      }
+      object.release()
+      return false
     }
 
     /// Gives the reference back. It must not be used afterwards.
@@ -106,20 +122,19 @@
       return .fromOpaque(retained)
     }
 
+    /// Whether the deinitialisation of the object has begun. If so, what was written before its
+    /// last release is visible.
+    ///
+    /// It retains nothing, so it never makes the caller the last owner. (The portable form does.)
+    var isDead: Bool {
+      // SAFETY: as for `promote`.
+      guard swift_isDeallocating(object) else { return false }
+      cmulticast_fence_acquire()
+      return true
+    }
+
     /// Gives the reference back. It must not be used afterwards.
     func destroy() { swift_unownedRelease(object) }
   }
 
 #endif
-
-extension WeakReference {
-  /// Whether the deinitialisation of the object has begun.
-  ///
-  /// This may make the caller its last owner for a moment, and so run its `deinit`: never call it
-  /// inside a critical section.
-  var isDead: Bool {
-    guard let object = promote() else { return true }
-    object.release()
-    return false
-  }
-}

@@ -52,7 +52,6 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
       }
     }
     visit.end()
-    if visit.sawDead { markDead() }
     let (effects, isExhausted) = lock.withLock { finishTaken(delivered: delivered) }
     finish(effects)
     if isExhausted { whenExhausted?(entry) }

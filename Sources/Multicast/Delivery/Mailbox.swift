@@ -17,9 +17,9 @@ class Mailbox: @unchecked Sendable {
   /// Counts what is lost here for a whole hub.
   private let losses: LossCounter?
 
-  /// Whether a delivery found the delegate dead. The next invocation prunes.
-  // Relaxed everywhere: it is a hint, nothing is read on the strength of it.
-  private let dead = Atomic(false)
+  /// How many threads are inside a callback of this mailbox and block there in a flush.
+  // Sequentially consistent everywhere: see `Registry.flush(timeout:)`.
+  private let blockedFlushes = Atomic<Int>(0)
 
   init(_ backlog: Backlog, losses: LossCounter? = nil) {
     self.backlog = backlog
@@ -72,10 +72,6 @@ class Mailbox: @unchecked Sendable {
     perform(effects, for: entry)
     withExtendedLifetime(discarded) {}  // It dies here, outside the lock.
   }
-
-  final var isDead: Bool { dead.load(ordering: .relaxed) }
-
-  final func markDead() { dead.store(true, ordering: .relaxed) }
 
   /// What became of the parcels so far.
   final var statistics: DeliveryStatistics {

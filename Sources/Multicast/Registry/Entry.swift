@@ -249,7 +249,8 @@ extension Entry {
 extension Entry {
   /// Whether the entry was not removed and its target has not begun to die.
   ///
-  /// Never call it inside a critical section: it may become the last owner of the target.
+  /// With portable weak references it may become the last owner of the target: never call it
+  /// inside a critical section.
   var isLive: Bool {
     // Acquiring: pairs with whoever removed the entry.
     guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return false }

@@ -27,8 +27,13 @@ final class EntryHandle: Sendable {
 
   /// The entry, or `nil` if it was removed and no reader has it any more.
   var entry: Entry? {
+    guard let entry = swift_tryRetain(reference) else {
+      // What was written before the entry was removed is read after this: whether the hub finished.
+      cmulticast_fence_acquire()
+      return nil
+    }
     // SAFETY: try-retain has retained the entry for us.
-    swift_tryRetain(reference).map { Unmanaged<Entry>.fromOpaque($0).takeRetainedValue() }
+    return Unmanaged<Entry>.fromOpaque(entry).takeRetainedValue()
   }
 }
 

@@ -13,8 +13,8 @@
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the callback itself. The handle
 /// is `Sendable` where `Delegate` is: ending a registration can destroy the delegate on the calling
-/// thread, and asking ``isActive`` can hold it for a moment and thus make that thread its last
-/// owner. A delegate that must not leave its thread must not die on another one either.
+/// thread (and with portable weak references reading ``isActive`` can, too). A delegate that must not
+/// leave its thread must not die on another one either.
 public struct Registration<Delegate> {
   let handle: EntryHandle
 

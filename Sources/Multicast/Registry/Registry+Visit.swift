@@ -187,10 +187,9 @@ struct Visit {
     return try body(head)
   }
 
-  /// Puts `call` into the mailbox of `entry` if the entry is still active.
+  /// Puts `call` into the mailbox of `entry` if the entry is still active and its target alive.
   ///
-  /// The target is looked at when its turn has come. If an earlier one has found it dead, nothing
-  /// is enqueued.
+  /// Whether the target is alive is checked again when the turn of the call has come.
   ///
   /// - Returns: whether it was enqueued.
   @usableFromInline
@@ -203,13 +202,11 @@ struct Visit {
     frame.pointee.store(nil, ordering: .releasing)
     let state = head.pointee.state.load(ordering: .acquiring)  // As in `pass`.
     guard EntryHead.isActive(state) else { return false }
-    // SAFETY: the entry is held by the read section or the snapshot, and it owns the mailbox.
-    return mailbox._withUnsafeGuaranteedRef { mailbox in
-      guard !mailbox.isDead else {
-        sawDead = true
-        return false
-      }
-      return mailbox.enqueue(call, for: entry)
+    if state == EntryHead.activeWeak && WeakReference(word: head.pointee.target).isDead {
+      sawDead = true
+      return false
     }
+    // SAFETY: the entry is held by the read section or the snapshot, and it owns the mailbox.
+    return mailbox._withUnsafeGuaranteedRef { $0.enqueue(call, for: entry) }
   }
 }

@@ -137,8 +137,8 @@ extension Registry {
 
   /// Removes the entries whose delegate is gone.
   ///
-  /// The dead are looked for outside the lock, because looking may make this thread the last owner
-  /// of a delegate.
+  /// The dead are searched for outside the lock, because with portable weak references the search
+  /// may make this thread the last owner of a delegate.
   ///
   /// - Parameter waiting: whether to wait for the lock of the storage if it is taken.
   /// - Returns: how many were removed.

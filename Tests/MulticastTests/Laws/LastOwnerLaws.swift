@@ -1,0 +1,74 @@
+#if canImport(Glibc) && !MULTICAST_PORTABLE_WEAK
+
+  import Glibc
+  import Multicast
+  import MulticastTestSupport
+  import Synchronization
+  import Testing
+
+  @Suite("Reading whether a weak delegate is alive never makes the reader its last owner")
+  struct LastOwnerLaws {
+    @Test("isActive and prune, against the last release", arguments: [false, true])
+    func readersNeverDestroy(hasSideTable: Bool) {
+      let tracker = LifetimeTracker()
+      let elsewhere = Counter()
+      let (rounds, count) = (100, 1_000)
+      let outcomes = race(
+        rounds: rounds,
+        setUp: { Delegates(count, hasSideTable: hasSideTable, tracker, elsewhere) },
+        actors: [
+          { $0.drop() },
+          { state in for registration in state.registrations { _ = registration.isActive } },
+          { state in for _ in 0..<20 { state.hub.prune() } },
+        ],
+        outcome: { state in
+          state.hub.prune()
+          return state.hub.isEmpty && !state.registrations.contains { $0.isActive }
+        })
+      #expect(outcomes == [true: rounds])
+      #expect(elsewhere.value == 0, "a reader has run a deinit")
+      #expect(tracker.created == rounds * count)
+      #expect(tracker.live == 0)
+    }
+  }
+
+  /// The delegates of one round, which the thread that drops them is to destroy.
+  private final class Delegates: @unchecked Sendable {
+    // Sendable: `objects` and `observers` are changed by one actor alone; the rest never changes.
+    let hub = MulticastDelegate<any Observing>()
+    let registrations: [Registration]
+    private var objects: [ActingObserver?]
+    private let dropping = DroppingThread()
+    private var observers: [WeakObserver] = []
+
+    init(_ count: Int, hasSideTable: Bool, _ tracker: LifetimeTracker, _ elsewhere: Counter) {
+      let dropping = dropping
+      objects = (0..<count).map { _ in
+        ActingObserver(
+          tracker: tracker, onDeinit: { if !dropping.isCurrent { elsewhere.add(1) } })
+      }
+      let hub = hub
+      registrations = objects.map { hub.add($0!) }
+      if hasSideTable { observers = objects.map { WeakObserver(object: $0) } }
+    }
+
+    func drop() {
+      dropping.begin()
+      for index in objects.indices { objects[index] = nil }
+    }
+  }
+
+  private struct WeakObserver {
+    weak var object: ActingObserver?
+  }
+
+  /// Which thread drops the objects.
+  private final class DroppingThread: Sendable {
+    private let thread = Atomic<UInt>(0)
+
+    func begin() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
+
+    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+  }
+
+#endif
