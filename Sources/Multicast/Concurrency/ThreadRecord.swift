@@ -219,6 +219,20 @@ extension ThreadRecord {
       // Acquiring: what the callback did happened before this, if its frame is gone.
       where record.pointee.frames[index].load(ordering: .acquiring) == entry { return true }
       candidate = record.pointee.next
+  /// The entries that the calling thread is inside, of which it may be inside one several times.
+  static var callsOfThisThread: [UnsafeRawPointer] {
+    var calls: [UnsafeRawPointer] = []
+    var candidate = newestOfThisThread
+    while let record = candidate {
+      for index in 0..<record.pointee.depth {
+        // Relaxed: our own frame.
+        if let call = record.pointee.frames[index].load(ordering: .relaxed) { calls.append(call) }
+      }
+      candidate = record.pointee.sibling
+    }
+    return calls
+  }
+
     }
     return false
   }

@@ -83,6 +83,14 @@ class Mailbox: @unchecked Sendable {
     lock.withLock { backlog.flush(latch) }
   }
 
+  /// Whether a callback of this mailbox blocks its thread in a flush.
+  final var isBlockedInFlush: Bool { blockedFlushes.load(ordering: .sequentiallyConsistent) > 0 }
+
+  /// A thread inside a callback of this mailbox begins to flush, or ends.
+  final func noteBlockedFlushes(_ difference: Int) {
+    blockedFlushes.add(difference, ordering: .sequentiallyConsistent)
+  }
+
   /// The registration of `entry`, whose mailbox this is, has ended: discards what waits, now and in
   /// future.
   func cancel(_ entry: Entry) {

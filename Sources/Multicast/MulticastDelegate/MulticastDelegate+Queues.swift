@@ -56,8 +56,10 @@ extension MulticastDelegate where Delegate: Sendable {
   /// its delegate was removed or has died, or until `timeout` has passed.
   ///
   /// Called from inside a callback on a queue, it does not wait for the delegate that is being
-  /// called: that one cannot go on before this returns. Others on the same serial queue cannot
-  /// either, so then the time runs out.
+  /// called: that one cannot go on before this returns. Nor does it wait for delegates whose own
+  /// callbacks block in a flush, of this hub or another: they might wait for this one. It does wait
+  /// for other delegates on the same serial queue, which cannot go on either: then the time runs
+  /// out.
   ///
   /// - Parameter timeout: how long to wait at the most.
   /// - Returns: whether everything has run or was discarded.

@@ -10,8 +10,23 @@ extension Registry {
   }
 
   /// Blocks until every mailbox has done what was pending, or until `timeout` has passed.
+  ///
+  /// Inside a callback this leaves out the mailboxes of callbacks that block in a flush themselves,
+  /// for two that waited for each other would never end. Before the thread reads which mailboxes are
+  /// blocked, it marks its own; both are sequentially consistent. Suppose threads waited for each
+  /// other in a cycle, each for the mailbox of the next. Each read that the next one was not marked,
+  /// hence before the next one marked its own and read in turn; the last one read after the first
+  /// one had marked, and did not wait for it.
   func flush(timeout: Duration) -> Bool {
-    let latch = latchForPending()
+    let ours = ThreadRecord.callsOfThisThread.compactMap { entry in
+      // SAFETY: this thread is calling the entry, so it holds it, and the entry its mailbox.
+      Unmanaged<Entry>.fromOpaque(entry)._withUnsafeGuaranteedRef { $0.head.pointee.mailbox }
+    }
+    for mailbox in ours { mailbox._withUnsafeGuaranteedRef { $0.noteBlockedFlushes(1) } }
+    defer {
+      for mailbox in ours { mailbox._withUnsafeGuaranteedRef { $0.noteBlockedFlushes(-1) } }
+    }
+    let latch = latchForPending { !ours.isEmpty && $0.isBlockedInFlush }
     let done = DispatchSemaphore(value: 0)
     latch.wait { done.signal() }
     return done.wait(timeout: .now() + DispatchTimeInterval(timeout)) == .success
@@ -20,14 +35,21 @@ extension Registry {
   /// A latch that every mailbox with something pending will count down.
   ///
   /// The mailboxes of callbacks that are running on this thread are left out: they wait for us.
-  private func latchForPending() -> FlushLatch {
+  ///
+  /// - Parameter isLeftOut: which others are left out.
+  private func latchForPending(
+    leavingOut isLeftOut: (Mailbox) -> Bool = { _ in false }
+  ) -> FlushLatch {
     let latch = FlushLatch()
     for case let entry? in storage.snapshot() {
       guard let mailbox = entry.head.pointee.mailbox,
         !ThreadRecord.isCalledByThisThread(entry.identity)
       else { continue }
-      latch.add()
-      if !mailbox._withUnsafeGuaranteedRef({ $0.flush(latch) }) { latch.countDown() }
+      mailbox._withUnsafeGuaranteedRef { mailbox in
+        guard !isLeftOut(mailbox) else { return }
+        latch.add()
+        if !mailbox.flush(latch) { latch.countDown() }
+      }
     }
     return latch
   }
