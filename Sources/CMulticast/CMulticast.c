@@ -3,6 +3,10 @@
 #include <pthread.h>
 
 #if defined(__linux__)
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 // The header of the kernel is missing where only those of the C library are installed.
@@ -21,17 +25,30 @@ bool cmulticast_light_barrier_is_fence = true;
 static int membarrier(int command) { return (int)syscall(__NR_membarrier, command, 0, 0); }
 
 static void prepare(void) {
-  // Refused by old kernels and by some sandboxes: then the light half stays a fence.
+  // Refused by old kernels and by some sandboxes, of which some refuse only the command itself:
+  // then the light half stays a fence.
   cmulticast_light_barrier_is_fence =
-      membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
+      membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0 ||
+      membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0;
+}
+
+// It worked when it was prepared. The light half is not a fence, so there is no other heavy half.
+static _Noreturn void fail(int error) {
+  fprintf(stderr,
+          "Multicast: membarrier(2) is refused (%s), though it was allowed when the process first "
+          "used this library. Install a sandbox that forbids it before the first use, or allow "
+          "membarrier in it.\n",
+          strerror(error));
+  abort();
 }
 
 void cmulticast_barrier_heavy(void) {
   atomic_thread_fence(memory_order_seq_cst);
-  if (!cmulticast_light_barrier_is_fence) {
-    // A child of fork() has to register anew.
-    while (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) {
-      if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0) { __builtin_trap(); }
+  if (!cmulticast_light_barrier_is_fence && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) {
+    // The registration may be gone, as in a child of fork(). Once: a refusal does not change.
+    if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0 ||
+        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) {
+      fail(errno);
     }
   }
   atomic_thread_fence(memory_order_seq_cst);
