@@ -17,7 +17,9 @@ public final class RunningThread: @unchecked Sendable {
   private let finished = DispatchSemaphore(value: 0)
 
   /// Starts a thread that runs `body`.
-  public init(_ body: @escaping @Sendable () -> Void) {
+  ///
+  /// - Parameter stackSize: the size of its stack in bytes, if not the usual one.
+  public init(stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void) {
     let finished = finished
     let main = ThreadMain {
       body()
@@ -28,8 +30,15 @@ public final class RunningThread: @unchecked Sendable {
     #else
       var thread = pthread_t()
     #endif
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    if let stackSize {
+      let error = pthread_attr_setstacksize(&attributes, stackSize)
+      precondition(error == 0, "pthread_attr_setstacksize failed with error \(error)")
+    }
     let error = pthread_create(
-      &thread, nil,
+      &thread, &attributes,
       { argument in
         // Optional on some platforms, and so is the result, at which nobody looks.
         let object = (argument as UnsafeMutableRawPointer?)!

@@ -7,7 +7,9 @@ final class TopicNode<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   @usableFromInline let topic: Topic
   /// The hub in `room`, so that a sender need not look into the room.
   @usableFromInline let hub: EventHub<Event>
-  @usableFromInline let next: TopicNode?
+  // SAFETY: changed by `deinit` alone, of this node or of the last owner of this one: nobody else
+  // has it then.
+  @exclusivity(unchecked) @usableFromInline nonisolated(unsafe) private(set) var next: TopicNode?
   // A delivery reads the one through the other. A sender asks for both at once.
   @usableFromInline let registry: Unmanaged<Registry>
   @usableFromInline let published: Unmanaged<PublishedSlots>?
@@ -21,6 +23,18 @@ final class TopicNode<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
     hub = room.hub
     registry = .passUnretained(hub.registry)
     published = hub.registry.published
+  }
+
+  /// Destroys the rest of the bucket one node after the other, as far as nobody else has it: nested
+  /// releases would exhaust the stack where many topics have one hash value.
+  deinit {
+    var rest = next
+    next = nil
+    while rest != nil, isKnownUniquelyReferenced(&rest) {
+      let following = rest?.next
+      rest?.next = nil
+      rest = following
+    }
   }
 }
 
@@ -52,8 +66,14 @@ extension TopicNode {
 
   /// The bucket that begins with `first`, without `node`.
   static func list(_ first: TopicNode?, without node: TopicNode) -> TopicNode? {
-    guard let first else { return nil }
-    if first === node { return first.next }
-    return TopicNode(first.hash, first.topic, first.room, list(first.next, without: node))
+    var preceding: [TopicNode] = []
+    var candidate = first
+    while let current = candidate, current !== node {
+      preceding.append(current)
+      candidate = current.next
+    }
+    var list = candidate?.next
+    for node in preceding.reversed() { list = TopicNode(node.hash, node.topic, node.room, list) }
+    return list
   }
 }

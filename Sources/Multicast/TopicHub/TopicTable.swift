@@ -25,7 +25,7 @@ public import Synchronization
 @usableFromInline
 final class TopicTable<Topic: Hashable & Sendable, Event: Sendable>: @unchecked Sendable {
   // Sendable: `current` is atomic; `entryCount` is touched inside `lock` alone; the nodes never
-  // change.
+  // change before they are destroyed.
   @usableFromInline typealias Node = TopicNode<Topic, Event>
   @usableFromInline typealias Buckets = TopicBuckets<Topic, Event>
 
