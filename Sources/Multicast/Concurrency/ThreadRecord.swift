@@ -156,12 +156,23 @@ extension ThreadRecord {
   }
 
   /// Hands the records of a thread that ends to those that will begin.
+  ///
+  /// A destructor that runs after this one may use the library: its thread takes a record again,
+  /// which is handed on in the next round of destructors. There are four
+  /// (`PTHREAD_DESTRUCTOR_ITERATIONS`); what a destructor takes in the last one, after this one, is
+  /// never handed on: one record, of some 200 bytes, for each thread that ends in this way.
   private static func abandon(_ last: Pointer) {
     cmulticast_thread_set(nil)
     var candidate: Pointer? = last
     while let record = candidate {
       candidate = record.pointee.sibling
       record.pointee.sibling = nil
+      // A thread that ends inside a callback, by `pthread_exit`, leaves its frames behind.
+      for index in 0..<record.pointee.depth {
+        // Releasing: as in `Visit.end`.
+        record.pointee.frames[index].store(nil, ordering: .releasing)
+      }
+      record.pointee.top = record.pointee.frames
       // Releasing: whoever takes the record sees its fields as we left them.
       record.pointee.owner.store(nil, ordering: .releasing)
     }
@@ -208,17 +219,6 @@ extension ThreadRecord {
     return false
   }
 
-  /// Whether a frame of any thread holds `entry`.
-  ///
-  /// - Complexity: O(threads).
-  static func isCalled(_ entry: UnsafeRawPointer) -> Bool {
-    // Acquiring: the records with their contents.
-    var candidate = all.load(ordering: .acquiring)
-    while let record = candidate {
-      for index in 0..<capacity
-      // Acquiring: what the callback did happened before this, if its frame is gone.
-      where record.pointee.frames[index].load(ordering: .acquiring) == entry { return true }
-      candidate = record.pointee.next
   /// The entries that the calling thread is inside, of which it may be inside one several times.
   static var callsOfThisThread: [UnsafeRawPointer] {
     var calls: [UnsafeRawPointer] = []
@@ -233,6 +233,17 @@ extension ThreadRecord {
     return calls
   }
 
+  /// Whether a frame of any thread holds `entry`.
+  ///
+  /// - Complexity: O(threads).
+  static func isCalled(_ entry: UnsafeRawPointer) -> Bool {
+    // Acquiring: the records with their contents.
+    var candidate = all.load(ordering: .acquiring)
+    while let record = candidate {
+      for index in 0..<capacity
+      // Acquiring: what the callback did happened before this, if its frame is gone.
+      where record.pointee.frames[index].load(ordering: .acquiring) == entry { return true }
+      candidate = record.pointee.next
     }
     return false
   }
