@@ -24,6 +24,7 @@ final class Registry: Sendable {
     strategy: StorageStrategy, duplicates: DuplicatePolicy,
     observer: (@Sendable (Int) -> Void)? = nil, taskCalls: TaskCalls? = nil
   ) {
+    _ = RuntimeContract.holds  // Once in a process: see there.
     self.taskCalls = taskCalls
     snapshotCache = taskCalls.map { _ in SnapshotCache() }
     self.strategy = strategy
