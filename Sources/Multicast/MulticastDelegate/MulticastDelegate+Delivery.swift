@@ -64,6 +64,10 @@ extension MulticastDelegate {
 
   /// Calls `body` with each delegate in the delegate's own context, in registration order.
   ///
+  /// A call on a queue has no order with other blocks of that queue: a block that you put there
+  /// after this has returned may run before the call. ``flush()`` and ``flush(timeout:)`` wait for
+  /// the calls.
+  ///
   /// A delegate that was added without a queue is called on the calling thread, as by
   /// `forEach(_:)`. For one that was added with a queue the call is enqueued: the calls for one
   /// delegate run one after the other, those of one sender in its order, even on a concurrent

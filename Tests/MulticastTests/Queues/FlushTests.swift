@@ -18,6 +18,25 @@ struct FlushTests {
     }
   }
 
+  @Test(
+    "also calls whose block is not on its queue yet: many delegates that are idle",
+    arguments: StorageStrategy.allCases)
+  func manyIdleDelegates(_ strategy: StorageStrategy) async {
+    let hub = MulticastDelegate<any Observing>(storage: strategy)
+    let queue = DispatchQueue(label: "serial")
+    let delegates = (0..<40).map { _ in RecordingObserver() }
+    for delegate in delegates { hub.add(delegate, on: queue) }
+    for round in 1...100 {
+      #expect(hub.invoke { $0.receive(0) } == 40)
+      if round % 2 == 0 {
+        await hub.flush()
+      } else {
+        #expect(blockingFlush(hub, .seconds(60)))
+      }
+      #expect(delegates.allSatisfy { $0.calls == round })
+    }
+  }
+
   @Test("also from many threads at once, blocking")
   func manyThreads() {
     let hub = MulticastDelegate<any Observing>()
