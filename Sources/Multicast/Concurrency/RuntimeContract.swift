@@ -10,7 +10,12 @@ internal import CMulticast
 enum RuntimeContract {
   /// Whether the contract holds. It always does: otherwise the process has ended.
   static let holds: Bool = {
-    let differences = Self.differences
+    demandNone(of: differences)
+    return true
+  }()
+
+  /// Ends the process with a message if there are `differences`.
+  static func demandNone(of differences: [String]) {
     require(
       differences.isEmpty,
       """
@@ -18,8 +23,7 @@ enum RuntimeContract {
       \(differences.joined(separator: "; ")). Build with -Xswiftc -DMULTICAST_PORTABLE_WEAK, \
       which does without the runtime's entry points, and report it.
       """)
-    return true
-  }()
+  }
 
   /// What differs from the contract, in words; empty if nothing does.
   static var differences: [String] {

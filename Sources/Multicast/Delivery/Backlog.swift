@@ -58,7 +58,7 @@ struct Backlog {
   private(set) var front = 0
   private(set) var end: End?
   private(set) var statistics = DeliveryStatistics()
-  private var flushes: [(position: Int, latch: FlushLatch)] = []
+  private(set) var flushes: [(position: Int, latch: FlushLatch)] = []
 
   /// - Parameters:
   ///   - isIdle: whether the consumer must be woken for the first element.
@@ -364,6 +364,11 @@ extension Backlog {
     if isDone(position) { return false }
     flushes.append((position, latch))
     return true
+  }
+
+  /// `latch`, which the caller holds, is not to be told any more.
+  mutating func withdraw(_ latch: FlushLatch) {
+    flushes.removeAll { $0.latch === latch }
   }
 
   /// Whether everything before `position` was delivered, dropped or discarded.

@@ -83,6 +83,11 @@ class Mailbox: @unchecked Sendable {
     lock.withLock { backlog.flush(latch) }
   }
 
+  /// See ``Backlog/withdraw(_:)``.
+  final func withdraw(_ latch: FlushLatch) {
+    lock.withLock { backlog.withdraw(latch) }
+  }
+
   /// Whether a callback of this mailbox blocks its thread in a flush.
   final var isBlockedInFlush: Bool { blockedFlushes.load(ordering: .sequentiallyConsistent) > 0 }
 

@@ -12,6 +12,19 @@ struct RuntimeContractTests {
     #expect(RuntimeContract.holds)
   }
 
+  @Test("a difference ends the process with a message that names it and the remedy")
+  func differenceIsNamed() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      RuntimeContract.demandNone(of: ["objects are green", "tasks are long"])
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("objects are green; tasks are long"))
+    #expect(message.contains("-DMULTICAST_PORTABLE_WEAK"))
+    #expect(message.contains("report it"))
+  }
+
   @Test("the reference to the current task is one word, the same as long as the task runs")
   func currentTask() async {
     #expect(MemoryLayout<UnsafeCurrentTask>.size == MemoryLayout<UInt>.size)
