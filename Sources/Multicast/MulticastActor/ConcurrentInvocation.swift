@@ -83,6 +83,14 @@ extension ConcurrentInvocation {
     return .ended(child, answer)
   }
 
+  /// Calls the delegate of `child`, in a child task that prefers `scope`, and keeps the scope.
+  @inlinable
+  func run(_ child: Child, in scope: InvocationScope) async -> Reply<Answer> {
+    let reply = await run(child)
+    withExtendedLifetime(scope) {}
+    return reply
+  }
+
   /// From now on no child begins to call.
   @usableFromInline
   func end() {

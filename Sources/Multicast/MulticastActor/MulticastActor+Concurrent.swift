@@ -88,7 +88,12 @@ extension MulticastActor {
         while true {
           while goesOn && running < limit && next < invocation.snapshot.count {
             let child = Child(index: next, call: calls.take(parent: ancestry.parent))
-            group.addTask { await invocation.run(child) }
+            if isSerialized {
+              let scope = InvocationScope(calls, child.call)
+              group.addTask(executorPreference: scope) { await invocation.run(child, in: scope) }
+            } else {
+              group.addTask { await invocation.run(child) }
+            }
             running += 1
             next += 1
           }

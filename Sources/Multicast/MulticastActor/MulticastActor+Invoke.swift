@@ -12,8 +12,8 @@ extension MulticastActor {
   /// try await hub.invoke { delegate throws(Veto) in try await delegate.willClose() }
   /// ```
   ///
-  /// In a serialized hub it first waits for its turn. A callback that waits for another task which
-  /// invokes the same serialized hub waits for ever.
+  /// In a serialized hub it first waits for its turn. A callback that waits for an unstructured task
+  /// which invokes the same serialized hub waits for ever.
   ///
   /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
   /// - Throws: what `body` throws. The delegates behind are not called then.
@@ -22,16 +22,28 @@ extension MulticastActor {
   public func invoke<E>(
     _ body: @Sendable (Delegate) async throws(E) -> Void
   ) async throws(E) {
-    let hasTurn = isSerialized ? await takeTurn() : false
-    let snapshot = registry.retainedSnapshot
+    guard isSerialized else { return try await callInOrder(calls.take(), body) }
+    let hasTurn = await takeTurn()
+    defer { if hasTurn { endTurn() } }
     let call = calls.take()
+    let scope = InvocationScope(calls, call)
+    try await withTaskExecutorPreference(scope) { () async throws(E) in
+      try await callInOrder(call, body)
+    }
+  }
+
+  /// Awaits `body` with each delegate, in registration order, and gives `call` back.
+  @inlinable
+  func callInOrder<E>(
+    _ call: TaskCall.Pointer, _ body: @Sendable (Delegate) async throws(E) -> Void
+  ) async throws(E) {
+    let snapshot = registry.retainedSnapshot
     let lightBarrierIsFence = calls.lightBarrierIsFence
     var sawDead = false
     defer {
       withExtendedLifetime(snapshot) {}  // It keeps the entries that are used without a retain.
       calls.giveBack(call)
       if sawDead { registry.pruneAfterVisit() }
-      if hasTurn { endTurn() }
     }
     for index in 0..<snapshot.count {
       // SAFETY: the snapshot, which lives until the end, holds the entry; the entry holds the value,

@@ -45,11 +45,17 @@ public actor MulticastActor<Delegate: Sendable> {
   /// Creates a hub without delegates that runs on the global pool, or on the task executor that the
   /// caller prefers.
   ///
+  /// Inside the callbacks of a serialized hub, `UnsafeCurrentTask.unownedTaskExecutor` is an executor
+  /// of the hub's, which passes each job to the one that the caller prefers.
+  ///
   /// - Parameters:
   ///   - storage: how delegates are stored; the promises are the same for all strategies.
   ///   - duplicates: what ``add(_:ownership:)`` does with a delegate that is already registered.
   ///   - serialized: whether an invocation waits until those that came before it have ended. One
-  ///     that begins inside a callback of this hub runs at once, as a part of it.
+  ///     that begins inside a callback of this hub, or in a structured child task of one (`async
+  ///     let`, a task group), runs at once, as a part of it. A child that sets a task executor
+  ///     preference of its own, or is inside one that the callback set, is not recognised: it waits
+  ///     for its turn, and so for ever, because the callback waits for it.
   public init(
     storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignored,
     serialized: Bool = false

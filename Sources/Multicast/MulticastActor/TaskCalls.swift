@@ -161,13 +161,14 @@ extension TaskCalls {
   ///
   /// Those tasks cannot go on before the current one does, so the answer stays true.
   func isCalledByCurrentTask(_ entry: UnsafeRawPointer) -> Bool {
-    TaskIdentity.anyWaitingForCurrent { task in
-      contains {
-        // Relaxed: as `task`, by the same one.
-        $0.pointee.entry.load(ordering: .relaxed) == entry
-          && $0.pointee.task.load(ordering: .relaxed) == task
+    InvocationScope.currentBelongs(to: self, calling: entry)
+      || TaskIdentity.anyWaitingForCurrent { task in
+        contains {
+          // Relaxed: as `task`, by the same one.
+          $0.pointee.entry.load(ordering: .relaxed) == entry
+            && $0.pointee.task.load(ordering: .relaxed) == task
+        }
       }
-    }
   }
 
   /// Whether `task` is a child that calls for the concurrent invocation of `parent`.

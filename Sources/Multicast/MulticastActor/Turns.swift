@@ -27,12 +27,16 @@ extension Turns {
     case nested
   }
 
-  mutating func arrive() -> Arrival {
+  /// - Parameter calls: those of the hub.
+  mutating func arrive(_ calls: TaskCalls) -> Arrival {
     if holder == .none {
       holder = .current
       return .first
     }
-    return TaskIdentity.anyWaitingForCurrent { $0 == holder } ? .nested : .queued
+    let isNested =
+      InvocationScope.currentBelongs(to: calls)
+      || TaskIdentity.anyWaitingForCurrent { $0 == holder }
+    return isNested ? .nested : .queued
   }
 
   /// Waits behind the others.
@@ -59,7 +63,7 @@ extension MulticastActor {
   /// - Returns: whether it has to call ``endTurn()``.
   @usableFromInline
   func takeTurn() async -> Bool {
-    switch turns.arrive() {
+    switch turns.arrive(calls) {
     case .first:
       return true
     case .nested:

@@ -52,7 +52,8 @@ extension Registration {
   /// waited for each other would never end.)
   ///
   /// Do not wait for the calling task inside the callback: that is a deadlock. Cancelling the task
-  /// does not end the wait.
+  /// does not end the wait. In a serialized ``MulticastActor`` a structured child task of the callback
+  /// counts as the callback; in one that is not serialized do not call this from such a child.
   public func cancelAndWait() async { await handle.cancelAndWait() }
 
   /// Ends the registration, and blocks the thread until its callback is not running and never will,

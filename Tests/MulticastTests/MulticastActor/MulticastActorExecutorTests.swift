@@ -18,28 +18,39 @@ struct MulticastActorExecutorTests {
     return queue
   }
 
-  @Test("a queue that is given runs the delegates, one at a time", arguments: [false, true])
-  func onAQueue(isConcurrent: Bool) async {
-    let hub = AwaitingHub(on: Self.makeQueue(isConcurrent ? .concurrent : []))
-    await check(hub, expected: "given")
+  @Test(
+    "a queue that is given runs the delegates, one at a time", arguments: [false, true],
+    [false, true])
+  func onAQueue(isConcurrent: Bool, serialized: Bool) async {
+    let queue = Self.makeQueue(isConcurrent ? .concurrent : [])
+    await check(AwaitingHub(serialized: serialized, on: queue), expected: "given")
   }
 
-  @Test("an executor that is given runs the delegates")
-  func onAnExecutor() async {
+  @Test("an executor that is given runs the delegates", arguments: [false, true])
+  func onAnExecutor(serialized: Bool) async {
     let executor = QueueExecutor(on: Self.makeQueue([]))
-    await check(AwaitingHub(executor: executor), expected: "given")
+    await check(AwaitingHub(serialized: serialized, executor: executor), expected: "given")
   }
 
-  @Test("the default is the global pool")
-  func onThePool() async {
-    await check(AwaitingHub(), expected: nil)
+  @Test("the default is the global pool", arguments: [false, true])
+  func onThePool(serialized: Bool) async {
+    await check(AwaitingHub(serialized: serialized), expected: nil)
   }
 
-  @Test("a hub on the global pool follows the task executor that its caller prefers")
-  func taskExecutor() async {
-    let hub = AwaitingHub()
+  @Test(
+    "a hub on the global pool follows the task executor that its caller prefers",
+    arguments: [false, true])
+  func taskExecutor(serialized: Bool) async {
+    let hub = AwaitingHub(serialized: serialized)
     let seen = Journal()
-    let delegate = AwaitedObserver(0) { _ in
+    let delegate = AwaitedObserver(0) { [weak hub] value in
+      seen.record(Self.queue == "given" ? 1 : 0)
+      await Task.yield()
+      seen.record(Self.queue == "given" ? 1 : 0)
+      await StructuredChild.asyncLet.run { [hub] in
+        seen.record(Self.queue == "given" ? 1 : 0)
+        if value == 1 { await hub?.invoke { await $0.receive(2) } }
+      }
       seen.record(Self.queue == "given" ? 1 : 0)
     }
     hub.add(delegate)
@@ -48,7 +59,21 @@ struct MulticastActorExecutorTests {
       await hub.invoke { await $0.receive(1) }
       _ = await hub.invokeConcurrently { await $0.receive(1) }
     }.value
-    #expect(seen.take() == [1, 1])
+    #expect(seen.take() == Array(repeating: 1, count: 16))
+  }
+
+  @Test("a callback of a serialized hub may prefer an executor of its own and invoke the hub")
+  func aPreferenceOfTheCallback() async {
+    let hub = AwaitingHub(serialized: true)
+    let executor = PreferredQueue(Self.makeQueue(.concurrent))
+    let delegate = AwaitedObserver(0) { [weak hub] value in
+      guard value == 1, let hub else { return }
+      await withTaskExecutorPreference(executor) { await hub.invoke { await $0.receive(2) } }
+    }
+    hub.add(delegate)
+    await hub.invoke { await $0.receive(1) }
+    _ = await hub.invokeConcurrently { await $0.receive(1) }
+    #expect(delegate.calls == 4)
   }
 
   private func check(_ hub: AwaitingHub, expected: String?) async {
@@ -75,6 +100,13 @@ struct MulticastActorExecutorTests {
       }
     }
     #expect(seen.take() == Array(repeating: 1, count: 600))
+    // After a suspension too.
+    await hub.invoke { _ in
+      await Task.yield()
+      hub.preconditionIsolated()
+      call()
+    }
+    #expect(seen.take() == [1, 1, 1])
   }
 }
 
