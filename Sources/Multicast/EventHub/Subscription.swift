@@ -99,7 +99,8 @@ extension Subscription {
   /// Ends the subscription, and blocks until its handler is not running and never will, or until
   /// `timeout` has passed. See ``Registration/cancelAndWait(timeout:)``.
   ///
-  /// - Parameter timeout: how long to wait at the most.
+  /// - Parameter timeout: how long to wait at the most. If it is zero or less, this only checks. If
+  ///   it is more than 100 years, it waits for as long as it takes.
   /// - Returns: whether the promise holds. From inside: `true`, and the promise starts later, as for
   ///   ``cancelAndWait()``.
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")

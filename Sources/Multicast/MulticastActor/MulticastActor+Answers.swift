@@ -7,7 +7,8 @@ extension MulticastActor {
   /// delays the answer.
   ///
   /// - Parameters:
-  ///   - timeout: how much time there is; `nil` for as long as it takes.
+  ///   - timeout: how much time there is; `nil`, or more than 100 years, for as long as it takes. If
+  ///     it is zero or less, no delegate is asked.
   ///   - clock: measures the timeout.
   ///   - body: asks a delegate.
   /// - Returns: the answer, or `nil` if no delegate has one, or none in time.
@@ -45,7 +46,8 @@ extension MulticastActor {
   /// As for the rest, see ``firstResult(timeout:clock:_:)``.
   ///
   /// - Parameters:
-  ///   - timeout: how much time there is; `nil` for as long as it takes.
+  ///   - timeout: how much time there is; `nil`, or more than 100 years, for as long as it takes. If
+  ///     it is zero or less, no delegate is asked.
   ///   - clock: measures the timeout.
   ///   - body: asks a delegate.
   /// - Returns: the answer, or `nil` if no delegate has one, or none in time.
@@ -87,7 +89,8 @@ extension MulticastActor {
   /// As for the rest, see ``firstResult(timeout:clock:_:)``.
   ///
   /// - Parameters:
-  ///   - timeout: how much time there is; `nil` for as long as it takes.
+  ///   - timeout: how much time there is; `nil`, or more than 100 years, for as long as it takes. If
+  ///     it is zero or less, no delegate is asked.
   ///   - clock: measures the timeout.
   ///   - predicate: asks a delegate for its vote.
   /// - Throws: the first error that `predicate` throws before the vote is decided. It cancels the
@@ -108,7 +111,8 @@ extension MulticastActor {
   /// As for the rest, see ``firstResult(timeout:clock:_:)``.
   ///
   /// - Parameters:
-  ///   - timeout: how much time there is; `nil` for as long as it takes.
+  ///   - timeout: how much time there is; `nil`, or more than 100 years, for as long as it takes. If
+  ///     it is zero or less, no delegate is asked.
   ///   - clock: measures the timeout.
   ///   - predicate: asks a delegate for its vote.
   /// - Throws: the first error that `predicate` throws before the vote is decided. It cancels the

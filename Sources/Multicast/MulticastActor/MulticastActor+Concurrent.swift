@@ -22,7 +22,8 @@ extension MulticastActor {
   /// - Parameters:
   ///   - limit: how many delegates may be called at once; `nil` for all of them.
   ///   - timeout: how much time there is for all of them together, from the moment the first may
-  ///     begin; `nil` for as long as it takes.
+  ///     begin; `nil`, or more than 100 years, for as long as it takes. If it is zero or less, the
+  ///     time is over at once: no delegate is called.
   ///   - clock: what measures `timeout`. Its `sleep` must end when it is cancelled.
   ///   - body: what to do with a delegate. It may add, remove and invoke.
   /// - Precondition: `limit` is at least 1.
@@ -70,9 +71,12 @@ extension MulticastActor {
     let ancestry = TaskAncestry(calls: calls)
     await TaskAncestry.current.withValue(ancestry) {
       await withTaskGroup(of: Reply<Answer>.self) { group in
-        let end = timeout.map { clock.now.advanced(by: $0) }
-        if let end {
-          group.addTask {
+        let time = timeout.flatMap(\.asTimeout)
+        let end = time.map { clock.now.advanced(by: $0) }
+        var timeIsOver = time == .zero
+        var goesOn = !timeIsOver
+        if let end, goesOn {
+          group.addTask(executorPreference: isSerialized ? InvocationScope(calls, nil) : nil) {
             do {
               try await clock.sleep(until: end, tolerance: nil)
               return .timeIsOver
@@ -81,8 +85,6 @@ extension MulticastActor {
             }
           }
         }
-        var goesOn = true
-        var timeIsOver = false
         var running = 0
         var next = 0
         while true {

@@ -61,7 +61,8 @@ extension MulticastDelegate where Delegate: Sendable {
   /// for other delegates on the same serial queue, which cannot go on either: then the time runs
   /// out.
   ///
-  /// - Parameter timeout: how long to wait at the most.
+  /// - Parameter timeout: how long to wait at the most. If it is zero or less, this only checks. If
+  ///   it is more than 100 years, it waits for as long as it takes.
   /// - Returns: whether everything has run or was discarded.
   @available(*, noasync, message: "use the async flush() instead of blocking the thread")
   @discardableResult

@@ -68,10 +68,10 @@ extension EntryHandle {
   /// See ``Registration/cancelAndWait(timeout:)``.
   func cancelAndWait(timeout: Duration) -> Bool {
     guard !cancelAndLook() else { return true }
-    let deadline = ContinuousClock.now.advanced(by: timeout)
+    let deadline = timeout.asTimeout.map { ContinuousClock.now.advanced(by: $0) }
     var pause = Pause()
     while isRunning {
-      guard ContinuousClock.now < deadline else { return false }
+      if let deadline, ContinuousClock.now >= deadline { return false }
       pause.block(for: pause.next())
     }
     return true

@@ -62,6 +62,7 @@ extension Registration {
   /// As for ``cancelAndWait()``. The registration has ended in either case.
   ///
   /// - Parameter timeout: how long to wait at the most. Zero or less: checks once without waiting.
+  ///   More than 100 years: waits for as long as it takes.
   /// - Returns: whether the promise holds. From inside the callback itself: `true`, and the promise
   ///   starts later, as for ``cancelAndWait()``.
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")

@@ -62,17 +62,13 @@ extension Registry {
 }
 
 extension DispatchTimeInterval {
-  /// `duration`, rounded down to nanoseconds; the longest interval there is if it is longer, and
-  /// nothing if it is negative.
-  init(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    guard seconds >= 0 else {
-      self = .nanoseconds(0)
+  /// `timeout`, rounded down to nanoseconds; nothing if it is negative, and no limit if it is more
+  /// than 100 years.
+  init(_ timeout: Duration) {
+    guard let (seconds, attoseconds) = timeout.asTimeout?.components else {
+      self = .never
       return
     }
-    self =
-      overflow || nanoseconds > Int64.max - 1_000_000_000
-      ? .never : .nanoseconds(Int(nanoseconds + attoseconds / 1_000_000_000))
+    self = .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
   }
 }
