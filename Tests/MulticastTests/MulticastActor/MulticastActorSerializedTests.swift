@@ -1,3 +1,4 @@
+import Dispatch
 import MulticastTestSupport
 import Synchronization
 import Testing
@@ -89,6 +90,29 @@ struct MulticastActorSerializedTests {
     }
     await hub.invoke { await $0.receive(1) }
     #expect(delegate.calls == 1)
+  }
+
+  @Test(
+    "callers that prefer a task executor are served too", arguments: [false, true], [false, true])
+  func callersWithAPreference(inChildren: Bool, onAQueue: Bool) async {
+    let hub =
+      onAQueue ? AwaitingHub(serialized: true, on: .global()) : AwaitingHub(serialized: true)
+    let other = AwaitingHub(serialized: true)
+    let delegate = AwaitedObserver(0)
+    hub.add(delegate)
+    let outer = AwaitedObserver(1) { [weak hub] _ in await hub?.invoke { await $0.receive(1) } }
+    other.add(outer)
+    await withTaskGroup { group in
+      for caller in 0..<8 {
+        group.addTask(executorPreference: globalConcurrentExecutor) {
+          for _ in 0..<200 {
+            // Through another hub, the caller is in a scope of that one.
+            await (caller == 0 && inChildren ? other : hub).invoke { await $0.receive(1) }
+          }
+        }
+      }
+    }
+    #expect(delegate.calls == 1600)
   }
 
   @Test("many callers at once are served one at a time", arguments: StorageStrategy.allCases)
