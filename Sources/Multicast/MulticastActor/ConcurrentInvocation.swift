@@ -91,6 +91,20 @@ extension ConcurrentInvocation {
     return reply
   }
 
+  /// Sleeps until `end`, in a child task that prefers `scope`, and keeps the scope.
+  @inlinable
+  func runTimer<Time: Clock>(
+    until end: Time.Instant, _ clock: Time, in scope: InvocationScope?
+  ) async -> Reply<Answer> {
+    defer { withExtendedLifetime(scope) {} }
+    do {
+      try await clock.sleep(until: end, tolerance: nil)
+      return .timeIsOver
+    } catch {
+      return .timerStopped
+    }
+  }
+
   /// From now on no child begins to call.
   @usableFromInline
   func end() {
@@ -105,5 +119,19 @@ extension ConcurrentInvocation {
   func isLive(_ index: Int) -> Bool {
     // SAFETY: as in `run`.
     snapshot.entries[index]._withUnsafeGuaranteedRef { $0.isLive }
+  }
+}
+
+extension Result where Success: Sendable {
+  /// What `body` returns or throws for `argument`.
+  @inlinable
+  init<Argument>(
+    of body: (Argument) async throws(Failure) -> Success, _ argument: Argument
+  ) async {
+    do throws(Failure) {
+      self = .success(try await body(argument))
+    } catch {
+      self = .failure(error)
+    }
   }
 }

@@ -22,12 +22,8 @@ extension MulticastActor {
   ) async throws(E) -> T? {
     var first: Result<T?, E> = .success(nil)
     await callConcurrently(limit: nil, timeout: timeout, clock: clock) {
-      (delegate: Delegate) async -> Result<T?, E> in
-      do throws(E) {
-        return .success(try await body(delegate))
-      } catch {
-        return .failure(error)
-      }
+      (delegate: Delegate) in
+      await Result(of: body, delegate)
     } receive: { _, answer in
       switch answer {
       case .success(nil), nil:
@@ -61,12 +57,8 @@ extension MulticastActor {
     var last: Result<T?, E> = .success(nil)
     var position = -1
     await callConcurrently(limit: nil, timeout: timeout, clock: clock) {
-      (delegate: Delegate) async -> Result<T?, E> in
-      do throws(E) {
-        return .success(try await body(delegate))
-      } catch {
-        return .failure(error)
-      }
+      (delegate: Delegate) in
+      await Result(of: body, delegate)
     } receive: { index, answer in
       switch answer {
       case .success(nil), nil:
@@ -134,12 +126,8 @@ extension MulticastActor {
   ) async throws(E) -> Bool {
     var outcome: Result<Bool, E> = .success(!decisive)
     await callConcurrently(limit: nil, timeout: timeout, clock: clock) {
-      (delegate: Delegate) async -> Result<Bool, E> in
-      do throws(E) {
-        return .success(try await predicate(delegate))
-      } catch {
-        return .failure(error)
-      }
+      (delegate: Delegate) in
+      await Result(of: predicate, delegate)
     } receive: { _, answer in
       switch answer ?? .success(false) {
       case .success(let vote) where vote != decisive:

@@ -35,12 +35,8 @@ extension MulticastActor {
   ) async -> [Result<T, any Error>] {
     var results: [Result<T, any Error>?] = []
     await callConcurrently(limit: limit, timeout: timeout, clock: clock) {
-      (delegate: Delegate) -> Result<T, any Error> in
-      do {
-        return .success(try await body(delegate))
-      } catch {
-        return .failure(error)
-      }
+      (delegate: Delegate) in
+      await Result(of: body, delegate)
     } receive: { index, result in
       while results.count <= index { results.append(nil) }
       results[index] = result ?? .failure(DeliveryTimedOut(timeout: timeout ?? .zero))
@@ -73,57 +69,47 @@ extension MulticastActor {
       await withTaskGroup(of: Reply<Answer>.self) { group in
         let time = timeout.flatMap(\.asTimeout)
         let end = time.map { clock.now.advanced(by: $0) }
-        var timeIsOver = time == .zero
-        var goesOn = !timeIsOver
-        if let end, goesOn {
-          group.addTask(executorPreference: isSerialized ? InvocationScope(calls, nil) : nil) {
-            do {
-              try await clock.sleep(until: end, tolerance: nil)
-              return .timeIsOver
-            } catch {
-              return .timerStopped
-            }
+        var progress = ConcurrentProgress(
+          count: invocation.snapshot.count, limit: limit, isOver: time == .zero)
+        if let end, progress.phase == .calling {
+          let scope = isSerialized ? InvocationScope(calls, nil) : nil
+          group.addTask(executorPreference: scope) {
+            await invocation.runTimer(until: end, clock, in: scope)
           }
         }
-        var running = 0
-        var next = 0
         while true {
-          while goesOn && running < limit && next < invocation.snapshot.count {
-            let child = Child(index: next, call: calls.take(parent: ancestry.parent))
+          while let index = progress.begin() {
+            let child = Child(index: index, call: calls.take(parent: ancestry.parent))
             if isSerialized {
               let scope = InvocationScope(calls, child.call)
               group.addTask(executorPreference: scope) { await invocation.run(child, in: scope) }
             } else {
               group.addTask { await invocation.run(child) }
             }
-            running += 1
-            next += 1
           }
-          guard running > 0, let reply = await group.next() else { break }
+          guard progress.running > 0, let reply = await group.next() else { break }
           // The cancellation of the calling task stops the timer, not the time.
-          if goesOn && Task.isCancelled, let end, clock.now >= end {
-            goesOn = false
-            timeIsOver = true
-            invocation.end()
+          if progress.phase == .calling && Task.isCancelled, let end, clock.now >= end {
+            if progress.stop(.timeIsOver) { invocation.end() }
           }
           switch reply {
           case .ended(let child, let answer):
             calls.giveBack(child.call)
-            running -= 1
-            if timeIsOver {
-              _ = receive(child.index, nil)
-            } else if goesOn && !receive(child.index, answer) {
-              goesOn = false
-              invocation.end()
+            switch progress.end() {
+            case .calling where !receive(child.index, answer):
+              if progress.stop(.decided) { invocation.end() }
               group.cancelAll()
+            case .timeIsOver:
+              _ = receive(child.index, nil)
+            case .calling, .decided:
+              break
             }
           case .notCalled(let child):
             calls.giveBack(child.call)
-            running -= 1
-            if timeIsOver && invocation.isLive(child.index) { _ = receive(child.index, nil) }
-          case .timeIsOver where goesOn:
-            goesOn = false
-            timeIsOver = true
+            if progress.end() == .timeIsOver && invocation.isLive(child.index) {
+              _ = receive(child.index, nil)
+            }
+          case .timeIsOver where progress.stop(.timeIsOver):
             invocation.end()
             group.cancelAll()
           case .timeIsOver, .timerStopped:
@@ -131,9 +117,8 @@ extension MulticastActor {
           }
         }
         group.cancelAll()  // The timer.
-        while timeIsOver && next < invocation.snapshot.count {
-          if invocation.isLive(next) { _ = receive(next, nil) }
-          next += 1
+        while let index = progress.passLate() {
+          if invocation.isLive(index) { _ = receive(index, nil) }
         }
       }
     }

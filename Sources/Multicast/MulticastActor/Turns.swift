@@ -5,18 +5,15 @@
 struct Turns {
   /// The task whose invocation is in progress, or `none`.
   private var holder = TaskIdentity.none
-  private var waiting = RingBuffer<Waiter>()
+  private(set) var waiting = RingBuffer<Waiter>()
 
-  private struct Waiter {
+  struct Waiter {
     let task: TaskIdentity
     let continuation: CheckedContinuation<Void, Never>
   }
 }
 
 extension Turns {
-  /// How many invocations wait.
-  var waitingCount: Int { waiting.count }
-
   /// What an invocation does when it arrives.
   enum Arrival {
     /// It is its turn.
@@ -55,9 +52,6 @@ extension Turns {
 }
 
 extension MulticastActor {
-  /// How many invocations wait for their turn.
-  var waitingCount: Int { turns.waitingCount }
-
   /// Returns when it is the turn of the invocation that asks.
   ///
   /// - Returns: whether it has to call ``endTurn()``.

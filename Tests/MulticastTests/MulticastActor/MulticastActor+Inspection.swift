@@ -1,0 +1,6 @@
+@testable import Multicast
+
+extension MulticastActor {
+  /// How many invocations wait for their turn.
+  var waitingCount: Int { turns.waiting.count }
+}
