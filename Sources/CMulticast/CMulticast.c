@@ -63,6 +63,28 @@ void cmulticast_barrier_heavy(void) { atomic_thread_fence(memory_order_seq_cst);
 
 #endif
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_THREAD_SANITIZER
+#endif
+#endif
+
+#if defined(HAS_THREAD_SANITIZER)
+
+extern void __tsan_acquire(void *address);
+
+const bool cmulticast_is_thread_sanitized = true;
+
+void cmulticast_sanitizer_acquire(uintptr_t address) { __tsan_acquire((void *)address); }
+
+#else
+
+const bool cmulticast_is_thread_sanitized = false;
+
+void cmulticast_sanitizer_acquire(uintptr_t address) { (void)address; }
+
+#endif
+
 void cmulticast_barrier_prepare(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare);

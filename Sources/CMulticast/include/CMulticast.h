@@ -1,11 +1,12 @@
 // What Swift cannot say by itself: four entry points of the Swift runtime, a thread-local pointer,
-// and barriers of memory. Nothing else is written in C.
+// barriers of memory, and an annotation for the thread sanitizer. Nothing else is written in C.
 
 #ifndef CMULTICAST_H
 #define CMULTICAST_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #if defined(__cplusplus)
 extern "C" {
@@ -71,6 +72,15 @@ static inline void cmulticast_barrier_light(bool is_fence) {
 /// reference count of an object relaxed: a thread that has found an object dead needs the fence
 /// before it reads what was written before the object died.
 static inline void cmulticast_fence_acquire(void) { atomic_thread_fence(memory_order_acquire); }
+
+// --- The thread sanitizer --------------------------------------------------------------------
+
+/// Whether this build is instrumented by the thread sanitizer.
+extern const bool cmulticast_is_thread_sanitized;
+
+/// Tells the thread sanitizer that what came before a release of `address` happened before what
+/// follows. Does nothing in other builds.
+void cmulticast_sanitizer_acquire(uintptr_t address);
 
 // --- Memory -----------------------------------------------------------------------------------
 

@@ -63,7 +63,7 @@ extension MulticastActor {
     case .nested:
       return false
     case .queued:
-      await withCheckedContinuation { turns.wait($0) }
+      await suspend { turns.wait($0) }
       return true
     }
   }

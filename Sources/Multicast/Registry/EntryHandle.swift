@@ -59,7 +59,7 @@ extension EntryHandle {
     var pause = Pause()
     while isRunning {
       let delay = pause.next()
-      await withCheckedContinuation { continuation in
+      await suspend { continuation in
         DispatchQueue.global().asyncAfter(deadline: .now() + delay) { continuation.resume() }
       }
     }

@@ -4,7 +4,7 @@ extension Registry {
   /// Returns when every mailbox has done what was pending.
   func flush() async {
     let latch = latchForPending()
-    await withCheckedContinuation { continuation in
+    await suspend { continuation in
       latch.wait { continuation.resume() }
     }
   }
