@@ -37,7 +37,7 @@ public import Synchronization
 /// this library at once.
 ///
 /// ## Thread safety
-/// `top`, `stripe` and `sibling` belong to the owning thread. Everything else is atomic or never
+/// `top`, `stripe`, `wakeUps`, `unyieldedSends` and `sibling` belong to the owning thread. Everything else is atomic or never
 /// changes.
 @usableFromInline
 struct ThreadRecord: ~Copyable {
@@ -56,6 +56,8 @@ struct ThreadRecord: ~Copyable {
   @usableFromInline var stripe: Int
   /// How many mailboxes the thread has woken since it began its latest invocation; see `WakeUps`.
   @usableFromInline var wakeUps = 0
+  /// How many times `sendWaiting` has returned on the thread since a task yielded there.
+  var unyieldedSends = 0
   /// The record this thread took before this one.
   private var sibling: Pointer?
 

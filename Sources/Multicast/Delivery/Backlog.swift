@@ -44,10 +44,10 @@ struct Backlog {
   /// How many elements may wait now: the limit, and what is left of a replay that does not count.
   private var capacity: Int
   private var waiting = RingBuffer<Item>()
-  /// How many were lost behind the last one that waits.
+  /// How many were lost behind the last element, which waits or is parked.
   private var missedAtEnd = 0
-  /// Elements of senders that wait for room, in order.
-  private var parked = RingBuffer<(element: Parcel, sender: SendWaiter)>()
+  /// Elements of senders that wait for room, in order. They come after those that wait.
+  private var parked = RingBuffer<(item: Item, sender: SendWaiter)>()
   private var isIdle: Bool
   private let mayLinger: Bool
   /// How many more times the consumer does not linger.
@@ -79,6 +79,8 @@ struct Backlog {
     var isAccepted = false
     /// Whether the sender was parked: it will be told when there is room.
     var isParked = false
+    /// Whether the element was discarded because the backlog has finished.
+    var isRefused = false
     /// How many elements were lost.
     var lost = 0
     /// An element to be destroyed.
@@ -123,6 +125,7 @@ extension Backlog {
     statistics.enqueued += 1
     guard end == nil else {
       statistics.discarded += 1
+      effects.isRefused = end == .finished
       effects.dropped = element
       return effects
     }
@@ -130,7 +133,7 @@ extension Backlog {
       appendToFull(element, sender, &effects)
       return effects
     }
-    store(element, &effects)
+    store(noted(element), &effects)
     return effects
   }
 
@@ -184,18 +187,25 @@ extension Backlog {
     return effects
   }
 
-  /// A sender that waits does so no longer; its element is dropped.
+  /// A sender that waits does so no longer; its element is dropped, and noted where it was.
   mutating func cancel(_ sender: SendWaiter) -> Effects {
     var effects = Effects()
-    var others = RingBuffer<(element: Parcel, sender: SendWaiter)>()
-    while let other = parked.popFirst() {
+    var others = RingBuffer<(item: Item, sender: SendWaiter)>()
+    var missed = 0
+    while var other = parked.popFirst() {
       if other.sender === sender {
-        lose(other.element, &effects)
-        release(sender, &effects)
+        statistics.dropped += 1
+        missed = other.item.missed + 1
+        effects.lost = 1
+        effects.dropped = other.item.element
+        release(sender, .dropped, &effects)
       } else {
+        other.item.missed += missed
+        missed = 0
         others.append(other)
       }
     }
+    missedAtEnd += missed
     parked = others
     return effects
   }
@@ -207,7 +217,7 @@ extension Backlog {
     case .dropOldest:
       let oldest = waiting.popFirst()!
       front += 1
-      store(element, &effects)
+      store(noted(element), &effects)
       // What was lost lies in front of what is first now.
       waiting[0].missed += oldest.missed + 1
       statistics.dropped += 1
@@ -216,7 +226,7 @@ extension Backlog {
       effects.flushed = takeFlushed()
     case .suspend:
       guard let sender else { return lose(element, &effects) }
-      parked.append((element, sender))
+      parked.append((noted(element), sender))
       effects.isParked = true
     case .dropNewest:
       lose(element, &effects)
@@ -234,15 +244,22 @@ extension Backlog {
     effects.dropped = element
   }
 
-  private mutating func store(_ element: Parcel, _ effects: inout Effects) {
-    waiting.append(Item(element: element, missed: missedAtEnd))
-    missedAtEnd = 0
+  /// `element`, and what was lost in front of it.
+  private mutating func noted(_ element: Parcel) -> Item {
+    defer { missedAtEnd = 0 }
+    return Item(element: element, missed: missedAtEnd)
+  }
+
+  private mutating func store(_ item: Item, _ effects: inout Effects) {
+    waiting.append(item)
     effects.isAccepted = true
     wake(&effects)
   }
 
-  private func release(_ sender: SendWaiter, _ effects: inout Effects) {
-    sender.isReleased = true
+  private func release(
+    _ sender: SendWaiter, _ outcome: SendWaiter.Outcome, _ effects: inout Effects
+  ) {
+    sender.outcome = outcome
     effects.released.append(sender)
   }
 
@@ -275,8 +292,8 @@ extension Backlog {
     capacity = max(limit, capacity - count)
     // There is room now for those that wait for it.
     while end == nil, waiting.count < capacity, let next = parked.popFirst() {
-      store(next.element, &effects)
-      release(next.sender, &effects)
+      store(next.item, &effects)
+      release(next.sender, .accepted, &effects)
     }
     return effects
   }
@@ -327,18 +344,24 @@ extension Backlog {
 // MARK: - The end
 
 extension Backlog {
-  /// Nothing more is accepted.
+  /// Nothing more is accepted. What senders wait with was sent before: it joins what waits, beyond
+  /// the limit.
   ///
   /// - Returns: the effects, and what is to be destroyed: if the reason is `cancelled`, what waits
-  ///   is discarded.
+  ///   is discarded, and so is what senders wait with.
   mutating func close(_ reason: End) -> (Effects, discarded: (RingBuffer<Item>, [Parcel])) {
     var effects = Effects()
     var parkedElements: [Parcel] = []
     end = end ?? reason
     while let next = parked.popFirst() {
-      statistics.discarded += 1
-      parkedElements.append(next.element)
-      release(next.sender, &effects)
+      if reason == .cancelled {
+        statistics.discarded += 1
+        parkedElements.append(next.item.element)
+        release(next.sender, .discarded, &effects)
+      } else {
+        store(next.item, &effects)
+        release(next.sender, .accepted, &effects)
+      }
     }
     var discarded = RingBuffer<Item>()
     if reason == .cancelled {

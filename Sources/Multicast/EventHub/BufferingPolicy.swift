@@ -11,7 +11,7 @@ public struct BufferingPolicy<Event: Sendable>: Sendable {
     /// The event is dropped, and counted.
     case dropNewest
     /// `sendWaiting` suspends until there is room. `send` cannot: it drops the event, and counts
-    /// it.
+    /// it. When the hub finishes, events that senders wait with are kept beyond the limit.
     case suspend
     /// The event is dropped, and counted; the subscriber gets what waits, and then its end. See
     /// ``SubscriptionEnd/disconnected``.

@@ -36,30 +36,43 @@ extension EventHub {
   /// `.suspend` is full.
   ///
   /// Every other subscriber gets the event at once. If the task is cancelled, the event is dropped
-  /// for those that still have no room, and counted. After ``finish()`` it is refused and counted.
+  /// for those that still have no room, and counted. After ``finish()`` it is refused and counted;
+  /// a `finish` that comes while this waits delivers the event, beyond the limit of the buffer. A
+  /// sender that always finds room lets other tasks run after at most 64 events.
   ///
   /// If the hub has one order (see ``Ordering``), events that are sent in the meantime may overtake
   /// this one in the buffers that were full; and if another sender is delivering, this waits until
   /// that one has delivered this event too, which cancellation does not end.
   ///
+  /// - Returns: whether no subscriber missed the event because the hub was finished, or because the
+  ///   task was cancelled before there was room. What a buffer drops by its own policy, and what a
+  ///   subscription that has been cancelled discards, does not count.
   /// - Complexity: O(subscribers), and the wait.
-  public func sendWaiting(_ event: Event) async {
+  @discardableResult
+  public func sendWaiting(_ event: Event) async -> Bool {
+    await SendWaiterList.yieldAfterMany()
     // Acquiring: as in `send`.
     guard !finishing.isRaised.load(ordering: .acquiring) else {
       refuse()
-      return
+      return false
     }
     let waiter = SendWaiterList()
     if let sequencer {
       sequencer.send(event, sender: waiter, through: self)
     } else {
-      _ = deliver(event, 0, sender: waiter)
-      waiter.delivered()
+      let delivered = deliver(event, 0, sender: waiter)
+      waiter.delivered(isTaken: delivered > 0)
     }
-    await waiter.wait()
+    let outcome = await waiter.wait()
     // If the task is cancelled, buffers drop the event inside `Task.cancel()`, where no user code may
     // run: this is the last reference.
     withExtendedLifetime(event) {}
+    if !outcome.isTaken && finishing.isRaised.load(ordering: .acquiring) {
+      // The hub has finished since the check above.
+      refuse()
+      return false
+    }
+    return outcome.isComplete
   }
 
   @usableFromInline @inline(never) @discardableResult
@@ -107,7 +120,8 @@ extension EventPath {
   /// - Parameters:
   ///   - reference: the event in its box, once somebody needed that.
   ///   - sender: who can wait for room.
-  /// - Returns: whether the handler was called, or the event waits in the mailbox.
+  /// - Returns: whether the handler was called, or the event waits in the mailbox. For a sender that
+  ///   can wait: also if the policy of the mailbox dropped it, or its subscription was cancelled.
   @inlinable
   func take(
     _ event: Event, _ number: UInt64, _ reference: inout Parcel?,
@@ -126,7 +140,6 @@ extension EventPath {
       return true
     }
     guard let sender else { return mailbox.enqueue(boxed, for: entry) }
-    sender.append(boxed, to: mailbox, for: entry.takeUnretainedValue())
-    return true
+    return sender.append(boxed, to: mailbox, for: entry.takeUnretainedValue())
   }
 }

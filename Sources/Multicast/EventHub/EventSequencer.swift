@@ -59,8 +59,9 @@ extension EventSequencer {
     _ = forgotten  // It dies outside the lock.
     var delivered: Int?
     if isNext {
-      delivered = hub.deliver(event, number, sender: sender)
-      sender?.delivered()
+      let count = hub.deliver(event, number, sender: sender)
+      sender?.delivered(isTaken: count > 0)
+      delivered = count
     }
     if isOurs { deliverTurns(hub) }
     return delivered ?? hub.registry.count
@@ -110,8 +111,8 @@ extension EventSequencer {
     for _ in 0..<Self.share {
       switch nextTurn() {
       case .event(let event, let number, let sender):
-        _ = hub.deliver(event, number, sender: sender)
-        sender?.delivered()
+        let count = hub.deliver(event, number, sender: sender)
+        sender?.delivered(isTaken: count > 0)
       case .end:
         hub.finishSubscribers()
       case nil:

@@ -1,39 +1,61 @@
 /// The full buffers that one sender waits for.
 ///
 /// ## Thread safety
-/// Filled by whoever delivers the event, who then calls ``delivered()``; the sender's task waits
-/// for that too.
+/// Filled by the thread that delivers the event, which then calls ``delivered(isTaken:)``; the
+/// sender's task waits for that too.
 @usableFromInline
 final class SendWaiterList: @unchecked Sendable {
   // Sendable: everything that changes is touched inside `lock` alone.
   private let lock = Lock()
   private let latch = FlushLatch(1)
   private var parked: [(waiter: SendWaiter, mailbox: Mailbox, entry: Entry)] = []
+  /// Whether a subscriber took the event, or dropped it by its policy, or had ended by itself.
+  private var isTaken = false
+  /// Whether a mailbox refused the event, because the hub had finished.
+  private var isRefused = false
 
   /// Appends `event` to the mailbox, or has the sender wait for room there.
+  ///
+  /// - Returns: `false` if the mailbox refused it, because the hub has finished.
   @usableFromInline
-  func append(_ event: Parcel, to mailbox: Mailbox, for entry: Entry) {
+  func append(_ event: Parcel, to mailbox: Mailbox, for entry: Entry) -> Bool {
     let waiter = SendWaiter()
     let effects = mailbox.lock.withLock { mailbox.backlog.append(event, sender: waiter) }
     mailbox.perform(effects, for: entry)
-    if effects.isParked { lock.withLock { parked.append((waiter, mailbox, entry)) } }
+    lock.withLock {
+      if effects.isParked { parked.append((waiter, mailbox, entry)) }
+      if effects.isRefused { isRefused = true }
+    }
+    return !effects.isRefused
   }
 
   /// The event was delivered.
-  func delivered() {
+  ///
+  /// - Parameter isTaken: whether a subscriber took it, or would have but for its policy.
+  func delivered(isTaken: Bool) {
+    lock.withLock { self.isTaken = isTaken }
     latch.countDown()
   }
 
+  /// What became of the event.
+  struct Outcome {
+    /// Whether a subscriber took it, or would have but for its policy.
+    var isTaken: Bool
+    /// Whether no subscriber lost it because the hub had finished, or the task was cancelled.
+    var isComplete: Bool
+  }
+
   /// Returns when the event was delivered and there was room everywhere, or the task is cancelled.
-  func wait() async {
-    await withCheckedContinuation { continuation in
+  func wait() async -> Outcome {
+    await suspend { continuation in
       latch.wait { continuation.resume() }
     }
+    var outcome = lock.withLock { Outcome(isTaken: isTaken, isComplete: !isRefused) }
     for (waiter, mailbox, entry) in lock.withLock({ parked }) {
       // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so.
       nonisolated(unsafe) let entry = entry
       await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
+        await suspend { continuation in
           let isDone = mailbox.lock.withLock {
             if waiter.isReleased { return true }
             waiter.continuation = continuation
@@ -45,6 +67,26 @@ final class SendWaiterList: @unchecked Sendable {
         let effects = mailbox.lock.withLock { mailbox.backlog.cancel(waiter) }
         mailbox.perform(effects, for: entry)
       }
+      if mailbox.lock.withLock({ waiter.outcome == .dropped }) { outcome.isComplete = false }
     }
+    return outcome
+  }
+}
+
+extension SendWaiterList {
+  /// Lets other tasks run if this has been called 64 times on this thread since a task did.
+  ///
+  /// A task that never suspends stays on its thread, so it is enough to count there.
+  static func yieldAfterMany() async {
+    guard isYieldDue() else { return }
+    await Task.yield()
+  }
+
+  private static func isYieldDue() -> Bool {
+    let thread = ThreadRecord.current
+    thread.pointee.unyieldedSends += 1
+    guard thread.pointee.unyieldedSends > 64 else { return false }
+    thread.pointee.unyieldedSends = 1
+    return true
   }
 }

@@ -37,10 +37,17 @@ extension TopicHub {
   /// Hands `event` to every subscriber of `topic`, and suspends while the buffer of one whose
   /// policy is `.suspend` is full. See ``EventHub/sendWaiting(_:)``.
   ///
+  /// - Returns: whether no subscriber missed the event because the hub or the topic was finished, or
+  ///   because the task was cancelled before there was room.
   /// - Complexity: O(subscribers of `topic`), and the wait.
-  @inlinable
-  public func sendWaiting(_ event: Event, to topic: Topic) async {
-    guard !isFinished.load(ordering: .acquiring) else { return }  // As in `send`.
-    await topics.hub(of: topic)?.sendWaiting(event)
+  @discardableResult
+  public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
+    // Acquiring: as in `send`.
+    if !isFinished.load(ordering: .acquiring), let hub = topics.hub(of: topic) {
+      return await hub.sendWaiting(event)
+    }
+    await SendWaiterList.yieldAfterMany()
+    // Loaded again: `finish` may have taken the topic away meanwhile.
+    return !isFinished.load(ordering: .acquiring)
   }
 }

@@ -165,15 +165,41 @@ struct BacklogTests {
   }
 
   @Test(
-    "parked × close: the sender is released, and its element discarded",
+    "parked × close: the senders are released, and their elements wait, or are discarded if cancelled",
     arguments: Backlog.End.allCases)
   func closeParked(_ reason: Backlog.End) {
     var backlog = backlog(.suspend, holding: 2)
-    let sender = SendWaiter()
-    _ = backlog.append(parcel(2), sender: sender)
+    let senders = [SendWaiter(), SendWaiter()]
+    for (index, sender) in senders.enumerated() {
+      _ = backlog.append(parcel(2 + index), sender: sender)
+    }
     let (effects, discarded) = backlog.close(reason)
-    #expect(effects.released.count == 1 && sender.isReleased)
-    #expect(discarded.1.count == 1)
+    #expect(effects.released.count == 2 && effects.lost == 0)
+    let isCancelled = reason == .cancelled
+    for sender in senders { #expect(sender.outcome == (isCancelled ? .discarded : .accepted)) }
+    #expect(discarded.1.count == (isCancelled ? 2 : 0))
+    #expect(backlog.statistics.discarded == (isCancelled ? 4 : 0))
+    #expect(backlog.statistics.pending == (isCancelled ? 0 : 4))
+    check(takeAll(&backlog) == (isCancelled ? [] : [0, 1, 2, 3]))
+  }
+
+  @Test("parked × cancel, and × lost: noted where it was lost, also if the hub finishes")
+  func notesAmongParked() {
+    var backlog = backlog(.suspend, holding: 2)
+    let senders = (0..<3).map { _ in SendWaiter() }
+    for (index, sender) in senders.enumerated() {
+      _ = backlog.append(parcel(10 + index), sender: sender)
+      _ = backlog.append(parcel(-1))  // Its sender cannot wait.
+    }
+    _ = backlog.cancel(senders[1])
+    #expect(senders[1].outcome == .dropped)
+    _ = backlog.close(.finished)
+    var batch = RingBuffer<Backlog.Item>()
+    _ = backlog.take(.max, into: &batch)
+    #expect(values(batch) == [0, 1, 10, 12])
+    #expect(missed(batch) == [0, 0, 0, 3])
+    check(backlog.takeMissedAtEnd() == 1)
+    #expect(backlog.statistics.dropped == 4)
   }
 
   // MARK: What was missed

@@ -170,7 +170,7 @@ struct SlowConsumerTests {
       case 1: sender.cancel()
       default: hub.finish()
       }
-      await sender.value
+      #expect(await sender.value == (reason != 1))
       #expect(hub.statistics.dropped == (reason == 1 ? 1 : 0))
     }
     let hub = EventHub<Int>()
@@ -180,7 +180,8 @@ struct SlowConsumerTests {
     await eventually { hub.statistics.pending == 2 }
     _ = sequence
     sequence = nil
-    await sender.value
+    // The subscription has ended by itself: that is none of the sender's business.
+    #expect(await sender.value)
     #expect(hub.subscriberCount == 0)
   }
 

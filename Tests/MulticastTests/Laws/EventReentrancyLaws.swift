@@ -63,6 +63,6 @@ struct EventReentrancyLaws {
   private static func cancelASender(_ hub: EventHub<Parting?>, _ gone: Counter) async {
     let sender = Task { await hub.sendWaiting(Parting(hub, gone)) }
     sender.cancel()
-    await sender.value
+    _ = await sender.value
   }
 }

@@ -29,8 +29,7 @@ final class ConsumerRound: @unchecked Sendable {
     accepted = (0..<senders).map { _ in Counter() }
     sendersLeft.add(senders)
     let sequence = hub.events(
-      buffering: end == .cancelledWithSendersWaiting
-        ? .bounded(1, whenFull: .suspend) : .unbounded)
+      buffering: end.hasWaitingSenders ? .bounded(1, whenFull: .suspend) : .unbounded)
     if end == .abandoned {
       self.sequence = sequence
       log.end()
@@ -48,7 +47,7 @@ final class ConsumerRound: @unchecked Sendable {
     for await event in sequence {
       log.receive(event)
       if end == .dropped { break }
-      if end == .cancelledWithSendersWaiting { await Task.yield() }
+      if end.hasWaitingSenders { await Task.yield() }
     }
     log.end()
   }
@@ -68,7 +67,7 @@ final class ConsumerRound: @unchecked Sendable {
     case .cancelled, .cancelledEarly, .cancelledWithSendersWaiting:
       worker.does("cancel")
       task?.cancel()
-    case .finished:
+    case .finished, .finishedWithSendersWaiting:
       worker.does("finish")
       hub?.finish()
     case .finishedWhenAllHasCome:
@@ -88,13 +87,15 @@ final class ConsumerRound: @unchecked Sendable {
 
   private func send(_ worker: inout Worker, as sender: Int) {
     guard let hub else { return }
-    if end == .cancelledWithSendersWaiting {
+    if end.hasWaitingSenders {
       worker.does("sendWaiting")
       let (trial, events, waitingSenders) = (trial, events, waitingSenders)
+      let accepted = accepted[sender]
       waitingSenders.add(1)
       Task {
         for number in 1...events {
-          await hub.sendWaiting(Payload(number, from: sender, trial.lifetimes))
+          let isTaken = await hub.sendWaiting(Payload(number, from: sender, trial.lifetimes))
+          if isTaken { accepted.add() }
         }
         waitingSenders.add(-1)
       }
@@ -119,8 +120,10 @@ final class ConsumerRound: @unchecked Sendable {
       if run.first > 1 { trial.fail("sender \(sender): \(run.first) came first") }
       guard end != .cancelledWithSendersWaiting else { continue }
       let isAllowed =
-        end == .finished || end == .finishedWhenAllHasCome
-        ? run.last == accepted : run.last <= accepted
+        switch end {
+        case .finished, .finishedWhenAllHasCome, .finishedWithSendersWaiting: run.last == accepted
+        default: run.last <= accepted
+        }
       trial.expect(
         isAllowed, "sender \(sender): \(run.last) of \(accepted) accepted events came")
     }

@@ -23,7 +23,7 @@ enum Consumers: Scenario {
       trial,
       [
         .finished, .finishedWhenAllHasCome, .abandoned, .dropped, .cancelledEarly,
-        .cancelledWithSendersWaiting,
+        .cancelledWithSendersWaiting, .finishedWithSendersWaiting,
       ])
   }
 }
@@ -44,6 +44,13 @@ enum ConsumerEnd {
   case cancelledEarly
   /// Its task is cancelled when its buffer is full, and tasks wait for room in it.
   case cancelledWithSendersWaiting
+  /// The hub finishes while tasks wait for room in its buffer.
+  case finishedWithSendersWaiting
+
+  /// Whether its buffer is small, and senders wait for room.
+  var hasWaitingSenders: Bool {
+    self == .cancelledWithSendersWaiting || self == .finishedWithSendersWaiting
+  }
 }
 
 private func runConsumers(_ trial: Trial, _ ends: [ConsumerEnd]) {
