@@ -74,7 +74,7 @@ class Mailbox: @unchecked Sendable {
   }
 
   /// What became of the parcels so far.
-  final var statistics: DeliveryStatistics {
+  var statistics: DeliveryStatistics {
     lock.withLock { backlog.statistics }
   }
 

@@ -3,7 +3,8 @@ internal import Synchronization
 /// One iteration over the events of a hub; its end is the end of the subscription.
 ///
 /// ## Thread safety
-/// It belongs to the iterating task.
+/// It belongs to the isolation that iterates: a task, or an actor, of which several tasks may await
+/// the next event.
 @usableFromInline
 final class EventConsumer: Sendable {
   /// `nil` if the hub was gone already.
@@ -34,29 +35,58 @@ final class EventConsumer: Sendable {
   /// The next event.
   @usableFromInline
   func next() async -> Parcel? {
-    await nextItem()?.element
+    while await prepareNext() {
+      if let item = mailbox.nextTaken() { return item.element }
+    }
+    return nil
   }
 
-  /// The next event, and how many were lost before it. If the task is cancelled, the subscription
-  /// is over.
-  func nextItem() async -> StreamMailbox.Item? {
-    while !Task.isCancelled {
-      if let item = mailbox.nextTaken() { return item }
-      if mailbox.takeMore() { continue }
-      if mailbox.isExhausted {
-        stop()
-        return nil
+  /// The next event, or how many were lost in front of it. The losses behind the last event come at
+  /// the end.
+  func nextNoted() async -> Noted? {
+    while await prepareNext() {
+      let missed = mailbox.nextMissed()
+      if missed > 0 {
+        mailbox.spendBudget()
+        return .missed(missed)
       }
-      await withTaskCancellationHandler {
+      if let item = mailbox.nextTaken() { return .event(item.element) }
+    }
+    let missed = mailbox.takeMissedAtEnd()
+    return missed > 0 ? .missed(missed) : nil
+  }
+
+  /// An event, or how many were lost.
+  enum Noted {
+    case event(Parcel)
+    case missed(Int)
+  }
+
+  /// Returns when an event was taken that can be returned, or nothing more is coming: all was
+  /// returned, or a task that awaits the next event is cancelled, which ends the subscription.
+  ///
+  /// - Returns: whether an event was taken.
+  private func prepareNext() async -> Bool {
+    if !mailbox.hasBudget {
+      // A consumer that always finds something, or the end, must not keep its thread or actor.
+      await Task.yield()
+      mailbox.renewBudget()
+    }
+    while !Task.isCancelled {
+      if mailbox.hasTaken || mailbox.takeMore() { return true }
+      if mailbox.isExhausted { break }
+      let mayGoOn = await withTaskCancellationHandler {
         await mailbox.sleep()
       } onCancel: {
         // The runtime holds a lock of its own here: no user code may run. What is left to do, the
         // task does when it is awake.
         mailbox.interrupt()
       }
+      guard mayGoOn else { break }
     }
     stop()
-    return nil
+    mailbox.spendBudget()
+    return false
   }
 }
 

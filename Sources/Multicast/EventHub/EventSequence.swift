@@ -6,8 +6,12 @@
 /// when the sequence is abandoned. An iterator after the first begins a subscription of its own,
 /// with the replay and the events from then on.
 ///
+/// A consumer that always finds an event waiting lets other tasks run after at most 64.
+///
 /// ## Thread safety
-/// The sequence may be handed around. An iterator belongs to one task at a time.
+/// The sequence may be handed around. An iterator belongs to one task, or to an actor. If several
+/// tasks of an actor await the next event of one iterator, each event goes to one of them; at the
+/// end, and if one of them is cancelled, which ends the subscription, all get `nil`.
 public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
   public typealias Element = Event
   public typealias Failure = Never
@@ -50,8 +54,8 @@ extension EventSequence {
     /// delivered then.
     public var end: SubscriptionEnd? { consumer.mailbox.publicEnd }
 
-    /// What became of the events of this iteration. Those that were taken together, at most 64,
-    /// count as delivered when all of them were returned.
+    /// What became of the events of this iteration. An event counts as delivered when ``next()``
+    /// has returned it.
     public var statistics: DeliveryStatistics { consumer.mailbox.statistics }
 
     /// The next event, or `nil` at the end or if the task is cancelled.
@@ -91,7 +95,6 @@ extension EventSequence {
     /// An iterator over events and notes.
     public struct Iterator: AsyncIteratorProtocol {
       fileprivate let consumer: EventConsumer
-      private var held: Event?
 
       /// As of an iterator over the events alone.
       public var end: SubscriptionEnd? { consumer.mailbox.publicEnd }
@@ -110,15 +113,11 @@ extension EventSequence {
 
       /// The next event or note, or `nil` at the end or if the task is cancelled.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Noted? {
-        if let event = held.take() { return .event(event) }
-        guard let item = await consumer.nextItem() else {
-          let missed = consumer.mailbox.takeMissedAtEnd()
-          return missed > 0 ? .missed(missed) : nil
+        switch await consumer.nextNoted() {
+        case .event(let event): .event(event.event(Event.self))
+        case .missed(let count): .missed(count)
+        case nil: nil
         }
-        let event = item.element.event(Event.self)
-        guard item.missed > 0 else { return .event(event) }
-        held = event
-        return .missed(item.missed)
       }
     }
   }

@@ -1,22 +1,37 @@
+internal import Synchronization
+
 /// The mailbox of an asynchronous sequence.
 ///
 /// ## Thread safety
-/// Sending is for any thread; ``next()`` is for one task at a time.
+/// Sending is for any thread. Taking is for the isolation to which the iterator belongs. Several
+/// tasks of one actor may take and sleep in turns: each event goes to one of them.
 final class StreamMailbox: Mailbox, @unchecked Sendable {
-  // Sendable: `consumer` is touched inside `lock` alone, `batch` by the one task that iterates.
+  // Sendable: `sleeper`, `moreSleepers` and `isInterrupted` are touched inside `lock` alone, `batch`,
+  // `taken` and `budget` by the isolation that iterates.
 
   typealias Item = Backlog.Item
 
-  /// The task that sleeps until there is something to take.
-  private var consumer: UnsafeContinuation<Void, Never>?
-  /// Whether the task that iterates is cancelled.
+  /// A task that sleeps until there is something to take.
+  private var sleeper: UnsafeContinuation<Void, Never>?
+  /// The others that do: tasks of one actor that share the iterator.
+  private var moreSleepers: [UnsafeContinuation<Void, Never>] = []
+  /// Whether a task was cancelled in its sleep, or before it slept.
   private var isInterrupted = false
-  /// How many events the task takes at once.
+  /// How many events a task takes at once.
   private let share: Int
-  /// What the task has taken and not yet returned.
+  /// What was taken and not yet returned.
   private var batch = RingBuffer<Item>()
-  /// How many it has taken.
+  /// How many of `taken` were returned: delivered, and not yet counted so in the backlog.
+  // Relaxed: one writer, the isolation that iterates, so a load and a store suffice. It is reset, and
+  // read by other threads, inside `lock`, together with the count of the backlog.
+  private let returned = Atomic<Int>(0)
+  /// How many the latest batch had.
   private var taken = 0
+  /// How many more results may come before other tasks must get to run.
+  private var budget = StreamMailbox.resultsPerTurn
+
+  /// How many results come, at most, without a suspension.
+  private static var resultsPerTurn: Int { 64 }
 
   init(limit: Int, whenFull: Backlog.WhenFull, losses: LossCounter?) {
     share = min(64, limit)
@@ -30,61 +45,82 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
     return mailbox
   }
 
+  /// Resumes every task that sleeps: which of them finds something is decided when they run, and
+  /// the others go back to sleep.
   override func wake(_ entry: Entry) {
+    resume(lock.withLock { takeSleepers() })
+  }
+
+  override var statistics: DeliveryStatistics {
     lock.withLock {
-      defer { consumer = nil }
-      return consumer
-    }?.resume()
+      var statistics = backlog.statistics
+      statistics.delivered += returned.load(ordering: .relaxed)
+      return statistics
+    }
   }
+}
 
-  /// The next event and how many were lost before it, from what the task has taken.
+// MARK: - Taking
+
+extension StreamMailbox {
+  /// Whether results may come without a suspension; otherwise other tasks must run first.
+  var hasBudget: Bool { budget > 0 }
+
+  /// Other tasks have had the opportunity to run.
+  func renewBudget() { budget = Self.resultsPerTurn }
+
+  /// A result is returned that is not an event: a note, or the end.
+  func spendBudget() { budget -= 1 }
+
+  /// Whether something was taken and not yet returned.
+  var hasTaken: Bool { !batch.isEmpty }
+
+  /// The next event and how many were lost before it, from what was taken, within the budget.
   func nextTaken() -> Item? {
-    batch.popFirst()
+    guard budget > 0, let item = batch.popFirst() else { return nil }
+    budget -= 1
+    returned.store(returned.load(ordering: .relaxed) + 1, ordering: .relaxed)
+    return item
   }
 
-  /// Takes what waits, if anything does.
+  /// How many events were lost in front of the next one that was taken; they are reported once.
+  func nextMissed() -> Int {
+    guard !batch.isEmpty else { return 0 }
+    let missed = batch[0].missed
+    if missed > 0 { batch[0].missed = 0 }
+    return missed
+  }
+
+  /// Takes what waits, if anything does. Everything taken before has been returned.
   ///
   /// - Returns: whether something was taken.
   func takeMore() -> Bool {
     let (finished, more) = lock.withLock {
       // The consumer is awake: if nothing waits it will see so, and go to sleep by itself.
-      let finished = backlog.finishTaken(delivered: taken)
-      return (finished, backlog.take(share, into: &batch))
+      (finishReturned(), backlog.take(share, into: &batch))
     }
+    taken = batch.count
     finish(finished)
     finish(more)
-    taken = batch.count
     return taken > 0
   }
 
-  /// The task takes nothing more: what it has taken and not returned is discarded.
+  /// Nothing more is taken: what was taken and not returned is discarded.
   func abandon() {
     guard taken > 0 else { return }
-    finish(lock.withLock { backlog.finishTaken(delivered: taken - batch.count) })
+    let finished = lock.withLock { finishReturned() }
     taken = 0
-    batch = RingBuffer()
+    var discarded = RingBuffer<Item>()
+    swap(&discarded, &batch)
+    finish(finished)
+    withExtendedLifetime(discarded) {}  // It dies when `batch` is not being changed.
   }
 
-  /// Ends the sleep for good: the task is cancelled. Runs no user code.
-  func interrupt() {
-    lock.withLock {
-      isInterrupted = true
-      defer { consumer = nil }
-      return consumer
-    }?.resume()
-  }
-
-  /// Returns when something waits, nothing more will come, or the task is cancelled.
-  func sleep() async {
-    // SAFETY: resumed once: here, or by whoever takes it out under the lock.
-    await withUnsafeContinuation { continuation in
-      let mayGoOn = lock.withLock {
-        guard !isInterrupted, backlog.sleep() else { return true }
-        consumer = continuation
-        return false
-      }
-      if mayGoOn { continuation.resume() }
-    }
+  /// Called inside the lock.
+  private func finishReturned() -> Backlog.Effects {
+    let delivered = returned.load(ordering: .relaxed)
+    returned.store(0, ordering: .relaxed)
+    return backlog.finishTaken(delivered: delivered)
   }
 
   var isExhausted: Bool {
@@ -93,5 +129,49 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   func takeMissedAtEnd() -> Int {
     lock.withLock { backlog.takeMissedAtEnd() }
+  }
+}
+
+// MARK: - Sleeping
+
+extension StreamMailbox {
+  private typealias Sleepers = (UnsafeContinuation<Void, Never>?, [UnsafeContinuation<Void, Never>])
+
+  /// Called inside the lock.
+  private func takeSleepers() -> Sleepers {
+    let sleepers = (sleeper, moreSleepers)
+    sleeper = nil
+    if !moreSleepers.isEmpty { moreSleepers = [] }
+    return sleepers
+  }
+
+  private func resume(_ sleepers: Sleepers) {
+    sleepers.0?.resume()
+    for sleeper in sleepers.1 { sleeper.resume() }
+  }
+
+  /// Ends the sleep for good: a task is cancelled, and with it the subscription. Runs no user code.
+  func interrupt() {
+    let sleepers = lock.withLock {
+      isInterrupted = true
+      return takeSleepers()
+    }
+    resume(sleepers)
+  }
+
+  /// Returns when something may wait, nothing more will come, or a task is cancelled.
+  ///
+  /// - Returns: whether it is worth another attempt; otherwise a task was cancelled here.
+  func sleep() async -> Bool {
+    // SAFETY: resumed once: here, or by the thread that takes it out under the lock.
+    await suspendUnchecked { continuation in
+      let mayGoOn = lock.withLock {
+        guard !isInterrupted, backlog.sleep() else { return true }
+        if sleeper == nil { sleeper = continuation } else { moreSleepers.append(continuation) }
+        return false
+      }
+      if mayGoOn { continuation.resume() }
+    }
+    return lock.withLock { !isInterrupted }
   }
 }

@@ -192,4 +192,24 @@ struct EventHubTests {
     #expect(entries.count % 2 == 0)
     #expect(entries.enumerated().allSatisfy { $0.element == 1 - $0.offset % 2 })
   }
+
+  @Test("an event counts as delivered when next() has returned it")
+  func exactStatistics() async {
+    let hub = EventHub<Int>()
+    let iterator = hub.events().makeAsyncIterator()
+    for event in 0..<200 { hub.send(event) }
+    for returned in 1...200 {
+      #expect(await iterator.next() == returned - 1)
+      #expect(iterator.statistics.delivered == returned)
+      #expect(iterator.statistics.pending == 200 - returned)
+      #expect(hub.statistics.pending == 200 - returned)
+    }
+    var noting = hub.events(buffering: .latest).notingLosses().makeAsyncIterator()
+    for event in 0..<3 { hub.send(event) }
+    _ = await noting.next()
+    // The note was returned, the event was not.
+    #expect(noting.statistics.delivered == 0 && noting.statistics.pending == 1)
+    _ = await noting.next()
+    #expect(noting.statistics.delivered == 1 && noting.statistics.pending == 0)
+  }
 }

@@ -1,0 +1,86 @@
+import Multicast
+import MulticastTestSupport
+import Testing
+
+/// An actor that consumes, and on which another job waits for its turn.
+private actor Consumer {
+  private var results = 0
+  /// How many results had come when the job ran.
+  private var resultsBefore: Int?
+
+  /// Calls `next` `count` times, after a job was put behind this one.
+  func consume(_ count: Int, _ next: () async -> Void) async -> Int? {
+    Task { resultsBefore = results }
+    while results < count {
+      await next()
+      results += 1
+    }
+    return resultsBefore
+  }
+
+  func takeAll(_ sequence: EventSequence<Int>) async -> Int? {
+    Task { resultsBefore = results }
+    for await _ in sequence { results += 1 }
+    return resultsBefore
+  }
+}
+
+@Suite("A task that always finds something lets others run after at most 64 results")
+struct FairnessTests {
+  @Test("while a million events wait")
+  func million() async throws {
+    let hub = EventHub<Int>()
+    let sequence = hub.events()
+    for event in 0..<1_000_000 { hub.send(event) }
+    hub.finish()
+    let before = await Consumer().takeAll(sequence)
+    #expect(try #require(before) <= 64)
+  }
+
+  @Test("while events wait in a buffer of any size", arguments: [1, 7, 63, 64, 65])
+  func limits(_ limit: Int) async throws {
+    let hub = EventHub<Int>()
+    let iterator = hub.events(buffering: .bounded(limit, whenFull: .dropOldest)).makeAsyncIterator()
+    let before = await Consumer().consume(1000) {
+      hub.send(1)
+      _ = await iterator.next()
+    }
+    #expect(try #require(before) <= 64)
+  }
+
+  @Test("notes count too")
+  func notes() async throws {
+    let hub = EventHub<Int>()
+    var iterator = hub.events(buffering: .latest).notingLosses().makeAsyncIterator()
+    let before = await Consumer().consume(1000) {
+      hub.send(contentsOf: 0..<2)
+      _ = await iterator.next()
+    }
+    #expect(try #require(before) <= 64)
+  }
+
+  @Test("at the end, also of a task that is cancelled", arguments: [false, true])
+  func end(_ isCancelled: Bool) async throws {
+    let hub = EventHub<Int>()
+    let before = await Task {
+      let iterator = hub.events().makeAsyncIterator()
+      if isCancelled { withUnsafeCurrentTask { $0?.cancel() } } else { hub.finish() }
+      return await Consumer().consume(1000) { _ = await iterator.next() }
+    }.value
+    #expect(try #require(before) <= 64)
+  }
+
+  @Test("sendWaiting: with room, without subscribers, after the end", arguments: 0..<5)
+  func sendWaiting(_ kind: Int) async throws {
+    let hub = EventHub<Int>()
+    let topics = TopicHub<Int, Int>()
+    let sequence = kind == 0 ? hub.events() : nil
+    if kind == 2 { hub.finish() }
+    if kind == 4 { topics.finish() }
+    let before = await Consumer().consume(1000) {
+      if kind < 3 { await hub.sendWaiting(1) } else { await topics.sendWaiting(1, to: 1) }
+    }
+    #expect(try #require(before) <= 64)
+    withExtendedLifetime(sequence) {}
+  }
+}
