@@ -1,4 +1,5 @@
 import CMulticast
+import Foundation
 import MulticastTestSupport
 import Synchronization
 import Testing
@@ -43,6 +44,21 @@ struct SanitizerTests {
       }
       resumer.end()
     }
+  }
+
+  @Test("every continuation of the library is awaited in one file, which tells the sanitizer")
+  func oneFile() throws {
+    var folder = URL(filePath: #filePath)
+    for _ in 0..<4 { folder.deleteLastPathComponent() }
+    folder.append(path: "Sources/Multicast")
+    let files = try #require(FileManager.default.enumerator(atPath: folder.path()))
+    var awaiting: [String] = []
+    for case let file as String in files where file.hasSuffix(".swift") {
+      let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+      let names = ["withCheckedContinuation", "withUnsafeContinuation", "ThrowingContinuation("]
+      if names.contains(where: { source.contains($0) }) { awaiting.append(file) }
+    }
+    #expect(awaiting == ["Concurrency/Suspension.swift"])
   }
 }
 
