@@ -24,7 +24,8 @@ extension MulticastActor {
   ///   - timeout: how much time there is for all of them together, from the moment the first may
   ///     begin; `nil`, or more than 100 years, for as long as it takes. If it is zero or less, the
   ///     time is over at once: no delegate is called.
-  ///   - clock: what measures `timeout`. Its `sleep` must end when it is cancelled.
+  ///   - clock: what measures `timeout`. Its `sleep` must end when it is cancelled. If it throws an
+  ///     error of its own, the time does not run out.
   ///   - body: what to do with a delegate. It may add, remove and invoke.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: O(`count`).

@@ -9,7 +9,8 @@
 //
 // A call also says which task is inside, so that `cancelAndWait` knows when it would wait for
 // itself, and a serialized hub when it would wait for its own turn. No task-local says so: a task
-// that a callback merely starts inherits those, but nobody waits for it.
+// that a callback merely starts inherits those, but nobody waits for it. In a serialized hub an
+// `InvocationScope` says so for the structured children of a callback too.
 //
 //     pool ──▶ block ──▶ block        a block is twice as large as the one before, and lives as
 //               │ calls   │ calls     long as the pool; free calls are linked
