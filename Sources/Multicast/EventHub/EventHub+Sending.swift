@@ -21,7 +21,8 @@ extension EventHub {
     // Acquiring: whoever saw `finish` return sees it here.
     guard !finishing.isRaised.load(ordering: .acquiring) else { return refuse() }
     if let sequencer { return sequencer.send(event, through: self) }
-    return deliver(event, 0)
+    let delivered = deliver(event, 0)
+    return delivered > 0 ? delivered : noteUndelivered()
   }
 
   /// Hands each of `events` to every subscriber, one after the other, as ``send(_:)`` does.
@@ -73,6 +74,14 @@ extension EventHub {
       return false
     }
     return outcome.isComplete
+  }
+
+  /// No subscriber got an event. If the hub has finished since the sender checked, that is why: the
+  /// event counts as refused.
+  @usableFromInline @inline(never) @discardableResult
+  func noteUndelivered() -> Int {
+    // Sequentially consistent: `finish` raises the flag before it ends the first subscriber.
+    finishing.isRaised.load(ordering: .sequentiallyConsistent) ? refuse() : 0
   }
 
   @usableFromInline @inline(never) @discardableResult

@@ -58,11 +58,7 @@ extension EventSequencer {
     }
     _ = forgotten  // It dies outside the lock.
     var delivered: Int?
-    if isNext {
-      let count = hub.deliver(event, number, sender: sender)
-      sender?.delivered(isTaken: count > 0)
-      delivered = count
-    }
+    if isNext { delivered = deliver(event, number, sender, through: hub) }
     if isOurs { deliverTurns(hub) }
     return delivered ?? hub.registry.count
   }
@@ -111,8 +107,7 @@ extension EventSequencer {
     for _ in 0..<Self.share {
       switch nextTurn() {
       case .event(let event, let number, let sender):
-        let count = hub.deliver(event, number, sender: sender)
-        sender?.delivered(isTaken: count > 0)
+        _ = deliver(event, number, sender, through: hub)
       case .end:
         hub.finishSubscribers()
       case nil:
@@ -122,7 +117,20 @@ extension EventSequencer {
     lock.withLock { isDelivering = false }
   }
 
-  /// - Returns: `nil` if nothing waits; then nobody is delivering.
+  /// - Returns: the number of subscribers that were reached.
+  private func deliver(
+    _ event: Event, _ number: UInt64, _ sender: SendWaiterList?, through hub: EventHub<Event>
+  ) -> Int {
+    let delivered = hub.deliver(event, number, sender: sender)
+    if let sender {
+      sender.delivered(isTaken: delivered > 0)
+    } else if delivered == 0 && !replays {
+      hub.noteUndelivered()
+    }
+    return delivered
+  }
+
+  /// - Returns: `nil` if nothing waits; then no thread is delivering.
   private func nextTurn() -> Turn? {
     lock.withLock {
       let turn = turns.popFirst()

@@ -174,6 +174,9 @@ extension Entry {
     // SAFETY: `create` makes an instance of the class that it is called on.
     let entry = unsafeDowncast(
       Entry.create(minimumCapacity: words, makingHeaderWith: { _ in () }), to: Entry.self)
+    assert(
+      UnsafeRawPointer(entry.head) == entry.identity + headOffset,
+      "the head does not begin where its offset says")
     entry.head.initialize(
       to: EntryHead(
         isWeak: isWeak, keeperOffset: keeper == nil ? 0 : UInt16(keeperOffset), target: target,
@@ -195,6 +198,9 @@ extension Entry {
 // MARK: - Layout
 
 extension Entry {
+  /// Where, counted from the object, the head begins: behind the object's own header.
+  static var headOffset: Int { 16 }
+
   /// Where, counted from the object, the state and the value begin: what a delivery reads.
   @usableFromInline static var hotOffset: Int { 48 }
 

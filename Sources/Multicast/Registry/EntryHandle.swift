@@ -1,5 +1,6 @@
 internal import CMulticast
 internal import Dispatch
+internal import Synchronization
 
 /// Ends one registration, whatever the type of its delegate: what ``Registration`` and
 /// ``Subscription`` stand on.
@@ -39,8 +40,18 @@ final class EntryHandle: Sendable {
 
 extension EntryHandle {
   /// See ``Registration/isActive``.
+  ///
+  /// It never holds a strong delegate, so it cannot become the last owner of one.
   var isActive: Bool {
-    entry?.isLive ?? false
+    // SAFETY: our unowned reference keeps the memory of the entry, and a head is trivial: its state
+    // can be read when the entry is gone. Then it says `inactive`.
+    let head = (reference + Entry.headOffset).assumingMemoryBound(to: EntryHead.self)
+    // Acquiring: pairs with the thread that removed the entry.
+    switch head.pointee.state.load(ordering: .acquiring) {
+    case EntryHead.inactive: return false
+    case EntryHead.activeStrong: return true
+    default: return entry?.isLive ?? false
+    }
   }
 
   /// See ``Registration/statistics``.

@@ -36,7 +36,7 @@
   private final class Delegates: @unchecked Sendable {
     // Sendable: `objects` and `observers` are changed by one actor alone; the rest never changes.
     let hub = MulticastDelegate<any Observing>()
-    let registrations: [Registration]
+    let registrations: [Registration<any Observing>]
     private var objects: [ActingObserver?]
     private let dropping = DroppingThread()
     private var observers: [WeakObserver] = []

@@ -175,7 +175,7 @@ struct MulticastActorStructuredTests {
     arguments: StructuredChild.allCases, WayOfCalling.allCases)
   func cancelsAndWaits(child: StructuredChild, way: WayOfCalling) async {
     let hub = AwaitingHub(serialized: true)
-    let registration = Holder<Registration>(nil)
+    let registration = Holder<Registration<any Awaited>>(nil)
     let delegate = AwaitedObserver(0) { _ in
       guard let registration = registration.value else { return }
       await child.run { await registration.cancelAndWait() }
@@ -189,7 +189,7 @@ struct MulticastActorStructuredTests {
   @Test("its cancelAndWait for another delegate of the same invocation waits")
   func cancelsAndWaitsForAnother() async {
     let hub = AwaitingHub(serialized: true)
-    let registration = Holder<Registration>(nil)
+    let registration = Holder<Registration<any Awaited>>(nil)
     let inside = AsyncGate()
     let leave = AsyncGate()
     let other = AwaitedObserver(0) { _ in

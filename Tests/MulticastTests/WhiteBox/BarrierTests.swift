@@ -45,7 +45,7 @@
 
   /// Calls from an asynchronous function what may only be called from a blocking one.
   @discardableResult
-  private func cancelBlocking(_ registration: Registration) -> Bool {
+  private func cancelBlocking(_ registration: Registration<any Observing>) -> Bool {
     registration.cancelAndWait(timeout: .seconds(60))
   }
 

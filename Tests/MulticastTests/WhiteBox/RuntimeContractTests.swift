@@ -117,7 +117,7 @@ struct RuntimeContractTests {
 private final class MortalDelegates: @unchecked Sendable {
   // Sendable: `objects` is changed by one actor alone, and `observers` is not changed.
   let hub = MulticastDelegate<any Observing>()
-  private let registrations: [Registration]
+  private let registrations: [Registration<any Observing>]
   private var objects: [RecordingObserver?]
   private let observers: [WeakObserver]
 
