@@ -79,7 +79,7 @@ public final class EventHub<Event: Sendable>: Sendable {
     replay: Int = 0, ordering: Ordering, storage: StorageStrategy,
     presence: (@Sendable (Int) -> Void)?
   ) {
-    registry = Registry(strategy: storage, duplicates: .allowed, observer: presence)
+    registry = Registry(strategy: storage, duplicates: .allowed, onChange: presence)
     sequencer =
       replay > 0 || ordering == .total
       ? EventSequencer(replay: replay) : nil

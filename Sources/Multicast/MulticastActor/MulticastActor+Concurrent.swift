@@ -64,7 +64,7 @@ extension MulticastActor {
   ) async {
     let limit = Self.checked(limit)
     let hasTurn = isSerialized ? await takeTurn() : false
-    let invocation = ConcurrentInvocation(registry.retainedSnapshot, calls, body)
+    let invocation = ConcurrentInvocation(snapshot, calls, body)
     let ancestry = TaskAncestry(calls: calls)
     await TaskAncestry.current.withValue(ancestry) {
       await withTaskGroup(of: Reply<Answer>.self) { group in

@@ -33,6 +33,7 @@ public import Dispatch
 public actor MulticastActor<Delegate: Sendable> {
   @usableFromInline nonisolated let registry: Registry
   @usableFromInline nonisolated let calls: TaskCalls
+  private nonisolated let snapshots: SnapshotCache
   /// The order of whole invocations, if the hub is serialized.
   var turns: Turns
   @usableFromInline nonisolated let isSerialized: Bool
@@ -97,7 +98,11 @@ public actor MulticastActor<Delegate: Sendable> {
   ) {
     let calls = TaskCalls()
     self.calls = calls
-    registry = Registry(strategy: storage, duplicates: duplicates, taskCalls: calls)
+    let snapshots = SnapshotCache()
+    self.snapshots = snapshots
+    registry = Registry(strategy: storage, duplicates: duplicates, taskCalls: calls) { _ in
+      snapshots.invalidate()
+    }
     turns = Turns()
     isSerialized = serialized
     self.host = host
@@ -109,6 +114,11 @@ public actor MulticastActor<Delegate: Sendable> {
     // because whoever is holds the hub.
     registry.removeAll()
   }
+}
+
+extension MulticastActor {
+  /// The entries that are registered now, for an invocation that may suspend.
+  @usableFromInline nonisolated var snapshot: EntrySnapshot { snapshots.snapshot(of: registry) }
 }
 
 /// Gives a hub without an executor the one that every actor has.

@@ -232,21 +232,37 @@ extension Entry {
   }
 }
 
+extension Unmanaged<Entry> {
+  /// The head of an entry that is held by its storage or by the caller.
+  @usableFromInline var head: UnsafeMutablePointer<EntryHead> {
+    // SAFETY: whoever has the reference knows who holds the entry: the storage for the index, the
+    // read section for a delivery.
+    @inlinable get { _withUnsafeGuaranteedRef { $0.head } }
+  }
+}
+
+extension EntryHead {
+  /// Where the target is, or was if it is weak.
+  var address: Int {
+    isWeak ? WeakReference(word: target).address : Int(bitPattern: target)
+  }
+}
+
 // MARK: - Terms
 
 extension Entry {
-  /// Where deliveries wait for the entry's queue, if they do.
-  var queueMailbox: QueueMailbox? {
-    head.pointee.mailbox?.takeUnretainedValue() as? QueueMailbox
+  /// Where deliveries wait for the entry's consumer, if they do.
+  var mailbox: Mailbox? {
+    head.pointee.mailbox?.takeUnretainedValue()
   }
 
   /// Whether this entry gives its delegate something that `existing`, of the same delegate, does
   /// not: a strong reference, a queue, another queue, another buffering.
   func asksForMore(than existing: Entry) -> Bool {
     if existing.head.pointee.isWeak && !head.pointee.isWeak { return true }
-    guard let queueMailbox else { return false }
-    guard let other = existing.queueMailbox else { return true }
-    return !queueMailbox.hasTerms(of: other)
+    guard let mailbox else { return false }
+    guard let other = existing.mailbox else { return true }
+    return !mailbox.hasTerms(of: other)
   }
 }
 

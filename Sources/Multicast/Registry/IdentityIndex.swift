@@ -108,19 +108,3 @@ struct IdentityIndex {
     return Int(hash >> 32) & (count - 1)
   }
 }
-
-extension Unmanaged<Entry> {
-  /// The head of an entry that is held by its storage or by the caller.
-  @usableFromInline var head: UnsafeMutablePointer<EntryHead> {
-    // SAFETY: whoever has the reference knows who holds the entry: the storage for the index, the
-    // read section for a delivery.
-    @inlinable get { _withUnsafeGuaranteedRef { $0.head } }
-  }
-}
-
-extension EntryHead {
-  /// Where the target is, or was if it is weak.
-  var address: Int {
-    isWeak ? WeakReference(word: target).address : Int(bitPattern: target)
-  }
-}

@@ -1,7 +1,7 @@
 /// The entries of one hub, behind the storage strategy it was created with.
 ///
 /// The faces of this library (`MulticastDelegate` and its siblings) are typed views of a registry.
-/// The registry is not generic: only ``visit(_:_:)`` knows the type of what it calls.
+/// The registry is not generic: only the invocation knows the type of what it calls.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a callback and from a `deinit`.
@@ -10,25 +10,23 @@ final class Registry: Sendable {
   let storage: any EntryStorage
   let strategy: StorageStrategy
   let duplicates: DuplicatePolicy
-  /// The published slots if the strategy is `waitFree`: the fast path of ``visit(_:_:)``.
+  /// The published slots if the strategy is `waitFree`: the fast path of an invocation.
   @usableFromInline let published: Unmanaged<PublishedSlots>?
 
-  /// Told how many entries have come, or gone if negative, outside of any lock.
-  private let observer: (@Sendable (Int) -> Void)?
   /// Which entries tasks are calling, if the hub awaits its delegates.
-  let taskCalls: TaskCalls?
-  /// The snapshot that is kept for ``retainedSnapshot``, if the hub awaits its delegates.
-  private let snapshotCache: SnapshotCache?
+  let taskCalls: (any CallTracking)?
+  /// Runs after each change, outside of any lock, with the number of entries that were added, or
+  /// removed if it is negative.
+  private let onChange: (@Sendable (Int) -> Void)?
 
   init(
-    strategy: StorageStrategy, duplicates: DuplicatePolicy,
-    observer: (@Sendable (Int) -> Void)? = nil, taskCalls: TaskCalls? = nil
+    strategy: StorageStrategy, duplicates: DuplicatePolicy, taskCalls: (any CallTracking)? = nil,
+    onChange: (@Sendable (Int) -> Void)? = nil
   ) {
     _ = RuntimeContract.holds  // Once in a process: see there.
     self.taskCalls = taskCalls
-    snapshotCache = taskCalls.map { _ in SnapshotCache() }
+    self.onChange = onChange
     self.strategy = strategy
-    self.observer = observer
     self.duplicates = duplicates
     switch strategy {
     case .locked:
@@ -53,7 +51,7 @@ extension Registry {
   ///
   /// - Returns: a handle of the new entry, or of the one that exists.
   func add<Value>(
-    _ delegate: Value, ownership: Ownership, mailbox: QueueMailbox? = nil
+    _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil
   ) -> EntryHandle {
     let entry = Entry.make(delegate, ownership: ownership, mailbox: mailbox)
     let existing = insert { storage, mayGrow in
@@ -64,7 +62,7 @@ extension Registry {
     // It gives what either of the two gives.
     let merged = Entry.make(
       delegate, ownership: existing.head.pointee.isWeak ? ownership : .strong,
-      mailbox: mailbox ?? existing.queueMailbox?.renewed())
+      mailbox: mailbox ?? existing.mailbox?.renewed())
     insert { storage, mayGrow in storage.exchange(for: merged, mayGrow: mayGrow) }
     return EntryHandle(merged, in: self)
   }
@@ -92,8 +90,7 @@ extension Registry {
       insertion = change(storage, true)
     }
     if case .exists(let existing) = insertion { return existing }
-    snapshotCache?.invalidate()
-    if case .added = insertion { observer?(1) }
+    if case .replaced = insertion { onChange?(0) } else { onChange?(1) }
     return nil
   }
 
@@ -103,7 +100,7 @@ extension Registry {
   @discardableResult
   func remove(_ entry: Entry) -> Bool {
     guard storage.remove(entry) else { return false }
-    noteRemoval(of: 1)
+    onChange?(-1)
     return true
   }
 
@@ -113,18 +110,13 @@ extension Registry {
   func remove<Value>(delegate: Value) -> Bool {
     guard let identity = Entry.identity(of: delegate) else { return false }
     let removed = storage.removeAll(at: identity)
-    if removed > 0 { noteRemoval(of: removed) }
+    if removed > 0 { onChange?(-removed) }
     return removed > 0
   }
 
   func removeAll() {
     let removed = storage.removeAll()
-    if removed > 0 { noteRemoval(of: removed) }
-  }
-
-  private func noteRemoval(of count: Int) {
-    snapshotCache?.invalidate()
-    observer?(-count)
+    if removed > 0 { onChange?(-removed) }
   }
 
   /// How many entries there are, the dead among them.
@@ -149,7 +141,7 @@ extension Registry {
     for case let entry? in storage.snapshot() where entry.isDead { dead.append(entry) }
     guard !dead.isEmpty else { return 0 }
     let removed = storage.prune(dead, waiting: waiting)
-    if removed > 0 { noteRemoval(of: removed) }
+    if removed > 0 { onChange?(-removed) }
     return removed
   }
 
@@ -166,14 +158,11 @@ extension Registry {
   }
 }
 
-// MARK: - Snapshots that outlive a read section
+/// Knows which entries are being called by tasks; threads say so by their ``ThreadRecord``.
+protocol CallTracking: AnyObject, Sendable {
+  /// Whether any task is calling `entry`.
+  func isCalled(_ entry: UnsafeRawPointer) -> Bool
 
-extension Registry {
-  /// The entries that are registered now, for an invocation that may suspend.
-  @usableFromInline var retainedSnapshot: EntrySnapshot {
-    guard let snapshotCache else {
-      fatalError("Multicast: only a MulticastActor takes retained snapshots")
-    }
-    return snapshotCache.snapshot(of: storage)
-  }
+  /// Whether `entry` is being called by the current task, or by one that waits for it.
+  func isCalledByCurrentTask(_ entry: UnsafeRawPointer) -> Bool
 }

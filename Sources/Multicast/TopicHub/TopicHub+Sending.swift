@@ -10,13 +10,11 @@ extension TopicHub {
     // Acquiring: whoever saw `finish` return sees it here.
     guard !isFinished.load(ordering: .acquiring) else { return 0 }
     let hash = topic.hashValue
-    let ticket = topics.enter()
-    defer {
-      topics.leave(ticket)
-      withExtendedLifetime(self) {}
-    }
+    defer { withExtendedLifetime(self) {} }
     // SAFETY: the read section keeps the node.
-    return topics.node(topic, hash)?._withUnsafeGuaranteedRef { $0.send(event) } ?? 0
+    return topics.read {
+      topics.node(topic, hash)?._withUnsafeGuaranteedRef { $0.send(event) } ?? 0
+    }
   }
 
   /// Hands each of `events` to every subscriber of `topic`, one after the other, as

@@ -46,15 +46,10 @@ final class TopicTable<Topic: Hashable & Sendable, Event: Sendable>: @unchecked 
 // MARK: - Reading
 
 extension TopicTable {
-  /// Begins a read section: what is found is there until ``leave(_:)``.
+  /// Runs `body` in a read section: what it finds stays until it returns.
   @inlinable @inline(__always)
-  func enter() -> ReaderCounters.Ticket {
-    reclaimer.readers.enter(ThreadRecord.current)
-  }
-
-  @inlinable @inline(__always)
-  func leave(_ ticket: ReaderCounters.Ticket) {
-    reclaimer.leave(ticket)
+  func read<R>(_ body: () -> R) -> R {
+    reclaimer.withReadSection(ThreadRecord.current, body)
   }
 
   /// The node of `topic`, whose hash value is `hash`, inside a read section.
@@ -73,9 +68,7 @@ extension TopicTable {
   @inlinable
   func hub(of topic: Topic) -> EventHub<Event>? {
     let hash = topic.hashValue
-    let ticket = enter()
-    defer { leave(ticket) }
-    return node(topic, hash)?.takeUnretainedValue().hub
+    return read { node(topic, hash)?.takeUnretainedValue().hub }
   }
 
   /// The room of `topic`.
@@ -83,9 +76,7 @@ extension TopicTable {
   /// - Complexity: O(1) on average.
   func room(of topic: Topic) -> Room<Topic, Event>? {
     let hash = topic.hashValue
-    let ticket = enter()
-    defer { leave(ticket) }
-    return node(topic, hash)?.takeUnretainedValue().room
+    return read { node(topic, hash)?.takeUnretainedValue().room }
   }
 
   /// How many topics there are.
@@ -95,19 +86,19 @@ extension TopicTable {
   ///
   /// - Complexity: O(largest `count` so far): the table does not shrink.
   var all: [(topic: Topic, room: Room<Topic, Event>)] {
-    let ticket = enter()
-    defer { leave(ticket) }
-    // SAFETY: the read section keeps the buckets, and the first nodes.
-    let buckets = buckets.takeUnretainedValue()
-    var all: [(topic: Topic, room: Room<Topic, Event>)] = []
-    for hash in 0...buckets.mask {
-      var candidate = buckets.first(hash)?.takeUnretainedValue()
-      while let node = candidate {
-        all.append((node.topic, node.room))
-        candidate = node.next
+    read {
+      // SAFETY: the read section keeps the buckets, and the first nodes.
+      let buckets = buckets.takeUnretainedValue()
+      var all: [(topic: Topic, room: Room<Topic, Event>)] = []
+      for hash in 0...buckets.mask {
+        var candidate = buckets.first(hash)?.takeUnretainedValue()
+        while let node = candidate {
+          all.append((node.topic, node.room))
+          candidate = node.next
+        }
       }
+      return all
     }
-    return all
   }
 
   @inlinable var buckets: Unmanaged<Buckets> {
@@ -147,9 +138,7 @@ extension TopicTable {
 
   /// The first node of the bucket of `hash`, retained.
   private func bucket(_ hash: Int) -> Node? {
-    let ticket = enter()
-    defer { leave(ticket) }
-    return buckets._withUnsafeGuaranteedRef { $0.first(hash) }?.takeUnretainedValue()
+    read { buckets._withUnsafeGuaranteedRef { $0.first(hash) }?.takeUnretainedValue() }
   }
 
   private func find(_ topic: Topic, _ hash: Int, in first: Node?) -> Node? {

@@ -58,7 +58,7 @@ struct SanitizerTests {
       let names = ["withCheckedContinuation", "withUnsafeContinuation", "ThrowingContinuation("]
       if names.contains(where: { source.contains($0) }) { awaiting.append(file) }
     }
-    #expect(awaiting == ["Concurrency/Suspension.swift"])
+    #expect(awaiting == ["Primitives/Suspension.swift"])
   }
 }
 

@@ -23,22 +23,3 @@ struct TaskIdentity: RawRepresentable, AtomicRepresentable, Equatable, Sendable 
     }
   }
 }
-
-extension TaskIdentity {
-  /// Whether `condition` holds for the current task, or for one that waits for it because it
-  /// invoked concurrently and the current task is, directly or not, its child.
-  static func anyWaitingForCurrent(_ condition: (TaskIdentity) -> Bool) -> Bool {
-    var task = current
-    guard task != .none else { return false }
-    if condition(task) { return true }
-    var ancestry = TaskAncestry.current.get()
-    while let invocation = ancestry {
-      if invocation.calls.isChild(task, of: invocation.parent) {
-        task = invocation.parent
-        if condition(task) { return true }
-      }
-      ancestry = invocation.outer
-    }
-    return false
-  }
-}

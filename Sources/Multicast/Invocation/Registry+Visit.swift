@@ -58,43 +58,25 @@ extension Registry {
     _ step: (inout Visit, Unmanaged<Entry>, Pass) throws(E) -> Bool
   ) throws(E) {
     var visit = Visit(ThreadRecord.current)
+    defer { if visit.sawDead { pruneAfterVisit() } }
     if let published {
+      defer { withExtendedLifetime(self) {} }
       // SAFETY: the storage keeps the slots, the registry keeps the storage, and the caller the
       // registry.
-      published._withUnsafeGuaranteedRef { SlotList.prefetch($0.current) }
-      let ticket = published._withUnsafeGuaranteedRef { $0.reclaimer.readers.enter(visit.thread) }
-      defer {
-        visit.end()
-        published._withUnsafeGuaranteedRef { $0.reclaimer.leave(ticket) }
-        if visit.sawDead { pruneAfterVisit() }
-        withExtendedLifetime(self) {}
-      }
-      perturb()
-      // Sequentially consistent, acquiring: see `PublishedSlots`.
-      let list = SlotList(
-        published._withUnsafeGuaranteedRef { $0.current.load(ordering: .sequentiallyConsistent) })
-      perturb()
-      let count = list.header.pointee.count.load(ordering: .acquiring)
-      let passes = passes()
-      for pass in 0..<passes {
-        var slot = list.slots
-        let end = slot + count
-        while slot != end {
-          SlotList.prefetch(slot)
-          // Sequentially consistent: as above.
-          if let entry = slot.pointee.load(ordering: .sequentiallyConsistent) {
-            perturb()
-            guard try step(&visit, entry, Pass(pass, of: passes)) else { return }
+      try published.read(visit.thread) { (entries: PublishedEntries) throws(E) in
+        // Before the read section ends, which may destroy what the invocation held up.
+        defer { visit.end() }
+        let passes = passes()
+        for pass in 0..<passes {
+          let goesOn = try entries.forEach { (entry: Unmanaged<Entry>) throws(E) -> Bool in
+            try step(&visit, entry, Pass(pass, of: passes))
           }
-          slot += 1
+          guard goesOn else { return }
         }
       }
     } else {
       let entries = snapshot()
-      defer {
-        visit.end()
-        if visit.sawDead { pruneAfterVisit() }
-      }
+      defer { visit.end() }
       let passes = passes()
       for pass in 0..<passes {
         for entry in entries {

@@ -123,22 +123,72 @@ final class PublishedSlots: EntrySlots, @unchecked Sendable {
 
 // MARK: - Reading
 
+/// The entries that were registered when a read section began, less those that are removed.
+@usableFromInline
+struct PublishedEntries {
+  @usableFromInline let slots: UnsafeMutablePointer<SlotList.Slot>
+  @usableFromInline let count: Int
+
+  @inlinable @inline(__always)
+  init(_ list: SlotList) {
+    slots = list.slots
+    // Acquiring: pairs with the store in `append`. Sequentially consistent: see `EventHub.finish`.
+    count = list.header.pointee.count.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// Runs `step` for each entry, in order, until it returns `false`.
+  ///
+  /// - Returns: whether `step` always returned `true`.
+  @inlinable @inline(__always)
+  func forEach<E>(
+    _ step: (Unmanaged<Entry>) throws(E) -> Bool
+  ) throws(E) -> Bool {
+    var slot = slots
+    let end = slot + count
+    while slot != end {
+      SlotList.prefetch(slot)
+      // Sequentially consistent: see the head of this file.
+      if let entry = slot.pointee.load(ordering: .sequentiallyConsistent) {
+        perturb()
+        guard try step(entry) else { return false }
+      }
+      slot += 1
+    }
+    return true
+  }
+}
+
+extension Unmanaged<PublishedSlots> {
+  /// Runs `body` with the entries that are registered now, in a read section.
+  // On an unmanaged reference: an invocation retains nothing. That is also why this is not
+  // `withReadSection`: a guaranteed reference cannot be held across a closure with a typed error.
+  @inlinable @inline(__always)
+  func read<E>(
+    _ thread: ThreadRecord.Pointer, _ body: (PublishedEntries) throws(E) -> Void
+  ) throws(E) {
+    // SAFETY: the caller holds the slots.
+    _withUnsafeGuaranteedRef { SlotList.prefetch($0.current) }
+    let ticket = _withUnsafeGuaranteedRef { $0.reclaimer.readers.enter(thread) }
+    defer { _withUnsafeGuaranteedRef { $0.reclaimer.leave(ticket) } }
+    perturb()
+    // Sequentially consistent: see the head of this file.
+    let list = SlotList(
+      _withUnsafeGuaranteedRef { $0.current.load(ordering: .sequentiallyConsistent) })
+    perturb()
+    try body(PublishedEntries(list))
+  }
+}
+
 extension PublishedSlots {
   /// The entries that are registered now, with a retain each.
   func snapshot() -> ContiguousArray<Entry?> {
-    let ticket = reclaimer.readers.enter(ThreadRecord.current)
-    defer { reclaimer.leave(ticket) }
-    // Sequentially consistent: see the head of this file.
-    let list = SlotList(current.load(ordering: .sequentiallyConsistent))
-    // Sequentially consistent: see `EventHub.finish`.
-    let count = list.header.pointee.count.load(ordering: .sequentiallyConsistent)
     var entries: ContiguousArray<Entry?> = []
-    entries.reserveCapacity(count)
-    for slot in 0..<count {
-      // Sequentially consistent: see the head of this file.
+    Unmanaged.passUnretained(self).read(ThreadRecord.current) { published in
+      entries.reserveCapacity(published.count)
       // SAFETY: the read section keeps the entry, so it can be retained.
-      if let entry = list.slots[slot].load(ordering: .sequentiallyConsistent) {
+      _ = published.forEach { entry in
         entries.append(entry.takeUnretainedValue())
+        return true
       }
     }
     return entries

@@ -97,6 +97,16 @@ extension Reclaimer {
     collect()
   }
 
+  /// Runs `body` inside a read section: what it finds in the structure stays until it returns.
+  @inlinable @inline(__always)
+  borrowing func withReadSection<R, E>(
+    _ thread: ThreadRecord.Pointer, _ body: () throws(E) -> R
+  ) throws(E) -> R {
+    let ticket = readers.enter(thread)
+    defer { leave(ticket) }
+    return try body()
+  }
+
   /// Counts the reader out, and looks whether somebody waits for it.
   @inlinable @inline(__always)
   borrowing func leave(_ ticket: ReaderCounters.Ticket) {

@@ -49,11 +49,11 @@ extension SnapshotCache {
   /// The entries that are registered now.
   ///
   /// - Complexity: O(1), and O(`count`) for the first call after a change.
-  func snapshot(of storage: any EntryStorage) -> EntrySnapshot {
+  func snapshot(of registry: Registry) -> EntrySnapshot {
     let (cached, version) = lock.withLock { (snapshot, self.version) }
     if let cached { return cached }
     // After the version was read, so it holds at least the changes of that version.
-    let new = EntrySnapshot(storage.snapshot())
+    let new = EntrySnapshot(registry.snapshot())
     let replaced = lock.withLock { () -> EntrySnapshot? in
       guard self.version == version else { return nil }
       let replaced = snapshot

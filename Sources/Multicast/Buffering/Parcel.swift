@@ -12,8 +12,6 @@ struct Parcel: Sendable {
   }
 }
 
-// MARK: - Events
-
 extension Parcel {
   @inlinable
   init<Event: Sendable>(event: Event) {
@@ -35,32 +33,5 @@ final class EventBox<Event: Sendable>: Sendable {
   @inlinable
   init(_ event: Event) {
     self.event = event
-  }
-}
-
-// MARK: - Calls
-
-extension Parcel {
-  /// A call of whatever value the entry has.
-  @inlinable
-  init<Value>(call body: @escaping @Sendable (Value) -> Void) {
-    self.init(
-      CallBox { head in Entry.value(head, as: Value.self).pointee.pass(to: body) })
-  }
-
-  /// Makes the call that is in the box, of an entry that is active and whose target is alive.
-  func call(_ head: UnsafeMutablePointer<EntryHead>) {
-    // SAFETY: the mailbox of a delegate is given calls.
-    unsafeDowncast(box, to: CallBox.self).body(head)
-  }
-}
-
-@usableFromInline
-final class CallBox: Sendable {
-  let body: @Sendable (UnsafeMutablePointer<EntryHead>) -> Void
-
-  @usableFromInline
-  init(_ body: @escaping @Sendable (UnsafeMutablePointer<EntryHead>) -> Void) {
-    self.body = body
   }
 }

@@ -43,7 +43,7 @@ struct TaskCall: ~Copyable {
 /// ## Thread safety
 /// Taking a call and giving it back is for the actor whose pool it is. Looking is for any thread.
 @usableFromInline
-final class TaskCalls: @unchecked Sendable {
+final class TaskCalls: CallTracking, @unchecked Sendable {
   // Sendable: `free` is touched on the actor alone; blocks are published by an atomic, and never
   // freed before the pool is.
 

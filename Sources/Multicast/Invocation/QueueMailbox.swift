@@ -40,14 +40,13 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
       losses: losses, whenExhausted: whenExhausted, deliver: deliver)
   }
 
-  /// One with the same queue, limit and policy, in which nothing waits.
-  func renewed() -> QueueMailbox {
+  override func renewed() -> Mailbox? {
     let (limit, whenFull) = lock.withLock { (backlog.limit, backlog.whenFull) }
     return QueueMailbox(on: queue, limit: limit, whenFull: whenFull, deliver: deliver)
   }
 
-  /// Whether both deliver on the same queue and keep as many elements by the same policy.
-  func hasTerms(of other: QueueMailbox) -> Bool {
+  override func hasTerms(of other: Mailbox) -> Bool {
+    guard let other = other as? QueueMailbox else { return false }
     // Never two locks at once: the limit and the policy are read one after the other.
     let ours = lock.withLock { (backlog.limit, backlog.whenFull) }
     let theirs = other.lock.withLock { (other.backlog.limit, other.backlog.whenFull) }

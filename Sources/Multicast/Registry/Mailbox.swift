@@ -26,6 +26,13 @@ class Mailbox: @unchecked Sendable {
     self.losses = losses
   }
 
+  /// An empty mailbox with the same consumer, limit and policy; `nil` where a registration cannot
+  /// get another one.
+  func renewed() -> Mailbox? { nil }
+
+  /// Whether both deliver to the same place, and keep as many elements by the same policy.
+  func hasTerms(of other: Mailbox) -> Bool { false }
+
   /// Brings the consumer of `entry` to look at the backlog.
   func wake(_ entry: Entry) {
     fatalError("Multicast: every mailbox implements this")
