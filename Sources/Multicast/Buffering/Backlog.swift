@@ -19,28 +19,8 @@ struct Backlog {
     var missed: Int
   }
 
-  /// What happens to an element that finds the backlog full.
-  enum WhenFull: CaseIterable {
-    case dropOldest
-    case dropNewest
-    /// A sender that can wait does; the element of one that cannot is dropped.
-    case suspend
-    /// The element is dropped, and the consumer gets what waits and then the end.
-    case disconnect
-  }
-
-  /// Why nothing more is accepted.
-  enum End: CaseIterable {
-    /// The consumer, or whoever registered it, has cancelled.
-    case cancelled
-    /// There are no more elements. What waits is still delivered.
-    case finished
-    /// The consumer was too slow. What waits is still delivered.
-    case disconnected
-  }
-
   let limit: Int
-  let whenFull: WhenFull
+  let whenFull: OverflowPolicy
   /// How many elements may wait now: the limit, and what is left of a replay that does not count.
   private var capacity: Int
   private var waiting = RingBuffer<Item>()
@@ -56,14 +36,14 @@ struct Backlog {
   private var inFlight = 0
   /// How many elements have left the front: the position of the first that waits.
   private(set) var front = 0
-  private(set) var end: End?
+  private(set) var end: SubscriptionEnd?
   private(set) var statistics = DeliveryStatistics()
   private(set) var flushes: [(position: Int, latch: FlushLatch)] = []
 
   /// - Parameters:
   ///   - isIdle: whether the consumer must be woken for the first element.
   ///   - mayLinger: whether it may come back once more before it is idle.
-  init(limit: Int, whenFull: WhenFull, isIdle: Bool, mayLinger: Bool = false) {
+  init(limit: Int, whenFull: OverflowPolicy, isIdle: Bool, mayLinger: Bool = false) {
     self.mayLinger = mayLinger
     self.limit = limit
     capacity = limit
@@ -349,7 +329,9 @@ extension Backlog {
   ///
   /// - Returns: the effects, and what is to be destroyed: if the reason is `cancelled`, what waits
   ///   is discarded, and so is what senders wait with.
-  mutating func close(_ reason: End) -> (Effects, discarded: (RingBuffer<Item>, [Parcel])) {
+  mutating func close(_ reason: SubscriptionEnd) -> (
+    Effects, discarded: (RingBuffer<Item>, [Parcel])
+  ) {
     var effects = Effects()
     var parkedElements: [Parcel] = []
     end = end ?? reason

@@ -4,27 +4,13 @@
 /// has already taken, at most 64 and at most as many as the limit, do not count. Neither do those of
 /// a replay with `suspend` and `disconnect`; with the others, a replay is cut to the limit.
 public struct BufferingPolicy<Event: Sendable>: Sendable {
-  /// What happens to an event that finds the buffer full.
-  public enum WhenFull: Sendable, Hashable, CaseIterable {
-    /// The event that has waited longest is dropped, and counted.
-    case dropOldest
-    /// The event is dropped, and counted.
-    case dropNewest
-    /// `sendWaiting` suspends until there is room. `send` cannot: it drops the event, and counts
-    /// it. When the hub finishes, events that senders wait with are kept beyond the limit.
-    case suspend
-    /// The event is dropped, and counted; the subscriber gets what waits, and then its end. See
-    /// ``SubscriptionEnd/disconnected``.
-    case disconnect
-  }
-
   let limit: Int
-  let whenFull: Backlog.WhenFull
+  let whenFull: OverflowPolicy
   /// Makes the table by which a subscriber's events are coalesced; `nil` if they are not.
   let positions: (@Sendable () -> KeyPositions<Event>)?
 
   private init(
-    limit: Int, whenFull: Backlog.WhenFull,
+    limit: Int, whenFull: OverflowPolicy,
     positions: (@Sendable () -> KeyPositions<Event>)? = nil
   ) {
     self.limit = limit
@@ -42,14 +28,9 @@ extension BufferingPolicy {
   /// At most `limit` events.
   ///
   /// - Precondition: `limit` is at least 1.
-  public static func bounded(_ limit: Int, whenFull: WhenFull) -> BufferingPolicy {
+  public static func bounded(_ limit: Int, whenFull: OverflowPolicy) -> BufferingPolicy {
     requireLimit(limit)
-    return switch whenFull {
-    case .dropOldest: BufferingPolicy(limit: limit, whenFull: .dropOldest)
-    case .dropNewest: BufferingPolicy(limit: limit, whenFull: .dropNewest)
-    case .suspend: BufferingPolicy(limit: limit, whenFull: .suspend)
-    case .disconnect: BufferingPolicy(limit: limit, whenFull: .disconnect)
-    }
+    return BufferingPolicy(limit: limit, whenFull: whenFull)
   }
 
   /// The newest event only. As `bounded(1, whenFull: .dropOldest)`.

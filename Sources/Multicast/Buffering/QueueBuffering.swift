@@ -5,31 +5,23 @@
 public enum QueueBuffering: Sendable, Hashable {
   /// As many as there is memory. The default: no call is lost.
   case unbounded
-  /// At most so many, at least one. If there is one too many, one is dropped, and counted: see
-  /// ``Drop``.
-  case bounded(Int, whenFull: Drop)
+  /// At most so many, at least one. The policy says what becomes of one too many. With
+  /// ``OverflowPolicy/disconnect`` the delegate gets the calls that wait, and then it is removed.
+  case bounded(Int, whenFull: OverflowPolicy)
   /// At most one: a new call takes the place of one that waits. As `bounded(1, whenFull:
   /// .dropOldest)`.
   case latest
 
-  /// Which call goes when there is one too many.
-  public enum Drop: Sendable, Hashable, CaseIterable {
-    /// The one that has waited longest.
-    case dropOldest
-    /// The one that is to be added.
-    case dropNewest
-  }
-
   /// The limit, and what goes when it is reached.
   ///
   /// - Precondition: the limit is at least 1.
-  var limit: (count: Int, whenFull: Backlog.WhenFull) {
+  var limit: (count: Int, whenFull: OverflowPolicy) {
     switch self {
     case .unbounded:
       return (.max, .dropNewest)
-    case .bounded(let count, whenFull: let drop):
+    case .bounded(let count, let whenFull):
       requireLimit(count)
-      return (count, drop == .dropOldest ? .dropOldest : .dropNewest)
+      return (count, whenFull)
     case .latest:
       return (1, .dropOldest)
     }

@@ -100,7 +100,7 @@ extension EventHub {
   public var subscriberCount: Int {
     var count = 0
     registry.visit(Subscriber<Event>.self) { subscriber in
-      if subscriber.path?.mailbox?.publicEnd == nil { count += 1 }
+      if subscriber.path?.mailbox?.end == nil { count += 1 }
       return true
     }
     return count
@@ -113,7 +113,7 @@ extension EventHub {
     var statistics = HubStatistics()
     registry.visit(Subscriber<Event>.self) { subscriber in
       let mailbox = subscriber.path?.mailbox
-      if mailbox?.publicEnd == nil { statistics.subscribers += 1 }
+      if mailbox?.end == nil { statistics.subscribers += 1 }
       statistics.pending += mailbox?.statistics.pending ?? 0
       return true
     }

@@ -52,7 +52,7 @@ extension EventSequence {
 
     /// Why nothing more is coming, or `nil` as long as more may come. Events that wait may still be
     /// delivered then.
-    public var end: SubscriptionEnd? { consumer.mailbox.publicEnd }
+    public var end: SubscriptionEnd? { consumer.mailbox.end }
 
     /// What became of the events of this iteration. An event counts as delivered when ``next()``
     /// has returned it.
@@ -97,7 +97,7 @@ extension EventSequence {
       fileprivate let consumer: EventConsumer
 
       /// As of an iterator over the events alone.
-      public var end: SubscriptionEnd? { consumer.mailbox.publicEnd }
+      public var end: SubscriptionEnd? { consumer.mailbox.end }
 
       /// As of an iterator over the events alone.
       public var statistics: DeliveryStatistics { consumer.mailbox.statistics }

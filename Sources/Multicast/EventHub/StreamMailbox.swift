@@ -33,7 +33,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// How many results come, at most, without a suspension.
   private static var resultsPerTurn: Int { 64 }
 
-  init(limit: Int, whenFull: Backlog.WhenFull, losses: LossCounter?) {
+  init(limit: Int, whenFull: OverflowPolicy, losses: LossCounter?) {
     share = min(64, limit)
     super.init(Backlog(limit: limit, whenFull: whenFull, isIdle: false), losses: losses)
   }

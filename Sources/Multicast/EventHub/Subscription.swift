@@ -1,15 +1,5 @@
 internal import Synchronization
 
-/// Why a subscription has ended.
-public enum SubscriptionEnd: Sendable, Hashable, CaseIterable {
-  /// It was cancelled, its task was cancelled, or its handle, its sequence or its owner is gone.
-  case cancelled
-  /// The hub has finished, or is gone.
-  case finished
-  /// It was too slow: its buffer was full, and its policy is to disconnect.
-  case disconnected
-}
-
 /// A handle of one subscription to the events of a hub: what `subscribe` returns.
 ///
 /// The subscription ends when the handle goes away; keep it. (One that has an owner ends with the
@@ -50,7 +40,7 @@ extension Subscription {
   public var end: SubscriptionEnd? {
     if let mailbox {
       // Whoever has lost its owner is not told so. Asked again: it may have ended between the looks.
-      return mailbox.publicEnd ?? (registration.isActive ? nil : mailbox.publicEnd ?? .cancelled)
+      return mailbox.end ?? (registration.isActive ? nil : mailbox.end ?? .cancelled)
     }
     guard !registration.isActive else { return nil }
     return noteEarlyEnd() ? .cancelled : .finished
@@ -108,17 +98,5 @@ extension Subscription {
   public func cancelAndWait(timeout: Duration) -> Bool {
     noteCancellation()
     return registration.cancelAndWait(timeout: timeout)
-  }
-}
-
-extension Mailbox {
-  /// Why the mailbox accepts nothing more.
-  final var publicEnd: SubscriptionEnd? {
-    switch lock.withLock({ backlog.end }) {
-    case nil: nil
-    case .cancelled: .cancelled
-    case .finished: .finished
-    case .disconnected: .disconnected
-    }
   }
 }

@@ -11,7 +11,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   static var share: Int { 64 }
 
   final let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void
-  private let whenExhausted: (@Sendable (Entry) -> Void)?
+  final let whenExhausted: (@Sendable (Entry) -> Void)?
   private var batch = RingBuffer<Backlog.Item>()
   /// Whether the end was reached and `whenExhausted` has run, or is about to.
   private var isAtEnd = false

@@ -29,7 +29,7 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
   ///   - whenExhausted: runs when nothing more will come and everything was delivered.
   ///   - deliver: hands an element to an entry. Called on the queue.
   init(
-    on queue: DispatchQueue, limit: Int, whenFull: Backlog.WhenFull,
+    on queue: DispatchQueue, limit: Int, whenFull: OverflowPolicy,
     isIdle: Bool = true, losses: LossCounter? = nil,
     whenExhausted: (@Sendable (Entry) -> Void)? = nil,
     deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void
@@ -42,7 +42,8 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
 
   override func renewed() -> Mailbox? {
     let (limit, whenFull) = lock.withLock { (backlog.limit, backlog.whenFull) }
-    return QueueMailbox(on: queue, limit: limit, whenFull: whenFull, deliver: deliver)
+    return QueueMailbox(
+      on: queue, limit: limit, whenFull: whenFull, whenExhausted: whenExhausted, deliver: deliver)
   }
 
   override func hasTerms(of other: Mailbox) -> Bool {

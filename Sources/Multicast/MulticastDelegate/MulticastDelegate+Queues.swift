@@ -37,9 +37,11 @@ extension MulticastDelegate where Delegate: Sendable {
     buffering: QueueBuffering = .unbounded
   ) -> Registration<Delegate> {
     let (limit, whenFull) = buffering.limit
-    let mailbox = QueueMailbox(on: queue, limit: limit, whenFull: whenFull) { head, parcel in
-      parcel.call(head)
-    }
+    // Weakly: the registry keeps the entry, and the entry its mailbox.
+    let mailbox = QueueMailbox(
+      on: queue, limit: limit, whenFull: whenFull,
+      whenExhausted: { [weak registry] entry in registry?.remove(entry) },
+      deliver: { head, parcel in parcel.call(head) })
     return Registration(registry.add(delegate, ownership: ownership, mailbox: mailbox))
   }
 

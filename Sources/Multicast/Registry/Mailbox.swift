@@ -74,7 +74,7 @@ class Mailbox: @unchecked Sendable {
   }
 
   /// Ends the mailbox; see ``Backlog/close(_:)``.
-  final func close(_ reason: Backlog.End, for entry: Entry) {
+  final func close(_ reason: SubscriptionEnd, for entry: Entry) {
     let (effects, discarded) = lock.withLock { backlog.close(reason) }
     perform(effects, for: entry)
     withExtendedLifetime(discarded) {}  // It dies here, outside the lock.
@@ -83,6 +83,11 @@ class Mailbox: @unchecked Sendable {
   /// What became of the parcels so far.
   var statistics: DeliveryStatistics {
     lock.withLock { backlog.statistics }
+  }
+
+  /// Why the mailbox accepts nothing more, or `nil` if it does.
+  final var end: SubscriptionEnd? {
+    lock.withLock { backlog.end }
   }
 
   /// See ``Backlog/flush(_:)``.

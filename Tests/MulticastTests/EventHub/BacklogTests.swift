@@ -28,7 +28,7 @@ struct BacklogTests {
 
   /// A backlog with this limit that holds `0..<count`.
   private func backlog(
-    _ whenFull: Backlog.WhenFull, limit: Int = 2, holding count: Int = 0
+    _ whenFull: OverflowPolicy, limit: Int = 2, holding count: Int = 0
   ) -> Backlog {
     var backlog = Backlog(limit: limit, whenFull: whenFull, isIdle: true)
     for value in 0..<count { _ = backlog.append(parcel(value)) }
@@ -43,8 +43,8 @@ struct BacklogTests {
 
   // MARK: Append
 
-  @Test("idle × append: wakes once", arguments: Backlog.WhenFull.allCases)
-  func wakesOnce(_ whenFull: Backlog.WhenFull) {
+  @Test("idle × append: wakes once", arguments: OverflowPolicy.allCases)
+  func wakesOnce(_ whenFull: OverflowPolicy) {
     var backlog = backlog(whenFull)
     let first = backlog.append(parcel(0))
     #expect(first.wake && first.isAccepted && first.lost == 0)
@@ -55,7 +55,7 @@ struct BacklogTests {
   @Test("full × append")
   func full() {
     for (whenFull, kept, dropped) in [
-      (Backlog.WhenFull.dropOldest, [1, 2], 0), (.dropNewest, [0, 1], 2), (.suspend, [0, 1], 2),
+      (OverflowPolicy.dropOldest, [1, 2], 0), (.dropNewest, [0, 1], 2), (.suspend, [0, 1], 2),
       (.disconnect, [0, 1], 2),
     ] {
       var backlog = backlog(whenFull, holding: 2)
@@ -70,8 +70,8 @@ struct BacklogTests {
     }
   }
 
-  @Test("full × append by a sender that can wait", arguments: Backlog.WhenFull.allCases)
-  func fullWithSender(_ whenFull: Backlog.WhenFull) {
+  @Test("full × append by a sender that can wait", arguments: OverflowPolicy.allCases)
+  func fullWithSender(_ whenFull: OverflowPolicy) {
     var backlog = backlog(whenFull, holding: 2)
     let sender = SendWaiter()
     let effects = backlog.append(parcel(2), sender: sender)
@@ -146,9 +146,9 @@ struct BacklogTests {
 
   // MARK: The end
 
-  @Test("every state × close × append", arguments: Backlog.End.allCases, [0, 2])
-  func close(_ reason: Backlog.End, _ count: Int) {
-    for whenFull in Backlog.WhenFull.allCases {
+  @Test("every state × close × append", arguments: SubscriptionEnd.allCases, [0, 2])
+  func close(_ reason: SubscriptionEnd, _ count: Int) {
+    for whenFull in OverflowPolicy.allCases {
       var backlog = backlog(whenFull, holding: count)
       let (effects, discarded) = backlog.close(reason)
       #expect(effects.wake == (count == 0))  // Otherwise it is coming anyway.
@@ -166,8 +166,8 @@ struct BacklogTests {
 
   @Test(
     "parked × close: the senders are released, and their elements wait, or are discarded if cancelled",
-    arguments: Backlog.End.allCases)
-  func closeParked(_ reason: Backlog.End) {
+    arguments: SubscriptionEnd.allCases)
+  func closeParked(_ reason: SubscriptionEnd) {
     var backlog = backlog(.suspend, holding: 2)
     let senders = [SendWaiter(), SendWaiter()]
     for (index, sender) in senders.enumerated() {
@@ -279,7 +279,7 @@ struct BacklogTests {
   @Test("the statistics add up after every input")
   func statisticsAddUp() {
     var generator = SystemRandomNumberGenerator()
-    for whenFull in Backlog.WhenFull.allCases {
+    for whenFull in OverflowPolicy.allCases {
       var backlog = Backlog(limit: 3, whenFull: whenFull, isIdle: true)
       var waiting = 0
       var taken = 0

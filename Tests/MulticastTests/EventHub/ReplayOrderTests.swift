@@ -177,8 +177,8 @@ struct ReplayOrderTests {
 
   @Test(
     "a replay does not count for the limit of a buffer that suspends or disconnects",
-    arguments: [BufferingPolicy<Int>.WhenFull.suspend, .disconnect])
-  func replayBeyondTheLimit(_ whenFull: BufferingPolicy<Int>.WhenFull) async {
+    arguments: [OverflowPolicy.suspend, .disconnect])
+  func replayBeyondTheLimit(_ whenFull: OverflowPolicy) async {
     let hub = EventHub<Int>(replay: 4)
     for event in 0..<4 { hub.send(event) }
     let sequence = hub.events(buffering: .bounded(1, whenFull: whenFull))

@@ -52,7 +52,7 @@ struct SlowConsumerTests {
   @Test("limit 1 for every policy")
   func limitOne() async {
     for (whenFull, expected) in [
-      (BufferingPolicy<Int>.WhenFull.dropOldest, [2]), (.dropNewest, [0]), (.suspend, [0]),
+      (OverflowPolicy.dropOldest, [2]), (.dropNewest, [0]), (.suspend, [0]),
       (.disconnect, [0]),
     ] {
       let hub = EventHub<Int>()

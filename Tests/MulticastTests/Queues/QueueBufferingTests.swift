@@ -41,6 +41,37 @@ struct QueueBufferingTests {
     #expect(statistics?.delivered == 3 && statistics?.dropped == 7)
   }
 
+  @Test("suspend: invoke cannot wait, and drops the newest")
+  func suspendKeepsTheOldest() async {
+    let (received, statistics) = await deliver(.bounded(3, whenFull: .suspend))
+    #expect(received == [0, 1, 2])
+    #expect(statistics?.delivered == 3 && statistics?.dropped == 7)
+  }
+
+  @Test(
+    "disconnect: the delegate gets what waits, and is removed", arguments: StorageStrategy.allCases)
+  func disconnectRemoves(_ strategy: StorageStrategy) async {
+    let hub = MulticastDelegate<any Observing>(storage: strategy)
+    let queue = DispatchQueue(label: "suspended")
+    let journal = Journal()
+    let delegate = ActingObserver { _, value in journal.record(value) }
+    let registration = hub.add(
+      delegate, on: queue, buffering: .bounded(3, whenFull: .disconnect))
+    queue.suspend()
+    #expect((0..<5).map { value in hub.invoke { $0.receive(value) } } == [1, 1, 1, 0, 0])
+    #expect(registration.isActive, "it still gets what waits")
+    queue.resume()
+    await eventually { !registration.isActive }
+    #expect(journal.entries == [0, 1, 2])
+    #expect(hub.isEmpty)
+    let statistics = registration.statistics
+    #expect(statistics?.delivered == 3 && statistics?.dropped == 1 && statistics?.discarded == 1)
+    // It can be added again.
+    hub.add(delegate)
+    hub.invoke { $0.receive(9) }
+    #expect(journal.entries == [0, 1, 2, 9])
+  }
+
   @Test(arguments: [QueueBuffering.latest, .bounded(1, whenFull: .dropOldest)])
   func latestKeepsOne(_ buffering: QueueBuffering) async {
     let (received, statistics) = await deliver(buffering)
