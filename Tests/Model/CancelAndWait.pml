@@ -1,7 +1,7 @@
 /*
- * Waiting for a callback: the pair of barriers in ThreadRecord.swift and CMulticast.h.
+ * Waiting for a callback: the pair of barriers in ThreadCallStack.swift and CMulticast.h.
  *
- * Two callers visit two entries, FIRST and SECOND (`Visit.pass`). A waiter ends the registration of
+ * Two callers visit two entries, FIRST and SECOND (`Invocation.pass`). A waiter ends the registration of
  * FIRST and waits (`Registration.cancelAndWait`). The callback of SECOND in caller 1 does not end
  * before the waiter has returned: it must not hold the waiter up.
  *
@@ -73,7 +73,7 @@ inline light(me) {
 #endif
 }
 
-/* Registry.visitEntries for two entries; ThreadRecord.extend, Visit.init, pass and end */
+/* Registry.forEachEntry for two entries; ThreadCallStack.extend, Invocation.init, pass and end */
 proctype Caller(bit me) {
   bit isActive;
   recordIsListed[me] = 1;
@@ -98,7 +98,7 @@ proctype Caller(bit me) {
      :: me == 0 ->
         atomic { empty(buffer[0]) -> state = INACTIVE };
         heavy();
-        /* ThreadRecord.isCalledByThisThread: this thread's frame holds the entry, so it returns. */
+        /* ThreadCallStack.isCalledByThisThread: this thread's frame holds the entry, so it returns. */
 #ifdef DOES_NOT_KNOW_ITSELF
         frame[0] != FIRST;
         frame[1] != FIRST
@@ -119,7 +119,7 @@ proctype Caller(bit me) {
   buffer[me]!FRAME, NOTHING
 }
 
-/* Registration.cancelAndLook; then ThreadRecord.isCalled until it finds no frame */
+/* Registration.cancelAndLook; then ThreadCallStack.isCalled until it finds no frame */
 proctype Waiter() {
 #ifdef RECORDS_LISTED_EARLY
   bit isListed[2];

@@ -1,9 +1,9 @@
 /*
  * The read path of the `waitFree` strategy: who is reading, and when something may be destroyed.
  *
- * Stands for ReaderCounters.swift, Reclaimer.swift, PublishedSlots.swift and WaitFreeStorage.swift.
- * Two readers visit the published list (`Registry.visitEntries`). One writer publishes a new list
- * and retires the old one (`Roster.compact`), the other removes an entry (`Registration.cancel`).
+ * Stands for ReadIndicator.swift, Reclaimer.swift, PublishedSlots.swift and WaitFreeStorage.swift.
+ * Two readers visit the published list (`Registry.forEachEntry`). One writer publishes a new list
+ * and retires the old one (`EntryTable.compact`), the other removes an entry (`Registration.cancel`).
  *
  * Each access to a word that others change is one step, with what follows from it locally. The code
  * makes these accesses sequentially consistent, so interleaving the steps gives every behaviour it
@@ -23,7 +23,7 @@
 #define ENTRY 4
 #define LIST_BIT(list) (1 << (list))
 
-/* ReaderCounters: two columns in the small block, and two in the large one that contention adds. */
+/* ReadIndicator: two columns in the small block, and two in the large one that contention adds. */
 #define SMALL 0
 #define LARGE 1
 #define COUNTER(base, column) readers[(base) * 2 + (column)]
@@ -71,7 +71,7 @@ inline take() {
   retired = 0
 }
 
-/* ReaderCounters.isDrained: `drained` becomes whether the column that is not current is empty. */
+/* ReadIndicator.isDrained: `drained` becomes whether the column that is not current is empty. */
 inline look() {
 #if defined(GROWING) && !defined(BLOCK_LOADED_EARLY)
   base = block;
@@ -192,7 +192,7 @@ inline retire(what) {
   byte unreachable; \
   bit base, drained, nothing, again
 
-/* Registry.visitEntries, ReaderCounters.enter and Reclaimer.leave */
+/* Registry.forEachEntry, ReadIndicator.enter and Reclaimer.leave */
 proctype Reader(byte visits; bit grows) {
   bit myBase, myColumn, list, idle, draining;
   byte entry;
@@ -267,7 +267,7 @@ proctype Reader(byte visits; bit grows) {
 }
 
 /*
- * Roster.compact: WaitFreeStorage.update, PublishedSlots.compact, publish and retire. Between lock
+ * EntryTable.compact: WaitFreeStorage.update, PublishedSlots.compact, publish and retire. Between lock
  * and unlock readers can see one store, so under the lock all of it is one step.
  */
 proctype Compactor() {

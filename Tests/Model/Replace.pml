@@ -1,8 +1,8 @@
 /*
  * Replacing a registration: `DuplicatePolicy.replaced`.
  *
- * Stands for Roster.insert and PublishedSlots on the writer's side, and for Registry.visitEntries and
- * Visit.pass on the side of two readers.
+ * Stands for EntryTable.insert and PublishedSlots on the writer's side, and for Registry.forEachEntry and
+ * Invocation.pass on the side of two readers.
  *
  * All stores are those of one writer, under the lock, and each of them releases or comes before one
  * that does; all loads of a reader acquire. So a reader finds the stores in the order of the
@@ -36,23 +36,23 @@ bit current;
 /* EntryHead.state of the old entry. */
 bool isActive = true;
 
-/* Roster.append */
+/* EntryTable.append */
 inline append() {
   SLOT(current, count[current]) = NEW;
   count[current] = count[current] + 1
 }
 
-/* Roster.take */
+/* EntryTable.take */
 inline takeOld() {
   isActive = false;
   SLOT(current, place) = NOTHING
 }
 
-/* Roster.insert, under the lock */
+/* EntryTable.insert, under the lock */
 proctype Writer() {
   byte place = OLD_SLOT;
 #ifdef COMPACTING
-  /* Roster.compact: nobody sees the new list before it is published. */
+  /* EntryTable.compact: nobody sees the new list before it is published. */
   atomic { SLOT(1, 0) = OLD; count[1] = 1; place = 0; current = 1 };
 #endif
 #ifdef APPENDED_FIRST

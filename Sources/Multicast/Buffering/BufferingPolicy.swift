@@ -7,11 +7,11 @@ public struct BufferingPolicy<Event: Sendable>: Sendable {
   let limit: Int
   let whenFull: OverflowPolicy
   /// Makes the table by which a subscriber's events are coalesced; `nil` if they are not.
-  let positions: (@Sendable () -> KeyPositions<Event>)?
+  let positions: (@Sendable () -> CoalescingIndex<Event>)?
 
   private init(
     limit: Int, whenFull: OverflowPolicy,
-    positions: (@Sendable () -> KeyPositions<Event>)? = nil
+    positions: (@Sendable () -> CoalescingIndex<Event>)? = nil
   ) {
     self.limit = limit
     self.whenFull = whenFull
@@ -45,11 +45,11 @@ extension BufferingPolicy {
   public static func coalescing<Key: Hashable & Sendable>(
     by key: @escaping @Sendable (Event) -> Key
   ) -> BufferingPolicy {
-    coalescing { KeyPositions(by: key) }
+    coalescing { CoalescingIndex(by: key) }
   }
 
   @usableFromInline
-  static func coalescing(_ positions: @escaping @Sendable () -> KeyPositions<Event>) -> Self {
+  static func coalescing(_ positions: @escaping @Sendable () -> CoalescingIndex<Event>) -> Self {
     BufferingPolicy(limit: .max, whenFull: .dropNewest, positions: positions)
   }
 }

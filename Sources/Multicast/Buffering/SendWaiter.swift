@@ -8,7 +8,7 @@ final class SendWaiter: @unchecked Sendable {
   // Sendable: see "Thread safety".
   /// The task that sleeps; there is none yet if it has just parked.
   var continuation: CheckedContinuation<Void, Never>?
-  /// What became of the element, when the waiter has left the backlog.
+  /// What became of the element, when the waiter has left the buffer.
   var outcome: Outcome?
 
   /// Why a sender waits no longer.
@@ -21,7 +21,7 @@ final class SendWaiter: @unchecked Sendable {
     case discarded
   }
 
-  /// Whether the waiter has left the backlog.
+  /// Whether the waiter has left the buffer.
   var isReleased: Bool { outcome != nil }
 
   func resume() {

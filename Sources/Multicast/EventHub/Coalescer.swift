@@ -8,44 +8,40 @@
 /// ``enqueue(_:for:)`` may be called from any thread.
 @usableFromInline
 final class Coalescer<Event: Sendable>: @unchecked Sendable {
-  // Sendable: `inbox` and `isBusy` are touched inside `lock` alone, `positions` by whoever has set
-  // `isBusy`.
-  private let positions: KeyPositions<Event>
+  // Sendable: `inbox` and `role` are touched inside `lock` alone, `positions` by the thread that has the
+  // role.
+  private let positions: CoalescingIndex<Event>
   private let mailbox: Mailbox
   private let lock = Lock()
-  private var inbox = RingBuffer<Parcel>()
-  private var isBusy = false
+  private var inbox = RingBuffer<Envelope>()
+  private var role = ExclusiveRole()
 
-  init(_ mailbox: Mailbox, _ positions: KeyPositions<Event>) {
+  init(_ mailbox: Mailbox, _ positions: CoalescingIndex<Event>) {
     self.mailbox = mailbox
     self.positions = positions
   }
 
   @usableFromInline
-  func enqueue(_ event: Parcel, for entry: Entry) {
+  func enqueue(_ event: Envelope, for entry: Entry) {
     let isOurs = lock.withLock {
-      if isBusy { inbox.append(event) }
-      defer { isBusy = true }
-      return !isBusy
+      inbox.append(event)
+      return role.take()
     }
     guard isOurs else { return }
-    place(event, for: entry)
     while let next = takeNext() { place(next, for: entry) }
   }
 
-  private func takeNext() -> Parcel? {
+  private func takeNext() -> Envelope? {
     lock.withLock {
-      let next = inbox.popFirst()
-      if next == nil { isBusy = false }
-      return next
+      role.keep(if: !inbox.isEmpty) ? inbox.popFirst() : nil
     }
   }
 
-  private func place(_ event: Parcel, for entry: Entry) {
+  private func place(_ event: Envelope, for entry: Entry) {
     let old = positions.find(event.event(Event.self))
     let (position, effects, front) = mailbox.lock.withLock {
-      let (position, effects) = mailbox.backlog.replace(old, with: event)
-      return (position, effects, mailbox.backlog.front)
+      let (position, effects) = mailbox.state.replace(old, with: event)
+      return (position, effects, mailbox.state.front)
     }
     mailbox.perform(effects, for: entry)
     guard position != old else { return }

@@ -28,38 +28,38 @@ final class EventConsumer: Sendable {
 
   /// The next event of those that were taken already, unless the task is cancelled.
   @usableFromInline
-  func nextTaken() -> Parcel? {
+  func nextTaken() -> Envelope? {
     Task.isCancelled ? nil : mailbox.nextTaken()?.element
   }
 
   /// The next event.
   @usableFromInline
-  func next() async -> Parcel? {
+  func next() async -> Envelope? {
     while await prepareNext() {
       if let item = mailbox.nextTaken() { return item.element }
     }
     return nil
   }
 
-  /// The next event, or how many were lost in front of it. The losses behind the last event come at
+  /// The next event, or how many were lost in front of it. The drops behind the last event come at
   /// the end.
   func nextNoted() async -> Noted? {
     while await prepareNext() {
-      let missed = mailbox.nextMissed()
-      if missed > 0 {
+      let dropped = mailbox.takeDropped()
+      if dropped > 0 {
         mailbox.spendBudget()
-        return .missed(missed)
+        return .dropped(dropped)
       }
       if let item = mailbox.nextTaken() { return .event(item.element) }
     }
-    let missed = mailbox.takeMissedAtEnd()
-    return missed > 0 ? .missed(missed) : nil
+    let dropped = mailbox.takeDroppedAtEnd()
+    return dropped > 0 ? .dropped(dropped) : nil
   }
 
   /// An event, or how many were lost.
   enum Noted {
-    case event(Parcel)
-    case missed(Int)
+    case event(Envelope)
+    case dropped(Int)
   }
 
   /// Returns when an event was taken that can be returned, or nothing more is coming: all was

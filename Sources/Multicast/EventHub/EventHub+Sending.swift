@@ -102,14 +102,14 @@ extension EventHub {
   @inlinable @inline(__always)
   func deliver(_ event: Event, _ number: UInt64, sender: SendWaiterList? = nil) -> Int {
     var delivered = 0
-    var reference: Parcel?
+    var reference: Envelope?
     // Subscribers of one kind need one pass.
-    registry.visitEntries(passes: kinds.hasBuffersAndHandlers ? 2 : 1) { visit, entry, pass in
+    registry.forEachEntry(passes: kinds.hasBuffersAndHandlers ? 2 : 1) { invocation, entry, pass in
       // Of two passes, the second is for the handlers.
       if pass.count == 2, (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
-      return visit.pass(entry) { (subscriber: Subscriber<Event>) in
-        if let path = subscriber.path {
-          let accepted = path.take(
+      return invocation.pass(entry) { (subscriber: Subscriber<Event>) in
+        if let pipeline = subscriber.pipeline {
+          let accepted = pipeline.take(
             event, number, &reference, handler: subscriber.handler, for: entry, sender: sender)
           if accepted { delivered += 1 }
         } else {
@@ -123,7 +123,7 @@ extension EventHub {
   }
 }
 
-extension EventPath {
+extension EventPipeline {
   /// Takes an event that is on its way to the subscriber.
   ///
   /// - Parameters:
@@ -133,7 +133,7 @@ extension EventPath {
   ///   can wait: also if the policy of the mailbox dropped it, or its subscription was cancelled.
   @inlinable
   func take(
-    _ event: Event, _ number: UInt64, _ reference: inout Parcel?,
+    _ event: Event, _ number: UInt64, _ reference: inout Envelope?,
     handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>, sender: SendWaiterList?
   ) -> Bool {
     guard admits(event, number) else { return false }
@@ -141,7 +141,7 @@ extension EventPath {
       handler(event)
       return true
     }
-    let boxed = reference ?? Parcel(event: event)
+    let boxed = reference ?? Envelope(event: event)
     reference = boxed
     // SAFETY: whoever delivers holds the entry.
     if let coalescer {

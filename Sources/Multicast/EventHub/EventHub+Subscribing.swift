@@ -102,7 +102,8 @@ extension EventHub {
   private func makeMailbox(
     _ queue: DispatchQueue?, _ buffering: BufferingPolicy<Event>, replays: Bool
   ) -> HandlerMailbox? {
-    let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void = { head, reference in
+    let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void = {
+      head, reference in
       Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
         subscriber.handler(reference.event(Event.self))
       }
@@ -110,18 +111,18 @@ extension EventHub {
     // Without a queue: the events that are sent while the replay is delivered wait for its end.
     guard let queue else {
       guard replays else { return nil }
-      return InlineMailbox(losses: losses, whenExhausted: removal, deliver: deliver)
+      return InlineMailbox(drops: drops, whenExhausted: removal, deliver: deliver)
     }
     return QueueMailbox(
       on: queue, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
-      losses: losses, whenExhausted: removal, deliver: deliver)
+      drops: drops, whenExhausted: removal, deliver: deliver)
   }
 
   func consumer(
     _ buffering: BufferingPolicy<Event>, _ filter: (@Sendable (Event) -> Bool)?
   ) -> EventConsumer {
     let mailbox = StreamMailbox(
-      limit: buffering.limit, whenFull: buffering.whenFull, losses: losses)
+      limit: buffering.limit, whenFull: buffering.whenFull, drops: drops)
     let registration = register(mailbox, buffering.positions, filter, { _ in }, nil)
     return EventConsumer(registration, mailbox)
   }
@@ -129,29 +130,29 @@ extension EventHub {
   /// Adds a subscriber, lets it in with its replay, and looks whether the hub has finished
   /// meanwhile.
   private func register(
-    _ mailbox: Mailbox?, _ positions: (@Sendable () -> KeyPositions<Event>)?,
+    _ mailbox: Mailbox?, _ positions: (@Sendable () -> CoalescingIndex<Event>)?,
     _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
     _ owner: AnyObject?
   ) -> EntryHandle {
     let start = sequencer.map { _ in StartingPoint() }
     let coalescer = positions.flatMap { make in mailbox.map { Coalescer($0, make()) } }
-    var path: EventPath<Event>?
+    var pipeline: EventPipeline<Event>?
     if mailbox != nil || filter != nil || start != nil {
-      path = EventPath(filter: filter, start: start, mailbox: mailbox, coalescer: coalescer)
+      pipeline = EventPipeline(filter: filter, start: start, mailbox: mailbox, coalescer: coalescer)
     }
     kinds.add(
       mailbox == nil
         ? SubscriberKinds.handler
         : mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let registration = registry.add(
-      Subscriber(handler: handler, path: path), weakly: owner, mailbox: mailbox)
+      Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox)
     if let sequencer, let start {
       // From here on senders reach the mailbox, in which nothing moves yet; what they find there
       // came earlier.
       let replayed = sequencer.admit(start).filter { filter?($0) ?? true }
       if let mailbox, !replayed.isEmpty {
         let effects = mailbox.lock.withLock {
-          mailbox.backlog.prepend(replayed.map { Parcel(event: $0) })
+          mailbox.state.prepend(replayed.map { Envelope(event: $0) })
         }
         if let entry = registration.entry {
           for effect in effects { mailbox.perform(effect, for: entry) }

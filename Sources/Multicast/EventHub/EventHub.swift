@@ -44,7 +44,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   @usableFromInline let kinds = SubscriberKinds()
   /// Raised by `finish`.
   @usableFromInline let finishing = FinishFlag()
-  let losses = LossCounter()
+  let drops = DropCounter()
   // Relaxed: a number to be looked at.
   let refused = Atomic<Int>(0)
 
@@ -68,7 +68,7 @@ public final class EventHub<Event: Sendable>: Sendable {
     require(replay >= 0, "Multicast: a replay of \(replay) events; it must not be negative.")
     var presence: (@Sendable (Int) -> Void)?
     if onFirstSubscriber != nil || onLastSubscriber != nil {
-      let hooks = Presence(first: onFirstSubscriber, last: onLastSubscriber)
+      let hooks = SubscriberHooks(first: onFirstSubscriber, last: onLastSubscriber)
       presence = { hooks.change(by: $0) }
     }
     self.init(replay: replay, ordering: ordering, storage: storage, presence: presence)
@@ -99,8 +99,8 @@ extension EventHub {
   /// - Complexity: O(subscribers).
   public var subscriberCount: Int {
     var count = 0
-    registry.visit(Subscriber<Event>.self) { subscriber in
-      if subscriber.path?.mailbox?.end == nil { count += 1 }
+    registry.forEachValue(Subscriber<Event>.self) { subscriber in
+      if subscriber.pipeline?.mailbox?.end == nil { count += 1 }
       return true
     }
     return count
@@ -111,13 +111,13 @@ extension EventHub {
   /// - Complexity: O(subscribers).
   public var statistics: HubStatistics {
     var statistics = HubStatistics()
-    registry.visit(Subscriber<Event>.self) { subscriber in
-      let mailbox = subscriber.path?.mailbox
+    registry.forEachValue(Subscriber<Event>.self) { subscriber in
+      let mailbox = subscriber.pipeline?.mailbox
       if mailbox?.end == nil { statistics.subscribers += 1 }
       statistics.pending += mailbox?.statistics.pending ?? 0
       return true
     }
-    statistics.dropped = losses.total
+    statistics.dropped = drops.total
     statistics.refused = refused.load(ordering: .relaxed)
     return statistics
   }
@@ -147,7 +147,7 @@ extension EventHub {
   /// no other thread is calling them.
   func serveHandlers() {
     guard kinds.hasHandlersWithBuffer else { return }
-    registry.visitEntries { _, entry, _ in
+    registry.forEachEntry { _, entry, _ in
       // SAFETY: the invocation holds the entry.
       let entry = entry.takeUnretainedValue()
       entry.inlineMailbox?.serve(entry)

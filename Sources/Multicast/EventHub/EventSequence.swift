@@ -31,14 +31,14 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
   ///
   /// ```swift
   /// let prices = hub.events(buffering: .bounded(10, whenFull: .dropOldest))
-  /// for await element in prices.notingLosses() {
+  /// for await element in prices.notingDrops() {
   ///   switch element {
   ///   case .event(let event): show(event)
-  ///   case .missed(let count): warn("\(count) events lost")
+  ///   case .dropped(let count): warn("\(count) events dropped")
   ///   }
   /// }
   /// ```
-  public func notingLosses() -> Noting {
+  public func notingDrops() -> Noting {
     Noting(source: source)
   }
 
@@ -76,8 +76,8 @@ extension EventSequence {
   public enum Noted: Sendable {
     /// An event, as the plain sequence has it.
     case event(Event)
-    /// So many events were lost at this point.
-    case missed(Int)
+    /// So many events were dropped at this point.
+    case dropped(Int)
   }
 
   /// The events of a hub, with a note wherever some were lost.
@@ -115,7 +115,7 @@ extension EventSequence {
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Noted? {
         switch await consumer.nextNoted() {
         case .event(let event): .event(event.event(Event.self))
-        case .missed(let count): .missed(count)
+        case .dropped(let count): .dropped(count)
         case nil: nil
         }
       }

@@ -13,7 +13,7 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   // Sendable: everything that changes is touched inside `lock` alone.
 
   /// What waits for its turn.
-  private enum Turn {
+  private enum Pending {
     case event(Event, number: UInt64, sender: SendWaiterList?)
     /// The end of the hub.
     case end
@@ -24,15 +24,15 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   private let lock = Lock()
   private var nextNumber: UInt64 = 1
   private var history = RingBuffer<Event>()
-  private var turns = RingBuffer<Turn>()
-  /// Whether a thread is delivering the turns.
-  private var isDelivering = false
+  private var pending = RingBuffer<Pending>()
+  /// Delivering what is pending.
+  private var role = ExclusiveRole()
 
   init(replay: Int) {
     self.replay = replay
   }
 
-  /// How many turns a sender delivers before it calls handlers.
+  /// How many events a sender delivers before it calls handlers.
   private static var share: Int { 256 }
 }
 
@@ -49,28 +49,23 @@ extension EventSequencer {
   func send(
     _ event: Event, sender: SendWaiterList? = nil, through hub: EventHub<Event>
   ) -> Int {
-    let (number, forgotten, isNext, isOurs) = lock.withLock {
+    let (number, forgotten, isOurs) = lock.withLock {
       let (number, forgotten) = record(event)
-      let isNext = !isDelivering && turns.isEmpty
-      if !isNext { turns.append(.event(event, number: number, sender: sender)) }
-      defer { isDelivering = true }
-      return (number, forgotten, isNext, !isDelivering)
+      pending.append(.event(event, number: number, sender: sender))
+      return (number, forgotten, role.take())
     }
     _ = forgotten  // It dies outside the lock.
-    var delivered: Int?
-    if isNext { delivered = deliver(event, number, sender, through: hub) }
-    if isOurs { deliverTurns(hub) }
+    let delivered = isOurs ? deliverPending(hub, counting: number) : nil
     return delivered ?? hub.registry.count
   }
 
   /// Ends `hub`, after the events that were sent before.
   func finish(_ hub: EventHub<Event>) {
     let isOurs = lock.withLock {
-      turns.append(.end)
-      defer { isDelivering = true }
-      return !isDelivering
+      pending.append(.end)
+      return role.take()
     }
-    if isOurs { deliverTurns(hub) }
+    if isOurs { deliverPending(hub) }
   }
 
   /// Lets a subscriber in: it gets the events that are returned, and live those that come after
@@ -94,27 +89,40 @@ extension EventSequencer {
     return (nextNumber, forgotten)
   }
 
-  /// Delivers what waits, then has handlers called that have something in their buffers.
-  private func deliverTurns(_ hub: EventHub<Event>) {
+  /// Delivers what is pending, then has handlers called that have something in their buffers.
+  ///
+  /// - Returns: the number of subscribers that the event with this number has reached, if it was
+  ///   delivered here.
+  @discardableResult
+  private func deliverPending(_ hub: EventHub<Event>, counting number: UInt64? = nil) -> Int? {
+    var reached: Int?
     repeat {
-      deliverShare(hub)
+      var delivered = 0
+      while delivered < Self.share, let next = nextPending() {
+        delivered += 1
+        switch next {
+        case .event(let event, let current, let sender):
+          let count = deliver(event, current, sender, through: hub)
+          if current == number { reached = count }
+        case .end:
+          hub.finishSubscribers()
+        }
+      }
+      // Another sender may deliver what is still pending while the handlers run.
+      if delivered == Self.share { lock.withLock { _ = role.keep(if: false) } }
       hub.serveHandlers()
     } while resume()
+    return reached
   }
 
-  /// Delivers until nothing waits, or the share is used up. Then nobody is delivering.
-  private func deliverShare(_ hub: EventHub<Event>) {
-    for _ in 0..<Self.share {
-      switch nextTurn() {
-      case .event(let event, let number, let sender):
-        _ = deliver(event, number, sender, through: hub)
-      case .end:
-        hub.finishSubscribers()
-      case nil:
-        return
-      }
-    }
-    lock.withLock { isDelivering = false }
+  /// - Returns: `nil` if nothing is pending; then no thread has the role.
+  private func nextPending() -> Pending? {
+    lock.withLock { role.keep(if: !pending.isEmpty) ? pending.popFirst() : nil }
+  }
+
+  /// Takes the role again, if something is pending and the role is free.
+  private func resume() -> Bool {
+    lock.withLock { !pending.isEmpty && role.take() }
   }
 
   /// - Returns: the number of subscribers that were reached.
@@ -128,23 +136,5 @@ extension EventSequencer {
       hub.noteUndelivered()
     }
     return delivered
-  }
-
-  /// - Returns: `nil` if nothing waits; then no thread is delivering.
-  private func nextTurn() -> Turn? {
-    lock.withLock {
-      let turn = turns.popFirst()
-      if turn == nil { isDelivering = false }
-      return turn
-    }
-  }
-
-  /// Takes the role of the sender that delivers again, if something waits and the role is free.
-  private func resume() -> Bool {
-    lock.withLock {
-      guard !isDelivering, !turns.isEmpty else { return false }
-      isDelivering = true
-      return true
-    }
   }
 }

@@ -18,9 +18,9 @@ final class SendWaiterList: @unchecked Sendable {
   ///
   /// - Returns: `false` if the mailbox refused it, because the hub has finished.
   @usableFromInline
-  func append(_ event: Parcel, to mailbox: Mailbox, for entry: Entry) -> Bool {
+  func append(_ event: Envelope, to mailbox: Mailbox, for entry: Entry) -> Bool {
     let waiter = SendWaiter()
-    let effects = mailbox.lock.withLock { mailbox.backlog.append(event, sender: waiter) }
+    let effects = mailbox.lock.withLock { mailbox.state.append(event, sender: waiter) }
     mailbox.perform(effects, for: entry)
     lock.withLock {
       if effects.isParked { parked.append((waiter, mailbox, entry)) }
@@ -64,7 +64,7 @@ final class SendWaiterList: @unchecked Sendable {
           if isDone { continuation.resume() }
         }
       } onCancel: {
-        let effects = mailbox.lock.withLock { mailbox.backlog.cancel(waiter) }
+        let effects = mailbox.lock.withLock { mailbox.state.cancel(waiter) }
         mailbox.perform(effects, for: entry)
       }
       if mailbox.lock.withLock({ waiter.outcome == .dropped }) { outcome.isComplete = false }
@@ -83,10 +83,10 @@ extension SendWaiterList {
   }
 
   private static func isYieldDue() -> Bool {
-    let thread = ThreadRecord.current
-    thread.pointee.unyieldedSends += 1
-    guard thread.pointee.unyieldedSends > 64 else { return false }
-    thread.pointee.unyieldedSends = 1
+    let thread = ThreadCallStack.current
+    thread.pointee.unsuspendedCalls += 1
+    guard thread.pointee.unsuspendedCalls > 64 else { return false }
+    thread.pointee.unsuspendedCalls = 1
     return true
   }
 }

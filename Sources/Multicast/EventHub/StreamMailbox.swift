@@ -9,7 +9,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   // Sendable: `sleeper`, `moreSleepers` and `isInterrupted` are touched inside `lock` alone, `batch`,
   // `taken` and `budget` by the isolation that iterates.
 
-  typealias Item = Backlog.Item
+  typealias Item = MailboxState.Item
 
   /// A task that sleeps until there is something to take.
   private var sleeper: UnsafeContinuation<Void, Never>?
@@ -21,9 +21,9 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   private let share: Int
   /// What was taken and not yet returned.
   private var batch = RingBuffer<Item>()
-  /// How many of `taken` were returned: delivered, and not yet counted so in the backlog.
+  /// How many of `taken` were returned: delivered, and not yet counted so in `state`.
   // Relaxed: one writer, the isolation that iterates, so a load and a store suffice. It is reset, and
-  // read by other threads, inside `lock`, together with the count of the backlog.
+  // read by other threads, inside `lock`, together with the count in `state`.
   private let returned = Atomic<Int>(0)
   /// How many the latest batch had.
   private var taken = 0
@@ -33,15 +33,15 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// How many results come, at most, without a suspension.
   private static var resultsPerTurn: Int { 64 }
 
-  init(limit: Int, whenFull: OverflowPolicy, losses: LossCounter?) {
+  init(limit: Int, whenFull: OverflowPolicy, drops: DropCounter?) {
     share = min(64, limit)
-    super.init(Backlog(limit: limit, whenFull: whenFull, isIdle: false), losses: losses)
+    super.init(MailboxState(limit: limit, whenFull: whenFull, isIdle: false), drops: drops)
   }
 
   /// One to which nothing will come.
   static func finished() -> StreamMailbox {
-    let mailbox = StreamMailbox(limit: 1, whenFull: .dropNewest, losses: nil)
-    _ = mailbox.lock.withLock { mailbox.backlog.close(.finished) }
+    let mailbox = StreamMailbox(limit: 1, whenFull: .dropNewest, drops: nil)
+    _ = mailbox.lock.withLock { mailbox.state.close(.finished) }
     return mailbox
   }
 
@@ -53,7 +53,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   override var statistics: DeliveryStatistics {
     lock.withLock {
-      var statistics = backlog.statistics
+      var statistics = state.statistics
       statistics.delivered += returned.load(ordering: .relaxed)
       return statistics
     }
@@ -84,11 +84,11 @@ extension StreamMailbox {
   }
 
   /// How many events were lost in front of the next one that was taken; they are reported once.
-  func nextMissed() -> Int {
+  func takeDropped() -> Int {
     guard !batch.isEmpty else { return 0 }
-    let missed = batch[0].missed
-    if missed > 0 { batch[0].missed = 0 }
-    return missed
+    let dropped = batch[0].dropped
+    if dropped > 0 { batch[0].dropped = 0 }
+    return dropped
   }
 
   /// Takes what waits, if anything does. Everything taken before has been returned.
@@ -97,7 +97,7 @@ extension StreamMailbox {
   func takeMore() -> Bool {
     let (finished, more) = lock.withLock {
       // The consumer is awake: if nothing waits it will see so, and go to sleep by itself.
-      (finishReturned(), backlog.take(share, into: &batch))
+      (finishReturned(), state.take(share, into: &batch))
     }
     taken = batch.count
     finish(finished)
@@ -117,18 +117,18 @@ extension StreamMailbox {
   }
 
   /// Called inside the lock.
-  private func finishReturned() -> Backlog.Effects {
+  private func finishReturned() -> MailboxState.Effects {
     let delivered = returned.load(ordering: .relaxed)
     returned.store(0, ordering: .relaxed)
-    return backlog.finishTaken(delivered: delivered)
+    return state.finishTaken(delivered: delivered)
   }
 
   var isExhausted: Bool {
-    lock.withLock { backlog.isExhausted }
+    lock.withLock { state.isExhausted }
   }
 
-  func takeMissedAtEnd() -> Int {
-    lock.withLock { backlog.takeMissedAtEnd() }
+  func takeDroppedAtEnd() -> Int {
+    lock.withLock { state.takeDroppedAtEnd() }
   }
 }
 
@@ -166,7 +166,7 @@ extension StreamMailbox {
     // SAFETY: resumed once: here, or by the thread that takes it out under the lock.
     await suspendUnchecked { continuation in
       let mayGoOn = lock.withLock {
-        guard !isInterrupted, backlog.sleep() else { return true }
+        guard !isInterrupted, state.sleep() else { return true }
         if sleeper == nil { sleeper = continuation } else { moreSleepers.append(continuation) }
         return false
       }

@@ -7,17 +7,17 @@ struct Subscriber<Event: Sendable> {
   /// sequence. Not optional: calling what an optional holds would retain it.
   @usableFromInline let handler: @Sendable (Event) -> Void
   /// What lies between the sender and the handler; `nil` if nothing does.
-  @usableFromInline let path: EventPath<Event>?
+  @usableFromInline let pipeline: EventPipeline<Event>?
 
-  init(handler: @escaping @Sendable (Event) -> Void, path: EventPath<Event>?) {
+  init(handler: @escaping @Sendable (Event) -> Void, pipeline: EventPipeline<Event>?) {
     self.handler = handler
-    self.path = path
+    self.pipeline = pipeline
   }
 }
 
 /// What lies between a sender and a subscriber: a filter, a starting point, a mailbox.
 @usableFromInline
-final class EventPath<Event: Sendable>: Sendable {
+final class EventPipeline<Event: Sendable>: Sendable {
   @usableFromInline let filter: (@Sendable (Event) -> Bool)?
   @usableFromInline let start: StartingPoint?
   @usableFromInline let mailbox: Mailbox?

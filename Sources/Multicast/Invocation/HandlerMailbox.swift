@@ -10,30 +10,30 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// How many elements a consumer delivers at once.
   static var share: Int { 64 }
 
-  final let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void
+  final let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void
   final let whenExhausted: (@Sendable (Entry) -> Void)?
-  private var batch = RingBuffer<Backlog.Item>()
+  private var batch = RingBuffer<MailboxState.Item>()
   /// Whether the end was reached and `whenExhausted` has run, or is about to.
   private var isAtEnd = false
 
   /// - Parameters:
-  ///   - backlog: what is to wait here.
-  ///   - losses: where to count what is lost, besides here.
+  ///   - state: what is to wait here.
+  ///   - drops: where to count what is lost, besides here.
   ///   - whenExhausted: runs when nothing more will come and everything was delivered.
   ///   - deliver: hands an element to an entry.
   init(
-    _ backlog: Backlog, losses: LossCounter?, whenExhausted: (@Sendable (Entry) -> Void)?,
-    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void
+    _ state: MailboxState, drops: DropCounter?, whenExhausted: (@Sendable (Entry) -> Void)?,
+    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void
   ) {
     self.deliver = deliver
     self.whenExhausted = whenExhausted
-    super.init(backlog, losses: losses)
+    super.init(state, drops: drops)
   }
 
   /// There is nothing left to deliver, so the consumer is not woken: its queue might be suspended for
   /// long.
   final override func cancel(_ entry: Entry) {
-    let (effects, discarded) = lock.withLock { backlog.close(.cancelled) }
+    let (effects, discarded) = lock.withLock { state.close(.cancelled) }
     finish(effects)
     withExtendedLifetime(discarded) {}  // It dies here, outside the lock.
   }
@@ -42,16 +42,16 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ///
   /// - Returns: whether more is to be done.
   final func drain(_ entry: Entry) -> Bool {
-    finish(lock.withLock { backlog.take(Self.share, into: &batch) })
+    finish(lock.withLock { state.take(Self.share, into: &batch) })
     var delivered = 0
-    var visit = Visit(ThreadRecord.current)
+    var invocation = Invocation(ThreadCallStack.current)
     while let item = batch.popFirst() {
-      visit.pass(.passUnretained(entry), otherwise: ()) { head in
+      invocation.pass(.passUnretained(entry), otherwise: ()) { head in
         deliver(head, item.element)
         delivered += 1
       }
     }
-    visit.end()
+    invocation.end()
     let (effects, isExhausted) = lock.withLock { finishTaken(delivered: delivered) }
     finish(effects)
     if isExhausted { whenExhausted?(entry) }
@@ -61,14 +61,14 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// The end of a share. Inside `lock`.
   ///
   /// - Returns: the effects, and whether `whenExhausted` is to run.
-  private func finishTaken(delivered: Int) -> (Backlog.Effects, isExhausted: Bool) {
-    let effects = backlog.finishTaken(delivered: delivered)
-    isAtEnd = backlog.isExhausted
+  private func finishTaken(delivered: Int) -> (MailboxState.Effects, isExhausted: Bool) {
+    let effects = state.finishTaken(delivered: delivered)
+    isAtEnd = state.isExhausted
     return (effects, isAtEnd)
   }
 
   /// Whether an element waits, or an end that nothing was told of. Inside `lock`.
-  final var hasWork: Bool { backlog.hasWaiting || (backlog.end != nil && !isAtEnd) }
+  final var hasWork: Bool { state.hasWaiting || (state.end != nil && !isAtEnd) }
 
   /// Begins delivery, if that was to wait.
   func start(_ entry: Entry) {

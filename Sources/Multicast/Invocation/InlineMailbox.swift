@@ -7,22 +7,23 @@
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
-  // Sendable: `isServed` is touched inside `lock` alone.
+  // Sendable: `role` is touched inside `lock` alone.
 
-  /// Whether a thread is serving the handler, or is going to by ``start(_:)``.
-  private var isServed = true
+  /// Calling the handler. Taken from the beginning, for ``start(_:)``.
+  private var role = ExclusiveRole()
 
   /// - Parameters:
-  ///   - losses: where to count what is lost, besides here.
+  ///   - drops: where to count what is lost, besides here.
   ///   - whenExhausted: runs when nothing more will come and everything was delivered.
   ///   - deliver: hands an element to an entry.
   init(
-    losses: LossCounter?, whenExhausted: (@Sendable (Entry) -> Void)?,
-    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void
+    drops: DropCounter?, whenExhausted: (@Sendable (Entry) -> Void)?,
+    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void
   ) {
     super.init(
-      Backlog(limit: .max, whenFull: .dropNewest, isIdle: false), losses: losses,
+      MailboxState(limit: .max, whenFull: .dropNewest, isIdle: false), drops: drops,
       whenExhausted: whenExhausted, deliver: deliver)
+    _ = role.take()
   }
 
   /// Does nothing: the sender serves the handler when the event is in every buffer.
@@ -30,25 +31,13 @@ final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
 
   /// Calls the handler with what waits, unless another thread does, or will.
   func serve(_ entry: Entry) {
-    let isOurs = lock.withLock {
-      guard !isServed, hasWork else { return false }
-      isServed = true
-      return true
-    }
+    let isOurs = lock.withLock { hasWork && role.take() }
     if isOurs { start(entry) }
   }
 
   /// Calls the handler with what waits. The first time, delivery waits for this.
   override func start(_ entry: Entry) {
-    repeat { _ = drain(entry) } while !end()
-  }
-
-  /// - Returns: whether nothing is left, and no thread serves the handler now.
-  private func end() -> Bool {
-    lock.withLock {
-      isServed = hasWork
-      return !isServed
-    }
+    repeat { _ = drain(entry) } while lock.withLock { role.keep(if: hasWork) }
   }
 }
 

@@ -4,7 +4,7 @@
 // what has piled up, delivers it, and leaves, or schedules itself again if there is more. So one
 // delegate is called by one block at a time and in order, even on a concurrent queue; a burst costs
 // one block and not one for each call; and after a fair share the queue gets to run something else.
-// An invocation that finds many mailboxes idle leaves the scheduling to `WakeUps`.
+// An invocation that finds many mailboxes idle leaves the scheduling to `DrainScheduler`.
 //
 // Ownership: an entry owns its mailbox, and the mailbox keeps the queue. A block on the queue holds
 // the entry. Nobody holds the hub. When the entry is removed, its backlog is discarded at once.
@@ -25,23 +25,23 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
   ///   - limit: how many elements may wait.
   ///   - whenFull: what happens to those that are too many.
   ///   - isIdle: whether delivery may begin; otherwise it does with ``start(_:)``.
-  ///   - losses: where to count them, besides here.
+  ///   - drops: where to count them, besides here.
   ///   - whenExhausted: runs when nothing more will come and everything was delivered.
   ///   - deliver: hands an element to an entry. Called on the queue.
   init(
     on queue: DispatchQueue, limit: Int, whenFull: OverflowPolicy,
-    isIdle: Bool = true, losses: LossCounter? = nil,
+    isIdle: Bool = true, drops: DropCounter? = nil,
     whenExhausted: (@Sendable (Entry) -> Void)? = nil,
-    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Parcel) -> Void
+    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void
   ) {
     self.queue = queue
     super.init(
-      Backlog(limit: limit, whenFull: whenFull, isIdle: isIdle, mayLinger: true),
-      losses: losses, whenExhausted: whenExhausted, deliver: deliver)
+      MailboxState(limit: limit, whenFull: whenFull, isIdle: isIdle, mayLinger: true),
+      drops: drops, whenExhausted: whenExhausted, deliver: deliver)
   }
 
   override func renewed() -> Mailbox? {
-    let (limit, whenFull) = lock.withLock { (backlog.limit, backlog.whenFull) }
+    let (limit, whenFull) = lock.withLock { (state.limit, state.whenFull) }
     return QueueMailbox(
       on: queue, limit: limit, whenFull: whenFull, whenExhausted: whenExhausted, deliver: deliver)
   }
@@ -49,16 +49,16 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
   override func hasTerms(of other: Mailbox) -> Bool {
     guard let other = other as? QueueMailbox else { return false }
     // Never two locks at once: the limit and the policy are read one after the other.
-    let ours = lock.withLock { (backlog.limit, backlog.whenFull) }
-    let theirs = other.lock.withLock { (other.backlog.limit, other.backlog.whenFull) }
+    let ours = lock.withLock { (state.limit, state.whenFull) }
+    let theirs = other.lock.withLock { (other.state.limit, other.state.whenFull) }
     return queue === other.queue && ours == theirs
   }
 
   override func wake(_ entry: Entry) {
-    let thread = ThreadRecord.current
-    thread.pointee.wakeUps += 1
-    let begins = thread.pointee.wakeUps > WakeUps.perInvocation
-    if !WakeUps.shared.take(self, entry, begins: begins) {
+    let thread = ThreadCallStack.current
+    thread.pointee.invocationTally += 1
+    let begins = thread.pointee.invocationTally > DrainScheduler.perInvocation
+    if !DrainScheduler.shared.take(self, entry, begins: begins) {
       schedule(.passRetained(entry))
     }
   }
@@ -66,7 +66,7 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
   /// Puts a block on the queue, which takes over a retain of `entry`.
   ///
   /// It is not left to whoever schedules: the last release of an entry may run the `deinit` of a
-  /// delegate, and that belongs on the queue of the delegate, not on the thread of `WakeUps`.
+  /// delegate, and that belongs on the queue of the delegate, not on the thread of `DrainScheduler`.
   func schedule(_ entry: Unmanaged<Entry>) {
     // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so. The
     // block runs once, and the entry keeps its mailbox.

@@ -18,7 +18,7 @@ extension Registry {
   /// hence before the next one marked its own and read in turn; the last one read after the first
   /// one had marked, and did not wait for it.
   func flush(timeout: Duration) -> Bool {
-    let ours = ThreadRecord.callsOfThisThread.compactMap { entry in
+    let ours = ThreadCallStack.callsOfThisThread.compactMap { entry in
       // SAFETY: this thread is calling the entry, so it holds it, and the entry its mailbox.
       Unmanaged<Entry>.fromOpaque(entry)._withUnsafeGuaranteedRef { $0.head.pointee.mailbox }
     }
@@ -49,7 +49,7 @@ extension Registry {
     let latch = FlushLatch()
     for case let entry? in storage.snapshot() {
       guard let mailbox = entry.head.pointee.mailbox,
-        !ThreadRecord.isCalledByThisThread(entry.identity)
+        !ThreadCallStack.isCalledByThisThread(entry.identity)
       else { continue }
       mailbox._withUnsafeGuaranteedRef { mailbox in
         guard !isLeftOut(mailbox) else { return }

@@ -1,10 +1,10 @@
 // Which entry each task is calling at this moment.
 //
-// The counterpart of `ThreadRecord` for calls that may suspend and go on on another thread. An
+// The counterpart of `ThreadCallStack` for calls that may suspend and go on on another thread. An
 // invocation takes a *call* from the pool of its hub, and each child of a concurrent invocation
 // gets one of its own. Whoever calls an entry stores the entry's address in its call and then looks
 // whether the entry is still active; `cancelAndWait` first makes the entry inactive and then looks
-// through all calls of the hub. The barriers between are those of `ThreadRecord`, and so is the
+// through all calls of the hub. The barriers between are those of `ThreadCallStack`, and so is the
 // argument: at least one of the two sees the other.
 //
 // A call also says which task is inside, so that `cancelAndWait` knows when it would wait for
@@ -96,7 +96,7 @@ extension TaskCalls {
 
   /// Ends a call.
   @usableFromInline
-  func giveBack(_ call: TaskCall.Pointer) {
+  func release(_ call: TaskCall.Pointer) {
     call.pointee.end()
     call.pointee.parent.store(.none, ordering: .relaxed)
     call.pointee.next = free

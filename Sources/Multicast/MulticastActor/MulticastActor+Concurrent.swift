@@ -63,7 +63,7 @@ extension MulticastActor {
     receive: (Int, Answer?) -> Bool
   ) async {
     let limit = Self.checked(limit)
-    let hasTurn = isSerialized ? await takeTurn() : false
+    let isEnqueued = isSerialized ? await enterQueue() : false
     let invocation = ConcurrentInvocation(snapshot, calls, body)
     let ancestry = TaskAncestry(calls: calls)
     await TaskAncestry.current.withValue(ancestry) {
@@ -95,7 +95,7 @@ extension MulticastActor {
           }
           switch reply {
           case .ended(let child, let answer):
-            calls.giveBack(child.call)
+            calls.release(child.call)
             switch progress.end() {
             case .calling where !receive(child.index, answer):
               if progress.stop(.decided) { invocation.end() }
@@ -106,7 +106,7 @@ extension MulticastActor {
               break
             }
           case .notCalled(let child):
-            calls.giveBack(child.call)
+            calls.release(child.call)
             if progress.end() == .timeIsOver && invocation.isLive(child.index) {
               _ = receive(child.index, nil)
             }
@@ -123,8 +123,8 @@ extension MulticastActor {
         }
       }
     }
-    if invocation.sawDead { registry.pruneAfterVisit() }
-    if hasTurn { endTurn() }
+    if invocation.sawDead { registry.pruneAfterInvocation() }
+    if isEnqueued { leaveQueue() }
   }
 
   /// The limit as a number, `Int.max` if there is none.

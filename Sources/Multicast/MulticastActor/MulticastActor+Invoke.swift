@@ -23,8 +23,8 @@ extension MulticastActor {
     _ body: @Sendable (Delegate) async throws(E) -> Void
   ) async throws(E) {
     guard isSerialized else { return try await callInOrder(calls.take(), body) }
-    let hasTurn = await takeTurn()
-    defer { if hasTurn { endTurn() } }
+    let isEnqueued = await enterQueue()
+    defer { if isEnqueued { leaveQueue() } }
     let call = calls.take()
     let scope = InvocationScope(calls, call)
     try await withTaskExecutorPreference(scope) { () async throws(E) in
@@ -42,8 +42,8 @@ extension MulticastActor {
     var sawDead = false
     defer {
       withExtendedLifetime(snapshot) {}  // It keeps the entries that are used without a retain.
-      calls.giveBack(call)
-      if sawDead { registry.pruneAfterVisit() }
+      calls.release(call)
+      if sawDead { registry.pruneAfterInvocation() }
     }
     for index in 0..<snapshot.count {
       // SAFETY: the snapshot, which lives until the end, holds the entry; the entry holds the value,

@@ -35,7 +35,7 @@ public actor MulticastActor<Delegate: Sendable> {
   @usableFromInline nonisolated let calls: TaskCalls
   private nonisolated let snapshots: SnapshotCache
   /// The order of whole invocations, if the hub is serialized.
-  var turns: Turns
+  var invocationQueue: InvocationQueue
   @usableFromInline nonisolated let isSerialized: Bool
   /// What the hub runs on: the executor that was given, or an actor without one of its own.
   private nonisolated let host: any AnyObject & Sendable
@@ -103,7 +103,7 @@ public actor MulticastActor<Delegate: Sendable> {
     registry = Registry(strategy: storage, duplicates: duplicates, taskCalls: calls) { _ in
       snapshots.invalidate()
     }
-    turns = Turns()
+    invocationQueue = InvocationQueue()
     isSerialized = serialized
     self.host = host
     unownedExecutor = executor

@@ -24,7 +24,7 @@ extension MulticastDelegate {
   @inlinable
   public func firstResult<T, E>(_ body: (Delegate) throws(E) -> T?) throws(E) -> T? {
     var answer: T?
-    try registry.visit(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
+    try registry.forEachValue(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
       answer = try body(delegate)
       return answer == nil
     }
@@ -38,7 +38,7 @@ extension MulticastDelegate {
   @inlinable
   public func lastResult<T, E>(_ body: (Delegate) throws(E) -> T?) throws(E) -> T? {
     var last: T?
-    try registry.visit(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
+    try registry.forEachValue(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
       last = try body(delegate) ?? last
       return true
     }

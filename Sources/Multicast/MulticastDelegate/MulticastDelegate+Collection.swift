@@ -25,7 +25,7 @@ extension MulticastDelegate {
     guard index >= 0 else { return nil }
     var result: Delegate?
     var remaining = index
-    registry.visit(Delegate.self) { delegate in
+    registry.forEachValue(Delegate.self) { delegate in
       if remaining == 0 { result = delegate }
       remaining -= 1
       return remaining >= 0
@@ -40,7 +40,7 @@ extension MulticastDelegate {
     guard let identity = Entry.identity(of: delegate) else { return nil }
     var index = 0
     var found = false
-    registry.visit(Delegate.self) { candidate in
+    registry.forEachValue(Delegate.self) { candidate in
       found = Entry.identity(of: candidate) == identity
       if !found { index += 1 }
       return !found

@@ -13,7 +13,7 @@ extension MulticastDelegate {
   /// - Complexity: O(`count`), without an allocation; ``StorageStrategy/locked`` copies the list.
   @inlinable
   public func forEach(_ body: (Delegate) throws -> Void) rethrows {
-    try registry.visit(Delegate.self) { (delegate: Delegate) throws -> Bool in
+    try registry.forEachValue(Delegate.self) { (delegate: Delegate) throws -> Bool in
       try body(delegate)
       return true
     }
@@ -34,7 +34,7 @@ extension MulticastDelegate {
   public func forEach<E>(
     throwing _: E.Type, _ body: (Delegate) throws(E) -> Void
   ) throws(E) {
-    try registry.visit(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
+    try registry.forEachValue(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
       try body(delegate)
       return true
     }
@@ -56,7 +56,7 @@ extension MulticastDelegate {
   public func forEach<Other, E>(
     as _: Other.Type, _ body: (Other) throws(E) -> Void
   ) throws(E) {
-    try registry.visit(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
+    try registry.forEachValue(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
       if let other = delegate as? Other { try body(other) }
       return true
     }

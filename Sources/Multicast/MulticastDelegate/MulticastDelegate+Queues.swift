@@ -41,7 +41,7 @@ extension MulticastDelegate where Delegate: Sendable {
     let mailbox = QueueMailbox(
       on: queue, limit: limit, whenFull: whenFull,
       whenExhausted: { [weak registry] entry in registry?.remove(entry) },
-      deliver: { head, parcel in parcel.call(head) })
+      deliver: { head, envelope in envelope.call(head) })
     return Registration(registry.add(delegate, ownership: ownership, mailbox: mailbox))
   }
 

@@ -8,7 +8,7 @@
 //
 // "Drained" is the observation that the counters of the phase which new readers do not use are all
 // zero. What has been observed twice, with a flip between, has had both columns at zero since it
-// was retired. That is the condition given in `ReaderCounters`.
+// was retired. That is the condition given in `ReadIndicator`.
 //
 // The two lists belong to whoever plays the role of the collector. The role is a word:
 //
@@ -47,7 +47,7 @@ struct Reclaimer: ~Copyable, @unchecked Sendable {
   // handed over with acquire and release. Everything else is atomic.
 
   /// The counters that guard whatever is retired here.
-  @usableFromInline let readers = ReaderCounters()
+  @usableFromInline let readers = ReadIndicator()
   /// One of `idle`, `pending`, `collecting` and `asked`; see the head of this file.
   @usableFromInline let role = Atomic<UInt8>(Reclaimer.idle)
 
@@ -100,7 +100,7 @@ extension Reclaimer {
   /// Runs `body` inside a read section: what it finds in the structure stays until it returns.
   @inlinable @inline(__always)
   borrowing func withReadSection<R, E>(
-    _ thread: ThreadRecord.Pointer, _ body: () throws(E) -> R
+    _ thread: ThreadCallStack.Pointer, _ body: () throws(E) -> R
   ) throws(E) -> R {
     let ticket = readers.enter(thread)
     defer { leave(ticket) }
@@ -109,7 +109,7 @@ extension Reclaimer {
 
   /// Counts the reader out, and looks whether somebody waits for it.
   @inlinable @inline(__always)
-  borrowing func leave(_ ticket: ReaderCounters.Ticket) {
+  borrowing func leave(_ ticket: ReadIndicator.Ticket) {
     readers.leave(ticket)
     // Sequentially consistent: see the head of this file.
     if role.load(ordering: .sequentiallyConsistent) != Self.idle { leftWhilePending(ticket) }
@@ -117,7 +117,7 @@ extension Reclaimer {
 
   /// Collects if the reader that left is one of those that are waited for.
   @usableFromInline @inline(never)
-  borrowing func leftWhilePending(_ ticket: ReaderCounters.Ticket) {
+  borrowing func leftWhilePending(_ ticket: ReadIndicator.Ticket) {
     if readers.isDraining(ticket) { collect() }
   }
 

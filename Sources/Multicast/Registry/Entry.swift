@@ -286,7 +286,7 @@ extension Entry {
   }
 
   /// Discards what waits in the mailbox: the entry was removed. Runs user code: outside of locks.
-  func discardBacklog() {
+  func discardPending() {
     head.pointee.mailbox?._withUnsafeGuaranteedRef { $0.cancel(self) }
   }
 

@@ -94,8 +94,8 @@ extension EntryHandle {
   ///   threads may be inside too, and one of them may call this: they would wait for each other.
   private func cancelAndLook() -> Bool {
     cancel()
-    ThreadRecord.barrier()
-    return ThreadRecord.isCalledByThisThread(identity)
+    ThreadCallStack.barrier()
+    return ThreadCallStack.isCalledByThisThread(identity)
       || registry.taskCalls?.isCalledByCurrentTask(identity) ?? false
   }
 
@@ -103,7 +103,7 @@ extension EntryHandle {
   private var identity: UnsafeRawPointer { UnsafeRawPointer(reference) }
 
   private var isRunning: Bool {
-    ThreadRecord.isCalled(identity)
+    ThreadCallStack.isCalled(identity)
       || registry.taskCalls?.isCalled(identity) ?? false
   }
 }

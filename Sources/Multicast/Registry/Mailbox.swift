@@ -9,21 +9,21 @@ internal import Synchronization
 /// Every operation may be called from any thread.
 @usableFromInline
 class Mailbox: @unchecked Sendable {
-  // Sendable: `backlog` is touched inside `lock` alone. Subclasses say what makes theirs so.
+  // Sendable: `state` is touched inside `lock` alone. Subclasses say what makes theirs so.
 
-  /// Held while `backlog` changes. No user code runs inside.
+  /// Held while `state` changes. No user code runs inside.
   final let lock = Lock()
-  final var backlog: Backlog
+  final var state: MailboxState
   /// Counts what is lost here for a whole hub.
-  private let losses: LossCounter?
+  private let drops: DropCounter?
 
   /// How many threads are inside a callback of this mailbox and block there in a flush.
   // Sequentially consistent everywhere: see `Registry.flush(timeout:)`.
   private let blockedFlushes = Atomic<Int>(0)
 
-  init(_ backlog: Backlog, losses: LossCounter? = nil) {
-    self.backlog = backlog
-    self.losses = losses
+  init(_ state: MailboxState, drops: DropCounter? = nil) {
+    self.state = state
+    self.drops = drops
   }
 
   /// An empty mailbox with the same consumer, limit and policy; `nil` where a registration cannot
@@ -33,71 +33,71 @@ class Mailbox: @unchecked Sendable {
   /// Whether both deliver to the same place, and keep as many elements by the same policy.
   func hasTerms(of other: Mailbox) -> Bool { false }
 
-  /// Brings the consumer of `entry` to look at the backlog.
+  /// Wakes the consumer of `entry`.
   func wake(_ entry: Entry) {
     fatalError("Multicast: every mailbox implements this")
   }
 
   /// Does what an input of the backlog has left to do.
-  final func perform(_ effects: Backlog.Effects, for entry: Entry) {
+  final func perform(_ effects: MailboxState.Effects, for entry: Entry) {
     if effects.wake { wake(entry) }
     finish(effects)
   }
 
   /// As ``perform(_:for:)``, without waking.
-  final func finish(_ effects: Backlog.Effects) {
-    if effects.lost > 0 { losses?.add(effects.lost) }
+  final func finish(_ effects: MailboxState.Effects) {
+    if effects.dropped > 0 { drops?.add(effects.dropped) }
     for sender in effects.released { sender.resume() }
     for latch in effects.flushed { latch.countDown() }
   }
 
-  /// Adds `parcel` for `entry`, whose mailbox this is.
+  /// Adds `envelope` for `entry`, whose mailbox this is.
   ///
   /// - Parameter entry: held by the caller.
   /// - Returns: whether it waits for its turn; otherwise it was lost.
   @usableFromInline @discardableResult
-  final func enqueue(_ parcel: Parcel, for entry: Unmanaged<Entry>) -> Bool {
-    switch lock.withLock({ backlog.offer(parcel) }) {
+  final func enqueue(_ envelope: Envelope, for entry: Unmanaged<Entry>) -> Bool {
+    switch lock.withLock({ state.offer(envelope) }) {
     case .accepted: return true
     case .acceptedByIdle:
       wake(entry.takeUnretainedValue())
       return true
-    case .declined: return enqueueDeclined(parcel, for: entry.takeUnretainedValue())
+    case .declined: return enqueueDeclined(envelope, for: entry.takeUnretainedValue())
     }
   }
 
   @inline(never)
-  private final func enqueueDeclined(_ parcel: Parcel, for entry: Entry) -> Bool {
-    let effects = lock.withLock { backlog.append(parcel) }
+  private final func enqueueDeclined(_ envelope: Envelope, for entry: Entry) -> Bool {
+    let effects = lock.withLock { state.append(envelope) }
     perform(effects, for: entry)
     return effects.isAccepted  // What was dropped dies here, outside the lock.
   }
 
-  /// Ends the mailbox; see ``Backlog/close(_:)``.
+  /// Ends the mailbox; see ``MailboxState/close(_:)``.
   final func close(_ reason: SubscriptionEnd, for entry: Entry) {
-    let (effects, discarded) = lock.withLock { backlog.close(reason) }
+    let (effects, discarded) = lock.withLock { state.close(reason) }
     perform(effects, for: entry)
     withExtendedLifetime(discarded) {}  // It dies here, outside the lock.
   }
 
-  /// What became of the parcels so far.
+  /// What became of the envelopes so far.
   var statistics: DeliveryStatistics {
-    lock.withLock { backlog.statistics }
+    lock.withLock { state.statistics }
   }
 
   /// Why the mailbox accepts nothing more, or `nil` if it does.
   final var end: SubscriptionEnd? {
-    lock.withLock { backlog.end }
+    lock.withLock { state.end }
   }
 
-  /// See ``Backlog/flush(_:)``.
+  /// See ``MailboxState/flush(_:)``.
   final func flush(_ latch: FlushLatch) -> Bool {
-    lock.withLock { backlog.flush(latch) }
+    lock.withLock { state.flush(latch) }
   }
 
-  /// See ``Backlog/withdraw(_:)``.
+  /// See ``MailboxState/withdraw(_:)``.
   final func withdraw(_ latch: FlushLatch) {
-    lock.withLock { backlog.withdraw(latch) }
+    lock.withLock { state.withdraw(latch) }
   }
 
   /// Whether a callback of this mailbox blocks its thread in a flush.

@@ -147,7 +147,7 @@ extension Registry {
 
   /// What an invocation does that came across the dead: it prunes, unless somebody is busy.
   @usableFromInline @inline(never)
-  func pruneAfterVisit() {
+  func pruneAfterInvocation() {
     prune(waiting: false)
   }
 
@@ -158,7 +158,7 @@ extension Registry {
   }
 }
 
-/// Knows which entries are being called by tasks; threads say so by their ``ThreadRecord``.
+/// Knows which entries are being called by tasks; threads say so by their ``ThreadCallStack``.
 protocol CallTracking: AnyObject, Sendable {
   /// Whether any task is calling `entry`.
   func isCalled(_ entry: UnsafeRawPointer) -> Bool

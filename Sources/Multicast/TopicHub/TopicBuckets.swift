@@ -34,7 +34,7 @@ extension TopicBuckets {
   /// The first node of the bucket of `hash`, which the read section of the caller keeps.
   @inlinable @inline(__always)
   func first(_ hash: Int) -> Unmanaged<Node>? {
-    // Sequentially consistent: `ReaderCounters` and `TopicHub.finish` argue with the total order.
+    // Sequentially consistent: `ReadIndicator` and `TopicHub.finish` argue with the total order.
     slots[hash & mask].load(ordering: .sequentiallyConsistent)
   }
 
@@ -60,7 +60,7 @@ extension TopicBuckets {
       var candidate = self[index]
       while let node = candidate {
         let index = node.hash & new.mask
-        _ = new.exchange(index, for: Node(node.hash, node.topic, node.room, new[index]))
+        _ = new.exchange(index, for: Node(node.hash, node.topic, node.channel, new[index]))
         candidate = node.next
       }
     }

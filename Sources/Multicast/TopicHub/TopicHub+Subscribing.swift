@@ -9,7 +9,7 @@ extension TopicHub {
   ///   - topic: made if it has no subscriber yet.
   ///   - queue: where to call the handler; `nil`: where the event is sent.
   ///   - buffering: how many events may wait for the handler, if it has a queue.
-  ///   - filter: which events the subscriber gets; called by senders. Others take no room in the
+  ///   - filter: which events the subscriber gets; called by senders. Others take no channel in the
   ///     buffer.
   ///   - handler: what to do with an event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when it goes away. After ``finish()``, a
@@ -92,16 +92,16 @@ extension TopicHub {
       return subscribe(hub)
     }
     while true {
-      let room = topics.room(of: topic) { makeRoom(topic) }
-      if room.enter() {
-        defer { room.leave() }
-        let subscription = subscribe(room.hub)
+      let channel = topics.channel(of: topic) { makeChannel(topic) }
+      if channel.enter() {
+        defer { channel.leave() }
+        let subscription = subscribe(channel.hub)
         // Sequentially consistent: see `finish`. It may have begun meanwhile.
-        if isFinished.load(ordering: .sequentiallyConsistent) { finish(room, topic) }
+        if isFinished.load(ordering: .sequentiallyConsistent) { finish(channel, topic) }
         return subscription
       }
       // It closed after we found it: whoever closed it is removing it; help.
-      topics.remove(room, of: topic)
+      topics.remove(channel, of: topic)
     }
   }
 
@@ -113,12 +113,12 @@ extension TopicHub {
     guard
       pruneCount.compareExchange(expected: limit, desired: .max, ordering: .relaxed).exchanged
     else { return }
-    for (_, room) in topics.all { room.hub.registry.prune() }
+    for (_, channel) in topics.all { channel.hub.registry.prune() }
     pruneCount.store(max(64, 2 * topics.count), ordering: .relaxed)
   }
 
-  private func makeRoom(_ topic: Topic) -> Room<Topic, Event> {
+  private func makeChannel(_ topic: Topic) -> TopicChannel<Topic, Event> {
     pruneTopics()
-    return Room(topic, in: topics, ordering, storage)
+    return TopicChannel(topic, in: topics, ordering, storage)
   }
 }

@@ -4,9 +4,9 @@ public import Synchronization
 /// last one.
 ///
 /// ```swift
-/// let rooms = TopicHub<String, Message>()
-/// let messages = rooms.events(for: "swift")
-/// rooms.send(message, to: "swift")
+/// let channels = TopicHub<String, Message>()
+/// let messages = channels.events(for: "swift")
+/// channels.send(message, to: "swift")
 /// for await message in messages { show(message) }
 /// ```
 ///
@@ -57,7 +57,7 @@ extension TopicHub {
   /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
   public var statistics: [Topic: HubStatistics] {
     var statistics: [Topic: HubStatistics] = [:]
-    for (topic, room) in topics.all { statistics[topic] = room.hub.statistics }
+    for (topic, channel) in topics.all { statistics[topic] = channel.hub.statistics }
     return statistics
   }
 
@@ -73,7 +73,7 @@ extension TopicHub {
   ///
   /// - Complexity: O(subscribers of `topic`).
   public func finish(_ topic: Topic) {
-    if let room = topics.room(of: topic) { finish(room, topic) }
+    if let channel = topics.channel(of: topic) { finish(channel, topic) }
   }
 
   /// Ends every topic, and the hub: there will be no more events. See ``EventHub/finish()``.
@@ -88,12 +88,12 @@ extension TopicHub {
     // at the flag. If it is not there yet when the table is read here, the subscriber sees the flag
     // and ends the topic itself.
     guard !isFinished.exchange(true, ordering: .sequentiallyConsistent) else { return }
-    for (topic, room) in topics.all { finish(room, topic) }
+    for (topic, channel) in topics.all { finish(channel, topic) }
   }
 
-  func finish(_ room: Room<Topic, Event>, _ topic: Topic) {
-    room.close()
-    topics.remove(room, of: topic)
-    room.hub.finish()
+  func finish(_ channel: TopicChannel<Topic, Event>, _ topic: Topic) {
+    channel.close()
+    topics.remove(channel, of: topic)
+    channel.hub.finish()
   }
 }

@@ -1,11 +1,11 @@
 public import CMulticast
 
-/// One topic, its room, and the rest of its bucket, which is short because the table grows.
+/// One topic, its channel, and the rest of its bucket, which is short because the table grows.
 @usableFromInline
 final class TopicNode<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   @usableFromInline let hash: Int
   @usableFromInline let topic: Topic
-  /// The hub in `room`, so that a sender need not look into the room.
+  /// The hub in `channel`, so that a sender need not look into the channel.
   @usableFromInline let hub: EventHub<Event>
   // SAFETY: changed by `deinit` alone, of this node or of the last owner of this one: nobody else
   // has it then.
@@ -13,14 +13,14 @@ final class TopicNode<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   // A delivery reads the one through the other. A sender asks for both at once.
   @usableFromInline let registry: Unmanaged<Registry>
   @usableFromInline let published: Unmanaged<PublishedSlots>?
-  let room: Room<Topic, Event>
+  let channel: TopicChannel<Topic, Event>
 
-  init(_ hash: Int, _ topic: Topic, _ room: Room<Topic, Event>, _ next: TopicNode?) {
+  init(_ hash: Int, _ topic: Topic, _ channel: TopicChannel<Topic, Event>, _ next: TopicNode?) {
     self.hash = hash
     self.topic = topic
-    self.room = room
+    self.channel = channel
     self.next = next
-    hub = room.hub
+    hub = channel.hub
     registry = .passUnretained(hub.registry)
     published = hub.registry.published
   }
@@ -73,7 +73,7 @@ extension TopicNode {
       candidate = current.next
     }
     var list = candidate?.next
-    for node in preceding.reversed() { list = TopicNode(node.hash, node.topic, node.room, list) }
+    for node in preceding.reversed() { list = TopicNode(node.hash, node.topic, node.channel, list) }
     return list
   }
 }

@@ -1,4 +1,4 @@
-// The rooms of a `TopicHub` by topic: a hash table that readers search without a lock.
+// The channels of a `TopicHub` by topic: a hash table that readers search without a lock.
 //
 //     TopicTable.current ──▶ TopicBuckets: │ slot │ slot │ … │
 //                                             │
@@ -18,7 +18,7 @@
 
 public import Synchronization
 
-/// Finds the room of a topic.
+/// Finds the channel of a topic.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside `hash(into:)` and `==`.
@@ -49,7 +49,7 @@ extension TopicTable {
   /// Runs `body` in a read section: what it finds stays until it returns.
   @inlinable @inline(__always)
   func read<R>(_ body: () -> R) -> R {
-    reclaimer.withReadSection(ThreadRecord.current, body)
+    reclaimer.withReadSection(ThreadCallStack.current, body)
   }
 
   /// The node of `topic`, whose hash value is `hash`, inside a read section.
@@ -71,29 +71,29 @@ extension TopicTable {
     return read { node(topic, hash)?.takeUnretainedValue().hub }
   }
 
-  /// The room of `topic`.
+  /// The channel of `topic`.
   ///
   /// - Complexity: O(1) on average.
-  func room(of topic: Topic) -> Room<Topic, Event>? {
+  func channel(of topic: Topic) -> TopicChannel<Topic, Event>? {
     let hash = topic.hashValue
-    return read { node(topic, hash)?.takeUnretainedValue().room }
+    return read { node(topic, hash)?.takeUnretainedValue().channel }
   }
 
   /// How many topics there are.
   var count: Int { lock.withLock { entryCount } }
 
-  /// Every topic and room that is there all the time while this runs, in no order.
+  /// Every topic and channel that is there all the time while this runs, in no order.
   ///
   /// - Complexity: O(largest `count` so far): the table does not shrink.
-  var all: [(topic: Topic, room: Room<Topic, Event>)] {
+  var all: [(topic: Topic, channel: TopicChannel<Topic, Event>)] {
     read {
       // SAFETY: the read section keeps the buckets, and the first nodes.
       let buckets = buckets.takeUnretainedValue()
-      var all: [(topic: Topic, room: Room<Topic, Event>)] = []
+      var all: [(topic: Topic, channel: TopicChannel<Topic, Event>)] = []
       for hash in 0...buckets.mask {
         var candidate = buckets.first(hash)?.takeUnretainedValue()
         while let node = candidate {
-          all.append((node.topic, node.room))
+          all.append((node.topic, node.channel))
           candidate = node.next
         }
       }
@@ -102,7 +102,7 @@ extension TopicTable {
   }
 
   @inlinable var buckets: Unmanaged<Buckets> {
-    // Sequentially consistent: see `ReaderCounters`.
+    // Sequentially consistent: see `ReadIndicator`.
     current.load(ordering: .sequentiallyConsistent)
   }
 }
@@ -110,27 +110,31 @@ extension TopicTable {
 // MARK: - Writing
 
 extension TopicTable {
-  /// The room of `topic`; if there is none, what `make` returns, which is kept from now on.
+  /// The channel of `topic`; if there is none, what `make` returns, which is kept from now on.
   ///
   /// - Complexity: amortised O(1) on average.
-  func room(of topic: Topic, orInsert make: () -> Room<Topic, Event>) -> Room<Topic, Event> {
+  func channel(of topic: Topic, orInsert make: () -> TopicChannel<Topic, Event>) -> TopicChannel<
+    Topic, Event
+  > {
     let hash = topic.hashValue
-    var made: Room<Topic, Event>?
+    var made: TopicChannel<Topic, Event>?
     while true {
       let first = bucket(hash)
-      if let found = find(topic, hash, in: first) { return found.room }
-      let room = made ?? make()
-      made = room
-      if exchange(hash, first, for: Node(hash, topic, room, first), countChange: 1) { return room }
+      if let found = find(topic, hash, in: first) { return found.channel }
+      let channel = made ?? make()
+      made = channel
+      if exchange(hash, first, for: Node(hash, topic, channel, first), countChange: 1) {
+        return channel
+      }
     }
   }
 
-  /// Removes `room`, if it is still that of `topic`.
-  func remove(_ room: Room<Topic, Event>, of topic: Topic) {
+  /// Removes `channel`, if it is still that of `topic`.
+  func remove(_ channel: TopicChannel<Topic, Event>, of topic: Topic) {
     let hash = topic.hashValue
     while true {
       let first = bucket(hash)
-      guard let found = find(topic, hash, in: first), found.room === room else { return }
+      guard let found = find(topic, hash, in: first), found.channel === channel else { return }
       let rest = Node.list(first, without: found)
       if exchange(hash, first, for: rest, countChange: -1) { return }
     }

@@ -204,7 +204,7 @@ struct EventHubTests {
       #expect(iterator.statistics.pending == 200 - returned)
       #expect(hub.statistics.pending == 200 - returned)
     }
-    var noting = hub.events(buffering: .latest).notingLosses().makeAsyncIterator()
+    var noting = hub.events(buffering: .latest).notingDrops().makeAsyncIterator()
     for event in 0..<3 { hub.send(event) }
     _ = await noting.next()
     // The note was returned, the event was not.

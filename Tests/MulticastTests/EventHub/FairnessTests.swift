@@ -51,7 +51,7 @@ struct FairnessTests {
   @Test("notes count too")
   func notes() async throws {
     let hub = EventHub<Int>()
-    var iterator = hub.events(buffering: .latest).notingLosses().makeAsyncIterator()
+    var iterator = hub.events(buffering: .latest).notingDrops().makeAsyncIterator()
     let before = await Consumer().consume(1000) {
       hub.send(contentsOf: 0..<2)
       _ = await iterator.next()

@@ -32,7 +32,7 @@ struct SendWaitingTests {
   @Test("a cancelled sender is told, and its event is noted where it would have been")
   func cancelledSender() async {
     let hub = EventHub<Int>()
-    var iterator = hub.events(buffering: .bounded(1, whenFull: .suspend)).notingLosses()
+    var iterator = hub.events(buffering: .bounded(1, whenFull: .suspend)).notingDrops()
       .makeAsyncIterator()
     hub.send(0)
     var senders: [Task<Bool, Never>] = []
@@ -47,7 +47,7 @@ struct SendWaitingTests {
     #expect(await senders[2].value)
     var notes: [String] = []
     while let element = await iterator.next() { notes.append("\(element)") }
-    #expect(notes == ["event(0)", "event(1)", "missed(1)", "event(3)"])
+    #expect(notes == ["event(0)", "event(1)", "dropped(1)", "event(3)"])
     #expect(hub.statistics.dropped == 1)
   }
 

@@ -15,7 +15,7 @@ private actor Taker {
   init(_ sequence: EventSequence<Int>) {
     // The first takes the subscription over; only one of them is used.
     iterator = sequence.makeAsyncIterator()
-    noting = EventHub<Int>().events().notingLosses().makeAsyncIterator()
+    noting = EventHub<Int>().events().notingDrops().makeAsyncIterator()
   }
 
   init(_ sequence: EventSequence<Int>.Noting) {
@@ -33,7 +33,7 @@ private actor Taker {
     var copy = noting
     switch await copy.next() {
     case .event(let event): received.append(event)
-    case .missed(let count): missed += count
+    case .dropped(let count): missed += count
     case nil: ended += 1
     }
   }
@@ -49,7 +49,7 @@ private actor Taker {
 struct SharedIteratorTests {
   private func taker(_ hub: EventHub<Int>, notes: Bool) -> Taker {
     let sequence = hub.events()
-    return notes ? Taker(sequence.notingLosses()) : Taker(sequence)
+    return notes ? Taker(sequence.notingDrops()) : Taker(sequence)
   }
 
   /// Tasks each of which awaits one element, and sleeps.
@@ -133,7 +133,7 @@ struct SharedIteratorTests {
   @Test("a note and the event behind it reach two tasks")
   func noteAndEvent() async {
     let hub = EventHub<Int>()
-    let taker = Taker(hub.events(buffering: .latest).notingLosses())
+    let taker = Taker(hub.events(buffering: .latest).notingDrops())
     for event in 0..<4 { hub.send(event) }
     await taker.takeNoted()
     #expect(await taker.missed == 3)

@@ -102,22 +102,22 @@ struct SlowConsumerTests {
     #expect(received == [97, 98, 99])
   }
 
-  @Test("an in-band note says how many were missed, and where")
+  @Test("an in-band note says how many were dropped, and where")
   func notes() async {
     let hub = EventHub<Int>()
-    let oldest = hub.events(buffering: .bounded(2, whenFull: .dropOldest)).notingLosses()
-    let newest = hub.events(buffering: .bounded(2, whenFull: .dropNewest)).notingLosses()
+    let oldest = hub.events(buffering: .bounded(2, whenFull: .dropOldest)).notingDrops()
+    let newest = hub.events(buffering: .bounded(2, whenFull: .dropNewest)).notingDrops()
     for event in 0..<5 { hub.send(event) }
     hub.finish()
     var notes: [String] = []
     var iterator = oldest.makeAsyncIterator()
     #expect(iterator.end == .finished && iterator.statistics.pending == 2)
     while let element = await iterator.next() { notes.append("\(element)") }
-    #expect(notes == ["missed(3)", "event(3)", "event(4)"])
+    #expect(notes == ["dropped(3)", "event(3)", "event(4)"])
     #expect(iterator.statistics.delivered == 2 && iterator.statistics.dropped == 3)
     notes = []
     for await element in newest { notes.append("\(element)") }
-    #expect(notes == ["event(0)", "event(1)", "missed(3)"])
+    #expect(notes == ["event(0)", "event(1)", "dropped(3)"])
   }
 
   // MARK: sendWaiting

@@ -52,10 +52,10 @@ struct CancelAndWaitLaws {
         inside.open()
         yield(until: { !registration.isActive })
         // The waiter has cancelled; it gets plenty of time to return too early.
-        var turns = 0
+        var queue = 0
         yield(until: {
-          turns += 1
-          return turns > 2_000
+          queue += 1
+          return queue > 2_000
         })
         delegate.receive(1)
         finished.store(true, ordering: .relaxed)

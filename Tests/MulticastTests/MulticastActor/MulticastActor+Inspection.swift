@@ -2,5 +2,5 @@
 
 extension MulticastActor {
   /// How many invocations wait for their turn.
-  var waitingCount: Int { turns.waiting.count }
+  var waitingCount: Int { invocationQueue.waiting.count }
 }

@@ -12,7 +12,7 @@
     func refusedFromTheStart() async {
       await #expect(processExitsWith: .exitCode(42)) {
         Sandbox.refuse(membarrier: Sandbox.privateExpedited)
-        let visit = Visit(ThreadRecord.current)
+        let visit = Invocation(ThreadCallStack.current)
         let isFence = visit.lightBarrierIsFence
         visit.end()
         let hub = MulticastDelegate<any Observing>()

@@ -49,13 +49,13 @@
         }
       }
       runThreads(4) { _ in
-        #expect(ThreadRecord.current.pointee.depth == 0)
+        #expect(ThreadCallStack.current.pointee.depth == 0)
         let hub = MulticastDelegate<any Observing>()
         let observer = RecordingObserver()
         let registration = hub.add(observer)
         EndedThreadTests.nest(Array(repeating: hub, count: 40)[...]) { observer.receive(0) }
         #expect(observer.calls == 1)
-        #expect(ThreadRecord.current.pointee.depth == 0)
+        #expect(ThreadCallStack.current.pointee.depth == 0)
         #expect(registration.cancelAndWait(timeout: .seconds(10)))
       }
     }

@@ -8,8 +8,8 @@ import Testing
 private final class Shared: Sendable {
   let reclaimer = Reclaimer()
 
-  func enter() -> ReaderCounters.Ticket {
-    reclaimer.readers.enter(ThreadRecord.current)
+  func enter() -> ReadIndicator.Ticket {
+    reclaimer.readers.enter(ThreadCallStack.current)
   }
 }
 

@@ -15,7 +15,7 @@ struct ArraySlots: EntrySlots {
     places.append(entry)
   }
 
-  mutating func vacate(_ slot: Int) -> Entry {
+  mutating func remove(at slot: Int) -> Entry {
     let entry = places[slot]
     // If a reader holds the array, this copies it. Then the reader releases the old array, outside
     // of any lock; its entries stay in ours or, this one, with our caller.
@@ -37,7 +37,7 @@ struct ArraySlots: EntrySlots {
     self.capacity = capacity
   }
 
-  mutating func vacateAll() -> ContiguousArray<Entry> {
+  mutating func removeAll() -> ContiguousArray<Entry> {
     let removed = ContiguousArray(places.lazy.compactMap { $0 })
     places = []
     capacity = 0

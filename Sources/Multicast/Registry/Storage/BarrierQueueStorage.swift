@@ -4,19 +4,19 @@ internal import Dispatch
 ///
 /// The queue is private and runs nothing but the few lines below, so `sync` cannot deadlock.
 final class BarrierQueueStorage: EntryStorage, @unchecked Sendable {
-  // Sendable: `roster` is read on `queue` and changed in its barriers alone.
+  // Sendable: `table` is read on `queue` and changed in its barriers alone.
   private let queue = DispatchQueue(label: "swift-multicast.entries", attributes: .concurrent)
-  private var roster = Roster(ArraySlots())
+  private var table = EntryTable(ArraySlots())
 
   func snapshot() -> ContiguousArray<Entry?> {
-    queue.sync { roster.slots.places }
+    queue.sync { table.slots.places }
   }
 
-  func update<R>(_ change: (inout Roster<ArraySlots>) -> R) -> R {
-    queue.sync(flags: .barrier) { change(&roster) }
+  func update<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R {
+    queue.sync(flags: .barrier) { change(&table) }
   }
 
-  func updateIfAvailable<R>(_ change: (inout Roster<ArraySlots>) -> R) -> R? {
+  func updateIfAvailable<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R? {
     // A queue cannot be asked whether it is free; what it runs is short.
     update(change)
   }

@@ -5,24 +5,24 @@
 ///
 /// ## Thread safety
 /// Every requirement may be called from any thread. `change` is a critical section: it runs no user
-/// code and returns what is to be disposed of.
+/// code and returns what is to be retired.
 protocol EntryStorage: AnyObject, Sendable {
   associatedtype Slots: EntrySlots
 
   /// The entries that are registered now, in order, retained; `nil` where one was removed.
   func snapshot() -> ContiguousArray<Entry?>
 
-  /// Changes the roster, alone.
-  func update<R>(_ change: (inout Roster<Slots>) -> R) -> R
+  /// Changes the table, alone.
+  func update<R>(_ change: (inout EntryTable<Slots>) -> R) -> R
 
-  /// Changes the roster if nobody else is changing or reading it at this moment, or returns `nil`.
-  func updateIfAvailable<R>(_ change: (inout Roster<Slots>) -> R) -> R?
+  /// Changes the table if nobody else is changing or reading it at this moment, or returns `nil`.
+  func updateIfAvailable<R>(_ change: (inout EntryTable<Slots>) -> R) -> R?
 
   /// Lets go of an entry that `change` has removed, as soon as no reader can be using it.
-  func dispose(_ removed: Entry)
+  func retire(_ removed: Entry)
 
   /// Lets go of many at once.
-  func dispose(_ removed: ContiguousArray<Entry>)
+  func retire(_ removed: ContiguousArray<Entry>)
 
   // All of these have one implementation, below. They are requirements so that the compiler makes
   // one of each for each strategy, instead of one that asks for the types of its strategy at run
@@ -40,8 +40,8 @@ protocol EntryStorage: AnyObject, Sendable {
 
 extension EntryStorage {
   // A reader of these storages holds what it reads: letting go is releasing.
-  func dispose(_ removed: Entry) {}
-  func dispose(_ removed: ContiguousArray<Entry>) {}
+  func retire(_ removed: Entry) {}
+  func retire(_ removed: ContiguousArray<Entry>) {}
 }
 
 // MARK: - What every storage can do
@@ -49,47 +49,47 @@ extension EntryStorage {
 extension EntryStorage {
   func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion {
     let insertion = update { $0.insert(entry, duplicates: duplicates, mayGrow: mayGrow) }
-    if case .replaced(let old) = insertion { letGo(old) }
+    if case .replaced(let old) = insertion { retireAndDiscard(old) }
     return insertion
   }
 
   func exchange(for entry: Entry, mayGrow: Bool) -> Insertion {
     let insertion = update { $0.exchange(for: entry, mayGrow: mayGrow) }
-    if case .replaced(let old) = insertion { letGo(old) }
+    if case .replaced(let old) = insertion { retireAndDiscard(old) }
     return insertion
   }
 
   func remove(_ entry: Entry) -> Bool {
     guard let removed = update({ $0.remove(entry) }) else { return false }
-    letGo(removed)
+    retireAndDiscard(removed)
     return true
   }
 
   /// - Returns: how many were removed.
   func removeAll(at address: Int) -> Int {
     let removed = update { $0.removeAll(at: address) }
-    if !removed.isEmpty { letGo(removed) }
+    if !removed.isEmpty { retireAndDiscard(removed) }
     return removed.count
   }
 
   /// - Returns: how many were removed.
   func removeAll() -> Int {
     let removed = update { $0.removeAll() }
-    if !removed.isEmpty { letGo(removed) }
+    if !removed.isEmpty { retireAndDiscard(removed) }
     return removed.count
   }
 
   var count: Int { update { $0.count } }
 
   /// What happens to an entry that was removed, after the critical section.
-  private func letGo(_ removed: Entry) {
-    removed.discardBacklog()
-    dispose(removed)
+  private func retireAndDiscard(_ removed: Entry) {
+    removed.discardPending()
+    retire(removed)
   }
 
-  private func letGo(_ removed: ContiguousArray<Entry>) {
-    for entry in removed { entry.discardBacklog() }
-    dispose(removed)
+  private func retireAndDiscard(_ removed: ContiguousArray<Entry>) {
+    for entry in removed { entry.discardPending() }
+    retire(removed)
   }
 
   func contains(_ address: Int) -> Bool {
@@ -102,15 +102,15 @@ extension EntryStorage {
   ///   removed.
   /// - Returns: how many were removed.
   func prune(_ dead: ContiguousArray<Entry>, waiting: Bool) -> Int {
-    let change: (inout Roster<Slots>) -> ContiguousArray<Entry> = { roster in
+    let change: (inout EntryTable<Slots>) -> ContiguousArray<Entry> = { table in
       var removed: ContiguousArray<Entry> = []
       for entry in dead {
-        if let entry = roster.remove(entry) { removed.append(entry) }
+        if let entry = table.remove(entry) { removed.append(entry) }
       }
       return removed
     }
     guard let removed = waiting ? update(change) : updateIfAvailable(change) else { return 0 }
-    if !removed.isEmpty { letGo(removed) }
+    if !removed.isEmpty { retireAndDiscard(removed) }
     return removed.count
   }
 }

@@ -2,24 +2,24 @@
 ///
 /// The oracle: simple enough to be obviously right. The others are checked against it.
 final class LockedStorage: EntryStorage, @unchecked Sendable {
-  // Sendable: `roster` is touched inside `lock` alone.
+  // Sendable: `table` is touched inside `lock` alone.
   private let lock = Lock()
-  private var roster = Roster(ArraySlots())
+  private var table = EntryTable(ArraySlots())
 
   func snapshot() -> ContiguousArray<Entry?> {
     lock.withLock {
       var copy: ContiguousArray<Entry?> = []
-      copy.reserveCapacity(roster.count)
-      for case let entry? in roster.slots.places { copy.append(entry) }
+      copy.reserveCapacity(table.count)
+      for case let entry? in table.slots.places { copy.append(entry) }
       return copy
     }
   }
 
-  func update<R>(_ change: (inout Roster<ArraySlots>) -> R) -> R {
-    lock.withLock { change(&roster) }
+  func update<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R {
+    lock.withLock { change(&table) }
   }
 
-  func updateIfAvailable<R>(_ change: (inout Roster<ArraySlots>) -> R) -> R? {
-    lock.withLockIfAvailable { change(&roster) }
+  func updateIfAvailable<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R? {
+    lock.withLockIfAvailable { change(&table) }
   }
 }

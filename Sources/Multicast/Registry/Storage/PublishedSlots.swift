@@ -13,10 +13,10 @@
 // - `slot.store` before `count.store` (releasing); `count.load` (acquiring) before `slot.load`. A
 //   reader finds every entry below its count, whole.
 // - `current.exchange` and `slot.store(nil)` unlink; both are sequentially consistent, and so are
-//   the loads of `current` and of slots, because `ReaderCounters` argues with the total order.
+//   the loads of `current` and of slots, because `ReadIndicator` argues with the total order.
 //
 // The list owns a retain of each entry in the current list; an old list owns nothing. An entry that
-// is vacated is retired, hence it outlives every reader that might have found it, in whichever
+// is removed is retired, hence it outlives every reader that might have found it, in whichever
 // list.
 
 public import CMulticast
@@ -164,7 +164,7 @@ extension Unmanaged<PublishedSlots> {
   // `withReadSection`: a guaranteed reference cannot be held across a closure with a typed error.
   @inlinable @inline(__always)
   func read<E>(
-    _ thread: ThreadRecord.Pointer, _ body: (PublishedEntries) throws(E) -> Void
+    _ thread: ThreadCallStack.Pointer, _ body: (PublishedEntries) throws(E) -> Void
   ) throws(E) {
     // SAFETY: the caller holds the slots.
     _withUnsafeGuaranteedRef { SlotList.prefetch($0.current) }
@@ -183,7 +183,7 @@ extension PublishedSlots {
   /// The entries that are registered now, with a retain each.
   func snapshot() -> ContiguousArray<Entry?> {
     var entries: ContiguousArray<Entry?> = []
-    Unmanaged.passUnretained(self).read(ThreadRecord.current) { published in
+    Unmanaged.passUnretained(self).read(ThreadCallStack.current) { published in
       entries.reserveCapacity(published.count)
       // SAFETY: the read section keeps the entry, so it can be retained.
       _ = published.forEach { entry in
@@ -222,7 +222,7 @@ extension PublishedSlots {
     list.header.pointee.count.store(slot + 1, ordering: .sequentiallyConsistent)
   }
 
-  func vacate(_ slot: Int) -> Entry {
+  func remove(at slot: Int) -> Entry {
     // Sequentially consistent: it unlinks.
     list.slots[slot].exchange(nil, ordering: .sequentiallyConsistent)!.takeRetainedValue()
   }
@@ -245,9 +245,9 @@ extension PublishedSlots {
     publish(new)
   }
 
-  func vacateAll() -> ContiguousArray<Entry> {
+  func removeAll() -> ContiguousArray<Entry> {
     let removed = ContiguousArray(entries.lazy.map { $0.takeRetainedValue() })
-    publish(SlotList.make(capacity: Roster<PublishedSlots>.minimumCapacity))
+    publish(SlotList.make(capacity: EntryTable<PublishedSlots>.minimumCapacity))
     return removed
   }
 

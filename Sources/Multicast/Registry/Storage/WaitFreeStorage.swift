@@ -1,23 +1,23 @@
 /// The `waitFree` strategy: a published list, guarded by reader counters.
 final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
-  // Sendable: `roster` is touched inside `lock` alone; readers use `slots`, which is Sendable.
-  let slots = PublishedSlots(capacity: Roster<PublishedSlots>.minimumCapacity)
+  // Sendable: `table` is touched inside `lock` alone; readers use `slots`, which is Sendable.
+  let slots = PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity)
   /// Held by whoever changes the list. Readers never take it.
   private let lock = Lock()
-  private var roster: Roster<PublishedSlots>
+  private var table: EntryTable<PublishedSlots>
 
   init() {
-    roster = Roster(slots)
+    table = EntryTable(slots)
   }
 
   func snapshot() -> ContiguousArray<Entry?> {
     slots.snapshot()
   }
 
-  func update<R>(_ change: (inout Roster<PublishedSlots>) -> R) -> R {
+  func update<R>(_ change: (inout EntryTable<PublishedSlots>) -> R) -> R {
     var lists: ContiguousArray<SlotList> = []
     let result = lock.withLock {
-      let result = change(&roster)
+      let result = change(&table)
       lists = slots.takeReplaced()
       return result
     }
@@ -25,18 +25,18 @@ final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
     return result
   }
 
-  func updateIfAvailable<R>(_ change: (inout Roster<PublishedSlots>) -> R) -> R? {
-    let attempt = lock.withLockIfAvailable { (change(&roster), slots.takeReplaced()) }
+  func updateIfAvailable<R>(_ change: (inout EntryTable<PublishedSlots>) -> R) -> R? {
+    let attempt = lock.withLockIfAvailable { (change(&table), slots.takeReplaced()) }
     guard let (result, lists) = attempt else { return nil }
     slots.retire(lists)
     return result
   }
 
-  func dispose(_ removed: Entry) {
+  func retire(_ removed: Entry) {
     slots.reclaimer.retire(removed)
   }
 
-  func dispose(_ removed: ContiguousArray<Entry>) {
+  func retire(_ removed: ContiguousArray<Entry>) {
     slots.reclaimer.retire(Batch(removed))
   }
 

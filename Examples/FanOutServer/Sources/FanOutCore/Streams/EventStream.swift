@@ -48,7 +48,7 @@ extension EventStream {
     var entries = feed.live.notingLosses().makeAsyncIterator()
     while let element = await entries.next() {
       switch element {
-      case .missed(let count): lost = count
+      case .dropped(let count): lost = count
       case .event(let entry):
         if lost > 0 || place.turn !== entry.turn {
           await catchUp(&place, with: entry, lost, of: feed.seat.topic, output)

@@ -3,7 +3,7 @@
 /// A sender makes one box if anybody has a mailbox, and every mailbox shares it. So mailboxes are
 /// free of generics, and a large event is copied once.
 @usableFromInline
-struct Parcel: Sendable {
+struct Envelope: Sendable {
   @usableFromInline let box: any AnyObject & Sendable
 
   @usableFromInline
@@ -12,7 +12,7 @@ struct Parcel: Sendable {
   }
 }
 
-extension Parcel {
+extension Envelope {
   @inlinable
   init<Event: Sendable>(event: Event) {
     self.init(EventBox(event))

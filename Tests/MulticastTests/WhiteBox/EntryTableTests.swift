@@ -3,22 +3,30 @@ import Testing
 
 @testable import Multicast
 
-@Suite("Roster")
-struct RosterTests {
+@Suite("EntryTable")
+struct EntryTableTests {
   @Test("in an array")
   func inAnArray() {
-    checkFilling { Roster(ArraySlots()) }
-    checkReplacing { Roster(ArraySlots()) }
-    checkShrinking { Roster(ArraySlots()) }
-    checkRemovingAll { Roster(ArraySlots()) }
+    checkFilling { EntryTable(ArraySlots()) }
+    checkReplacing { EntryTable(ArraySlots()) }
+    checkShrinking { EntryTable(ArraySlots()) }
+    checkRemovingAll { EntryTable(ArraySlots()) }
   }
 
   @Test("in published slots")
   func inPublishedSlots() {
-    checkFilling { Roster(PublishedSlots(capacity: Roster<PublishedSlots>.minimumCapacity)) }
-    checkReplacing { Roster(PublishedSlots(capacity: Roster<PublishedSlots>.minimumCapacity)) }
-    checkShrinking { Roster(PublishedSlots(capacity: Roster<PublishedSlots>.minimumCapacity)) }
-    checkRemovingAll { Roster(PublishedSlots(capacity: Roster<PublishedSlots>.minimumCapacity)) }
+    checkFilling {
+      EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
+    }
+    checkReplacing {
+      EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
+    }
+    checkShrinking {
+      EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
+    }
+    checkRemovingAll {
+      EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
+    }
   }
 
   private let delegates = (0..<100).map { RecordingObserver($0) }
@@ -27,7 +35,7 @@ struct RosterTests {
     Entry.make(delegates[id] as any Observing, ownership: .weak)
   }
 
-  private func ids<Slots>(_ roster: Roster<Slots>) -> [Int] {
+  private func ids<Slots>(_ roster: EntryTable<Slots>) -> [Int] {
     roster.slots.entries.map { entry in
       entry.takeUnretainedValue().liveValue(as: (any Observing).self)!.id
     }
@@ -35,14 +43,14 @@ struct RosterTests {
 
   /// Adds, with more room if need be.
   private func insert<Slots>(
-    _ entry: Entry, _ roster: inout Roster<Slots>, _ duplicates: DuplicatePolicy = .ignored
+    _ entry: Entry, _ roster: inout EntryTable<Slots>, _ duplicates: DuplicatePolicy = .ignored
   ) -> Insertion {
     let insertion = roster.insert(entry, duplicates: duplicates, mayGrow: false)
     guard case .full = insertion else { return insertion }
     return roster.insert(entry, duplicates: duplicates, mayGrow: true)
   }
 
-  private func checkFilling<Slots>(_ make: () -> Roster<Slots>) {
+  private func checkFilling<Slots>(_ make: () -> EntryTable<Slots>) {
     var roster = make()
     var full = 0
     for id in 0..<100 {
@@ -73,7 +81,7 @@ struct RosterTests {
     #expect(roster.count == 100)
   }
 
-  private func checkReplacing<Slots>(_ make: () -> Roster<Slots>) {
+  private func checkReplacing<Slots>(_ make: () -> EntryTable<Slots>) {
     var roster = make()
     let entries = (0..<10).map(makeEntry)
     for entry in entries { _ = insert(entry, &roster, .replaced) }
@@ -94,7 +102,7 @@ struct RosterTests {
     #expect(roster.slots.capacity <= 32)
   }
 
-  private func checkShrinking<Slots>(_ make: () -> Roster<Slots>) {
+  private func checkShrinking<Slots>(_ make: () -> EntryTable<Slots>) {
     var roster = make()
     let entries = (0..<100).map(makeEntry)
     for entry in entries { _ = insert(entry, &roster) }
@@ -112,7 +120,7 @@ struct RosterTests {
     #expect(ids(roster) == [97, 99])
   }
 
-  private func checkRemovingAll<Slots>(_ make: () -> Roster<Slots>) {
+  private func checkRemovingAll<Slots>(_ make: () -> EntryTable<Slots>) {
     var roster = make()
     for round in 0..<3 {
       let entries = (0..<50).map(makeEntry)

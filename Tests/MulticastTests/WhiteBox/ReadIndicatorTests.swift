@@ -7,28 +7,28 @@ import Testing
 /// A noncopyable value that several threads can refer to.
 private final class Shared: @unchecked Sendable {
   // Sendable: every operation of the counters may be called from any thread.
-  private let counters = ReaderCounters()
+  private let counters = ReadIndicator()
 
   var base: UnsafeMutableRawPointer { counters.current.load(ordering: .relaxed) }
 
-  func enter() -> ReaderCounters.Ticket { counters.enter(ThreadRecord.current) }
+  func enter() -> ReadIndicator.Ticket { counters.enter(ThreadCallStack.current) }
 
   /// As after a compare-and-swap that has failed: counts one more reader in at `ticket`.
-  func enterContended(_ ticket: ReaderCounters.Ticket) {
-    counters.enterContended(ThreadRecord.current, ticket)
+  func enterContended(_ ticket: ReadIndicator.Ticket) {
+    counters.enterContended(ThreadCallStack.current, ticket)
   }
 
-  func leave(_ ticket: ReaderCounters.Ticket) { counters.leave(ticket) }
+  func leave(_ ticket: ReadIndicator.Ticket) { counters.leave(ticket) }
 
-  func isDraining(_ ticket: ReaderCounters.Ticket) -> Bool { counters.isDraining(ticket) }
+  func isDraining(_ ticket: ReadIndicator.Ticket) -> Bool { counters.isDraining(ticket) }
 
   func isDrained() -> Bool { counters.isDrained() }
 
   func flip() { counters.flip() }
 }
 
-@Suite("ReaderCounters")
-struct ReaderCountersTests {
+@Suite("ReadIndicator")
+struct ReadIndicatorTests {
   @Test("drained means that nobody is left in the column that is not used")
   func drainedAndFlip() {
     let shared = Shared()

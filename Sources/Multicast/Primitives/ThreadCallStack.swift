@@ -1,6 +1,6 @@
 // Which entry each thread is calling at this moment.
 //
-// Before a thread calls an entry it stores the entry's address in a frame of its own record, and
+// Before a thread calls an entry it stores the entry's address in a frame of its own stack, and
 // then looks whether the entry is still active. `cancelAndWait` first makes the entry inactive and
 // then looks for it in every frame of every thread:
 //
@@ -32,49 +32,49 @@ public import Synchronization
 
 /// The frames of one thread: what it is calling, innermost last.
 ///
-/// Records are found through ``ThreadRecord/all``. They are never freed, only handed from a thread
+/// Stacks are found through ``ThreadCallStack/all``. They are never freed, only handed from a thread
 /// that ends to a thread that begins, so their number is that of the threads that were ever inside
 /// this library at once.
 ///
 /// ## Thread safety
-/// `top`, `stripe`, `wakeUps`, `unyieldedSends` and `sibling` belong to the owning thread. Everything else is atomic or never
-/// changes.
+/// `frames`, `owner` and `next` are atomic or never change. Everything else belongs to the owning
+/// thread.
 @usableFromInline
-struct ThreadRecord: ~Copyable {
-  @usableFromInline typealias Pointer = UnsafeMutablePointer<ThreadRecord>
+struct ThreadCallStack: ~Copyable {
+  @usableFromInline typealias Pointer = UnsafeMutablePointer<ThreadCallStack>
   /// The address of the entry that is being called, or `nil`.
   @usableFromInline typealias Frame = Atomic<UnsafeRawPointer?>
 
-  /// How many nested invocations one record can hold. A thread that nests deeper takes another.
+  /// How many nested invocations one stack can hold. A thread that nests deeper takes another.
   @usableFromInline static var capacity: Int { 16 }
 
   /// The first frame that is not in use.
   @usableFromInline var top: UnsafeMutablePointer<Frame>
   /// Behind the last frame.
   @usableFromInline let limit: UnsafeMutablePointer<Frame>
-  /// Where this thread counts itself in, in the stripes of ``ReaderCounters``.
+  /// Where this thread counts itself in, in the stripes of ``ReadIndicator``.
   @usableFromInline var stripe: Int
-  /// How many mailboxes the thread has woken since it began its latest invocation; see `WakeUps`.
-  @usableFromInline var wakeUps = 0
-  /// How many times `sendWaiting` has returned on the thread since a task yielded there.
-  var unyieldedSends = 0
-  /// The record this thread took before this one.
+  /// A count for the code above, which is zero when an invocation begins.
+  @usableFromInline var invocationTally = 0
+  /// How many asynchronous calls have returned on the thread since the last one that suspended.
+  var unsuspendedCalls = 0
+  /// The stack this thread took before this one.
   private var sibling: Pointer?
 
   /// How many frames are in use.
   var depth: Int { top - frames }
 
   @usableFromInline let frames: UnsafeMutablePointer<Frame>
-  /// The thread that uses this record, or `nil` for nobody. It is named by its first record.
+  /// The thread that uses this stack, or `nil` for nobody. It is named by its first stack.
   private let owner: Atomic<UnsafeRawPointer?>
-  /// The record that was created before this one.
+  /// The stack that was created before this one.
   private let next: Pointer?
 
   private init(stripe: Int, next: Pointer?, owner: UnsafeRawPointer) {
     self.stripe = stripe
     self.next = next
     self.owner = Atomic(owner)
-    // SAFETY: never freed, as the record itself.
+    // SAFETY: never freed, as the stack itself.
     frames = .allocate(capacity: Self.capacity)
     top = frames
     limit = frames + Self.capacity
@@ -82,108 +82,108 @@ struct ThreadRecord: ~Copyable {
   }
 }
 
-extension ThreadRecord {
-  /// The record in which the calling thread opens its next frame.
+extension ThreadCallStack {
+  /// The stack in which the calling thread opens its next frame.
   @inlinable @inline(__always)
   static var current: Pointer {
-    // SAFETY: the thread's pointer is written by `extend` alone, with a record that is never freed.
-    if let record = unsafeCurrent, record.pointee.top != record.pointee.limit { return record }
+    // SAFETY: the thread's pointer is written by `extend` alone, with a stack that is never freed.
+    if let stack = unsafeCurrent, stack.pointee.top != stack.pointee.limit { return stack }
     return extend()
   }
 
-  /// The record the calling thread used last, which may be full.
+  /// The stack the calling thread used last, which may be full.
   @inlinable @inline(__always)
   static var unsafeCurrent: Pointer? {
-    cmulticast_thread_get()?.assumingMemoryBound(to: ThreadRecord.self)
+    cmulticast_thread_get()?.assumingMemoryBound(to: ThreadCallStack.self)
   }
 
-  /// Gives the calling thread a record with a free frame: its first one, or one more.
+  /// Gives the calling thread a stack with a free frame: its first one, or one more.
   @usableFromInline @inline(never)
   static func extend() -> Pointer {
     let outer = newestOfThisThread
     var candidate = outer
-    while let record = candidate {
-      if record.pointee.depth == 0 {
-        cmulticast_thread_set(record)
-        return record
+    while let stack = candidate {
+      if stack.pointee.depth == 0 {
+        cmulticast_thread_set(stack)
+        return stack
       }
-      candidate = record.pointee.sibling
+      candidate = stack.pointee.sibling
     }
     if outer == nil { cmulticast_barrier_prepare() }
     // Relaxed: this thread has written it.
-    let record = acquire(owner: outer?.pointee.owner.load(ordering: .relaxed))
-    record.pointee.sibling = outer
-    if let outer { record.pointee.stripe = outer.pointee.stripe }
-    cmulticast_thread_set(record)
-    let error = pthread_setspecific(exitKey, record)
+    let stack = acquire(owner: outer?.pointee.owner.load(ordering: .relaxed))
+    stack.pointee.sibling = outer
+    if let outer { stack.pointee.stripe = outer.pointee.stripe }
+    cmulticast_thread_set(stack)
+    let error = pthread_setspecific(exitKey, stack)
     require(error == 0, "Multicast: pthread_setspecific failed with error \(error)")
-    return record
+    return stack
   }
 
-  /// A record that nobody used, or a new one, for the thread `owner` (`nil`: a thread without).
+  /// A stack that nobody used, or a new one, for the thread `owner` (`nil`: a thread without).
   private static func acquire(owner: UnsafeRawPointer?) -> Pointer {
-    // Acquiring: the record was published with its contents by the exchange below.
+    // Acquiring: the stack was published with its contents by the exchange below.
     let newest = all.load(ordering: .acquiring)
     var candidate = newest
-    while let record = candidate {
-      let (taken, _) = record.pointee.owner.compareExchange(
+    while let stack = candidate {
+      let (taken, _) = stack.pointee.owner.compareExchange(
         expected: nil,
-        desired: owner ?? UnsafeRawPointer(record),
+        desired: owner ?? UnsafeRawPointer(stack),
         // Acquiring: pairs with the release in `abandon`, after which `top` is ours.
         ordering: .acquiring)
-      if taken { return record }
-      candidate = record.pointee.next
+      if taken { return stack }
+      candidate = stack.pointee.next
     }
-    let record = Pointer.allocate(capacity: 1)
+    let stack = Pointer.allocate(capacity: 1)
     var next = newest
     while true {
-      record.initialize(
-        to: ThreadRecord(
+      stack.initialize(
+        to: ThreadCallStack(
           // Relaxed: any number will do.
           stripe: threadCount.wrappingAdd(1, ordering: .relaxed).oldValue,
-          next: next, owner: owner ?? UnsafeRawPointer(record)))
-      // Releases the record's contents, and if it fails acquires those of the one that will be
+          next: next, owner: owner ?? UnsafeRawPointer(stack)))
+      // Releases the stack's contents, and if it fails acquires those of the one that will be
       // behind it. Nobody removes, so there is no ABA.
       let (published, latest) = all.compareExchange(
-        expected: next, desired: record, ordering: .acquiringAndReleasing)
-      if published { return record }
-      record.pointee.frames.deallocate()
+        expected: next, desired: stack, ordering: .acquiringAndReleasing)
+      if published { return stack }
+      stack.pointee.frames.deallocate()
       next = latest
     }
   }
 
-  /// The record the calling thread took last, and through `sibling` its other ones.
+  /// The stack the calling thread took last, and through `sibling` its other ones.
   private static var newestOfThisThread: Pointer? {
-    pthread_getspecific(exitKey)?.assumingMemoryBound(to: ThreadRecord.self)
+    pthread_getspecific(exitKey)?.assumingMemoryBound(to: ThreadCallStack.self)
   }
 
-  /// Hands the records of a thread that ends to those that will begin.
+  /// Hands the stacks of a thread that ends to those that will begin.
   ///
-  /// A destructor that runs after this one may use the library: its thread takes a record again,
+  /// A destructor that runs after this one may use the library: its thread takes a stack again,
   /// which is handed on in the next round of destructors. There are four
   /// (`PTHREAD_DESTRUCTOR_ITERATIONS`); what a destructor takes in the last one, after this one, is
-  /// never handed on: one record, of some 200 bytes, for each thread that ends in this way.
+  /// never handed on: one stack, of some 200 bytes, for each thread that ends in this way.
   private static func abandon(_ last: Pointer) {
     cmulticast_thread_set(nil)
     var candidate: Pointer? = last
-    while let record = candidate {
-      candidate = record.pointee.sibling
-      record.pointee.sibling = nil
+    while let stack = candidate {
+      candidate = stack.pointee.sibling
+      stack.pointee.sibling = nil
       // A thread that ends inside a callback, by `pthread_exit`, leaves its frames behind.
-      for index in 0..<record.pointee.depth {
-        // Releasing: as in `Visit.end`.
-        record.pointee.frames[index].store(nil, ordering: .releasing)
+      for index in 0..<stack.pointee.depth {
+        // Releasing: as in `Invocation.end`.
+        stack.pointee.frames[index].store(nil, ordering: .releasing)
       }
-      record.pointee.top = record.pointee.frames
-      // Releasing: whoever takes the record sees its fields as we left them.
-      record.pointee.owner.store(nil, ordering: .releasing)
+      stack.pointee.top = stack.pointee.frames
+      // Releasing: whoever takes the stack sees its fields as we left them.
+      stack.pointee.owner.store(nil, ordering: .releasing)
     }
   }
 
-  /// The newest record, and through `next` every other one.
+  /// The newest stack, and through `next` every other one.
   // SAFETY: the word is atomic; what it points at is never freed.
   private nonisolated(unsafe) static let all = Atomic<Pointer?>(nil)
-  /// How many records were made; spreads threads over stripes.
+  /// How many stacks were made; spreads threads over stripes.
   private static let threadCount = Atomic<Int>(0)
   /// A key whose destructor runs when a thread ends.
   private static let exitKey: pthread_key_t = {
@@ -193,14 +193,14 @@ extension ThreadRecord {
         let pointer: UnsafeMutableRawPointer? = pointer
       #endif
       guard let pointer else { return }
-      ThreadRecord.abandon(pointer.assumingMemoryBound(to: ThreadRecord.self))
+      ThreadCallStack.abandon(pointer.assumingMemoryBound(to: ThreadCallStack.self))
     }
     require(error == 0, "Multicast: pthread_key_create failed with error \(error)")
     return key
   }()
 }
 
-extension ThreadRecord {
+extension ThreadCallStack {
   /// Makes sure that a thread which calls an entry from now on sees what was written before.
   ///
   /// The waiter's half of the pair of barriers, see the head of this file.
@@ -212,11 +212,11 @@ extension ThreadRecord {
   /// Whether a frame of the calling thread holds `entry`.
   static func isCalledByThisThread(_ entry: UnsafeRawPointer) -> Bool {
     var candidate = newestOfThisThread
-    while let record = candidate {
-      for index in 0..<record.pointee.depth
+    while let stack = candidate {
+      for index in 0..<stack.pointee.depth
       // Relaxed: our own frame.
-      where record.pointee.frames[index].load(ordering: .relaxed) == entry { return true }
-      candidate = record.pointee.sibling
+      where stack.pointee.frames[index].load(ordering: .relaxed) == entry { return true }
+      candidate = stack.pointee.sibling
     }
     return false
   }
@@ -225,12 +225,12 @@ extension ThreadRecord {
   static var callsOfThisThread: [UnsafeRawPointer] {
     var calls: [UnsafeRawPointer] = []
     var candidate = newestOfThisThread
-    while let record = candidate {
-      for index in 0..<record.pointee.depth {
+    while let stack = candidate {
+      for index in 0..<stack.pointee.depth {
         // Relaxed: our own frame.
-        if let call = record.pointee.frames[index].load(ordering: .relaxed) { calls.append(call) }
+        if let call = stack.pointee.frames[index].load(ordering: .relaxed) { calls.append(call) }
       }
-      candidate = record.pointee.sibling
+      candidate = stack.pointee.sibling
     }
     return calls
   }
@@ -239,13 +239,13 @@ extension ThreadRecord {
   ///
   /// - Complexity: O(threads).
   static func isCalled(_ entry: UnsafeRawPointer) -> Bool {
-    // Acquiring: the records with their contents.
+    // Acquiring: the stacks with their contents.
     var candidate = all.load(ordering: .acquiring)
-    while let record = candidate {
+    while let stack = candidate {
       for index in 0..<capacity
       // Acquiring: what the callback did happened before this, if its frame is gone.
-      where record.pointee.frames[index].load(ordering: .acquiring) == entry { return true }
-      candidate = record.pointee.next
+      where stack.pointee.frames[index].load(ordering: .acquiring) == entry { return true }
+      candidate = stack.pointee.next
     }
     return false
   }

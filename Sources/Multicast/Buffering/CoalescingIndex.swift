@@ -6,7 +6,7 @@
 /// ## Thread safety
 /// None: one thread at a time. ``Coalescer`` sees to that.
 @usableFromInline
-struct KeyPositions<Event: Sendable>: Sendable {
+struct CoalescingIndex<Event: Sendable>: Sendable {
   /// Where the newest event with the key of this one is, or was.
   @usableFromInline let find: @Sendable (Event) -> Int?
   /// Notes where the event is that was looked for last.
@@ -18,7 +18,7 @@ struct KeyPositions<Event: Sendable>: Sendable {
 
   @inlinable
   init<Key: Hashable & Sendable>(by key: @escaping @Sendable (Event) -> Key) {
-    let table = PositionTable<Key>()
+    let table = CoalescingTable<Key>()
     find = { event in
       let key = key(event)
       table.last = key
@@ -33,7 +33,7 @@ struct KeyPositions<Event: Sendable>: Sendable {
 }
 
 @usableFromInline
-final class PositionTable<Key: Hashable & Sendable>: @unchecked Sendable {
+final class CoalescingTable<Key: Hashable & Sendable>: @unchecked Sendable {
   // Sendable: its only users are the closures above, which run on one thread at a time.
   @usableFromInline var positions: [Key: Int] = [:]
   /// The key of the event that was looked for last.

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Where a storage keeps its entries: a list in which an entry keeps its place.
 ///
-/// A place that is vacated stays empty until ``compact(to:)``, so that removing is O(1).
+/// A slot that is emptied stays empty until ``compact(to:)``, so that removing is O(1).
 protocol EntrySlots {
   /// How many places were taken since the last compaction, empty ones among them.
   var used: Int { get }
@@ -12,22 +12,22 @@ protocol EntrySlots {
   var entries: ContiguousArray<Unmanaged<Entry>> { get }
   /// Puts `entry` behind the last place that is used. There must be room.
   mutating func append(_ entry: Entry)
-  /// Puts `entry` into `slot` and returns what was there, to be disposed of outside the critical
+  /// Puts `entry` into `slot` and returns what was there, to be released outside the critical
   /// section.
   mutating func exchange(_ slot: Int, for entry: Entry) -> Entry
-  /// Empties `slot` and returns what was there, to be disposed of outside the critical section.
-  mutating func vacate(_ slot: Int) -> Entry
+  /// Empties `slot` and returns what was there, to be released outside the critical section.
+  mutating func remove(at slot: Int) -> Entry
   /// Closes the gaps, in order, and makes `capacity` places.
   mutating func compact(to capacity: Int)
   /// Empties every place and returns what was there, in order.
-  mutating func vacateAll() -> ContiguousArray<Entry>
+  mutating func removeAll() -> ContiguousArray<Entry>
 }
 
 /// What a storage knows of its entries: where they are, whose they are, and how many.
 ///
 /// Plain data, to be changed by one thread at a time, under the lock of the storage. It runs no
 /// user code and destroys no entry: what it removes it returns.
-struct Roster<Slots: EntrySlots> {
+struct EntryTable<Slots: EntrySlots> {
   private(set) var slots: Slots
   private var index = IdentityIndex()
   /// How many entries are in the slots, dead ones among them.
@@ -50,7 +50,7 @@ enum Insertion {
   case full
 }
 
-extension Roster {
+extension EntryTable {
   /// Adds `entry` at the end, unless `duplicates` says otherwise.
   ///
   /// - Parameter mayGrow: whether to make room if every place is taken. If not, the answer is
@@ -121,7 +121,7 @@ extension Roster {
 
   /// Removes every entry.
   mutating func removeAll() -> ContiguousArray<Entry> {
-    let removed = slots.vacateAll()
+    let removed = slots.removeAll()
     for entry in removed {
       // Sequentially consistent: as in `take`.
       entry.head.pointee.state.store(EntryHead.inactive, ordering: .sequentiallyConsistent)
@@ -153,7 +153,7 @@ extension Roster {
   private mutating func take(_ entry: Unmanaged<Entry>, from slot: Int) -> Entry {
     deactivate(entry)
     count -= 1
-    return slots.vacate(slot)
+    return slots.remove(at: slot)
   }
 
   /// The entry is called no more, and found no more by its delegate; it still has its slot.
@@ -168,7 +168,7 @@ extension Roster {
 
 // MARK: - Room
 
-extension Roster {
+extension EntryTable {
   /// The smallest list there is.
   static var minimumCapacity: Int { 4 }
 

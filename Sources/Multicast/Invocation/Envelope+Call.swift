@@ -1,6 +1,6 @@
 // A call as the content of an envelope: what waits in the mailbox of a delegate.
 
-extension Parcel {
+extension Envelope {
   /// A call of whatever value the entry has.
   @inlinable
   init<Value>(call body: @escaping @Sendable (Value) -> Void) {

@@ -1,22 +1,22 @@
 extension MulticastActor {
   /// Returns when it is the turn of the invocation that asks.
   ///
-  /// - Returns: whether it has to call ``endTurn()``.
+  /// - Returns: whether it has to call ``leaveQueue()``.
   @usableFromInline
-  func takeTurn() async -> Bool {
-    switch turns.arrive(calls) {
+  func enterQueue() async -> Bool {
+    switch invocationQueue.arrive(calls) {
     case .first:
       return true
     case .nested:
       return false
     case .queued:
-      await suspend { turns.wait($0) }
+      await suspend { invocationQueue.wait($0) }
       return true
     }
   }
 
   @usableFromInline
-  func endTurn() {
-    turns.end()?.resume()
+  func leaveQueue() {
+    invocationQueue.end()?.resume()
   }
 }

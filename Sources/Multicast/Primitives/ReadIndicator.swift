@@ -40,7 +40,7 @@ public import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
-struct ReaderCounters: ~Copyable {
+struct ReadIndicator: ~Copyable {
   /// One counter.
   @usableFromInline typealias Counter = Atomic<Int>
 
@@ -92,10 +92,10 @@ struct ReaderCounters: ~Copyable {
   }
 }
 
-extension ReaderCounters {
+extension ReadIndicator {
   /// Counts the calling thread in. It may load shared pointers until ``leave(_:)``.
   @inlinable @inline(__always)
-  borrowing func enter(_ thread: ThreadRecord.Pointer) -> Ticket {
+  borrowing func enter(_ thread: ThreadCallStack.Pointer) -> Ticket {
     // Sequentially consistent: a block that a reader may have used must be seen by a later scan.
     let base = current.load(ordering: .sequentiallyConsistent)
     // SAFETY: see the layout of a block above.
@@ -117,7 +117,7 @@ extension ReaderCounters {
 
   /// Counts the calling thread in where it has just met another one, and avoids the next meeting.
   @usableFromInline @inline(never)
-  borrowing func enterContended(_ thread: ThreadRecord.Pointer, _ ticket: Ticket) {
+  borrowing func enterContended(_ thread: ThreadCallStack.Pointer, _ ticket: Ticket) {
     // Sequentially consistent: it takes the place of the exchange in `enter`.
     ticket.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
     thread.pointee.stripe &+= 1

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// How many elements were lost in all mailboxes of a hub, those of the past among them.
-final class LossCounter: Sendable {
+final class DropCounter: Sendable {
   // Relaxed: a number to be looked at; nothing is concluded from it about other memory.
   private let count = Atomic<Int>(0)
 

@@ -5,15 +5,15 @@
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
-final class Room<Topic: Hashable & Sendable, Event: Sendable>: @unchecked Sendable {
-  // Sendable: `occupants` and `isClosed` are touched inside `lock` alone; `hub` is set before
-  // anybody else has the room; `topic` and `table` never change.
+final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecked Sendable {
+  // Sendable: `users` and `isClosed` are touched inside `lock` alone; `hub` is set before
+  // anybody else has the channel; `topic` and `table` never change.
   private(set) var hub: EventHub<Event>! = nil
   private let topic: Topic
-  /// Where the room is found until it closes.
+  /// Where the channel is found until it closes.
   private weak let table: TopicTable<Topic, Event>?
   private let lock = Lock()
-  private var occupants = 0
+  private var users = 0
   private var isClosed = false
 
   init(
@@ -27,26 +27,26 @@ final class Room<Topic: Hashable & Sendable, Event: Sendable>: @unchecked Sendab
       presence: { [weak self] difference in self?.change(by: difference) })
   }
 
-  /// - Returns: whether the room is open; then it stays so until ``leave()``.
+  /// - Returns: whether the channel is open; then it stays so until ``leave()``.
   func enter() -> Bool {
     lock.withLock {
       guard !isClosed else { return false }
-      occupants += 1
+      users += 1
       return true
     }
   }
 
   func leave() { change(by: -1) }
 
-  /// Closes the room to those who come later.
+  /// Closes the channel to those who come later.
   func close() {
     lock.withLock { isClosed = true }
   }
 
   private func change(by difference: Int) {
     let closes = lock.withLock {
-      occupants += difference
-      guard occupants == 0, !isClosed else { return false }
+      users += difference
+      guard users == 0, !isClosed else { return false }
       isClosed = true
       return true
     }

@@ -2,7 +2,7 @@
 ///
 /// It belongs to the actor, so it needs no lock. A caller that waits is not told of its
 /// cancellation: its turn comes all the same, and its delegates see that it is cancelled.
-struct Turns {
+struct InvocationQueue {
   /// The task whose invocation is in progress, or `none`.
   private var holder = TaskIdentity.none
   private(set) var waiting = RingBuffer<Waiter>()
@@ -13,7 +13,7 @@ struct Turns {
   }
 }
 
-extension Turns {
+extension InvocationQueue {
   /// What an invocation does when it arrives.
   enum Arrival {
     /// It is its turn.

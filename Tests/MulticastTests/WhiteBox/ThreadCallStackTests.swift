@@ -5,8 +5,8 @@ import Testing
 
 @testable import Multicast
 
-@Suite("ThreadRecord")
-struct ThreadRecordTests {
+@Suite("ThreadCallStack")
+struct ThreadCallStackTests {
   /// Invokes `hub` inside itself, `depth` deep, and runs `body` in there.
   private func nest(
     _ hub: MulticastDelegate<any Observing>, _ depth: Int, _ body: () -> Void
@@ -32,7 +32,7 @@ struct ThreadRecordTests {
       }
       #expect(delegate.calls == 1)
       // Everything was given back: the thread is inside nothing.
-      #expect(ThreadRecord.current.pointee.depth == 0)
+      #expect(ThreadCallStack.current.pointee.depth == 0)
       let again = outer.add(delegate)
       #expect(again.cancelAndWait(timeout: .zero))
       // And it can go down again from there.
@@ -78,7 +78,7 @@ struct ThreadRecordTests {
     for _ in 0..<300 {
       runThreads(1) { _ in
         nest(hub, 20) { delegate.receive(1) }
-        journal.record(Int(bitPattern: ThreadRecord.current))
+        journal.record(Int(bitPattern: ThreadCallStack.current))
       }
     }
     #expect(delegate.calls == 300)
@@ -94,7 +94,7 @@ struct ThreadRecordTests {
       runThreads(1) { _ in hub.forEach { $0.receive(1) } }
       runThreads(1) { _ in
         #expect(registration.cancelAndWait(timeout: .zero))
-        #expect(ThreadRecord.current.pointee.depth == 0)
+        #expect(ThreadCallStack.current.pointee.depth == 0)
       }
       #expect(delegate.calls == 1)
     }

@@ -1,8 +1,9 @@
-/// Tells when the first subscriber comes and the last one goes.
+/// Runs hooks when the first subscriber has come and when the last one has gone, in turns and never
+/// at once.
 ///
 /// ## Thread safety
 /// ``change(by:)`` may be called from any thread.
-final class Presence: @unchecked Sendable {
+final class SubscriberHooks: @unchecked Sendable {
   // Sendable: everything that changes is touched inside `lock` alone.
   private let first: (@Sendable () -> Void)?
   private let last: (@Sendable () -> Void)?
@@ -10,21 +11,19 @@ final class Presence: @unchecked Sendable {
   private var count = 0
   /// Whether the last hook that ran was `first`.
   private var isPresent = false
-  /// Whether a thread is running hooks: it will notice what changes meanwhile.
-  private var isTelling = false
+  /// Running hooks.
+  private var role = ExclusiveRole()
 
   init(first: (@Sendable () -> Void)?, last: (@Sendable () -> Void)?) {
     self.first = first
     self.last = last
   }
 
-  /// So many subscribers have come, or gone if negative.
+  /// Counts subscribers that have come, or gone if negative.
   func change(by difference: Int) {
     let isOurs = lock.withLock {
       count += difference
-      guard !isTelling else { return false }
-      isTelling = true
-      return true
+      return role.take()
     }
     guard isOurs else { return }
     while let hook = nextHook() { hook() }
@@ -32,10 +31,7 @@ final class Presence: @unchecked Sendable {
 
   private func nextHook() -> (@Sendable () -> Void)? {
     lock.withLock {
-      guard isPresent != (count > 0) else {
-        isTelling = false
-        return nil
-      }
+      guard role.keep(if: isPresent != (count > 0)) else { return nil }
       isPresent = count > 0
       return (isPresent ? first : last) ?? {}
     }

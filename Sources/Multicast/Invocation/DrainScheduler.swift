@@ -4,18 +4,18 @@ internal import Dispatch
 ///
 /// Scheduling a block costs several times as much as appending to a mailbox. An invocation that
 /// finds a few mailboxes idle schedules their blocks itself: that is the shortest way. One that
-/// finds many idle leaves them here, and while there is work here everybody does. So senders go on
-/// sending, the mailboxes fill meanwhile, and a block finds more than one element.
+/// finds many idle leaves them here, and while there is work here every invocation does. So senders
+/// go on sending, the mailboxes fill, and a block finds more than one element.
 ///
-/// It waits for nobody: scheduling a block does not block, whatever the queue is doing.
+/// The thread is never blocked: scheduling a block does not wait, whatever the queue is doing.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
-final class WakeUps: @unchecked Sendable {
-  // Sendable: `waiting` and `isBusy` are touched inside `lock` alone, `batch` by the one block that
+final class DrainScheduler: @unchecked Sendable {
+  // Sendable: `waiting` and `role` are touched inside `lock` alone, `batch` by the one block that
   // is on the queue.
 
-  static let shared = WakeUps()
+  static let shared = DrainScheduler()
 
   /// How many blocks an invocation schedules itself.
   static var perInvocation: Int { 4 }
@@ -23,23 +23,23 @@ final class WakeUps: @unchecked Sendable {
   /// A mailbox, and its entry with a retain, which the block takes over.
   typealias WakeUp = (mailbox: Unmanaged<QueueMailbox>, entry: Unmanaged<Entry>)
 
-  private let queue = DispatchQueue(label: "Multicast.WakeUps")
+  private let queue = DispatchQueue(label: "Multicast.DrainScheduler")
   private let lock = Lock()
   private var waiting: [WakeUp] = []
-  private var isBusy = false
+  /// Scheduling what waits.
+  private var role = ExclusiveRole()
   private var batch: [WakeUp] = []
 
   private init() {}
 
-  /// Takes over to wake `mailbox`, if there is work here already or `begins`.
+  /// Schedules the block of `mailbox` later, if there is work here already or `begins`.
   ///
   /// - Returns: whether it did.
   func take(_ mailbox: QueueMailbox, _ entry: Entry, begins: Bool) -> Bool {
     let (isTaken, mustSchedule) = lock.withLock { () -> (Bool, Bool) in
-      guard isBusy || begins else { return (false, false) }
+      guard role.isTaken || begins else { return (false, false) }
       waiting.append((.passUnretained(mailbox), .passRetained(entry)))
-      defer { isBusy = true }
-      return (true, !isBusy)
+      return (true, role.take())
     }
     if mustSchedule { queue.async { self.work() } }
     return isTaken
@@ -57,8 +57,7 @@ final class WakeUps: @unchecked Sendable {
   private func takeBatch() -> Bool {
     lock.withLock {
       swap(&waiting, &batch)
-      isBusy = !batch.isEmpty
-      return isBusy
+      return role.keep(if: !batch.isEmpty)
     }
   }
 }

@@ -12,11 +12,11 @@
 ///
 /// Each input returns its ``Effects``: what the caller has to do after it has left its critical
 /// section. Elements that are dropped are among them, because destroying one may run user code.
-struct Backlog {
+struct MailboxState {
   /// An element that waits, and how many were lost between it and the one before.
   struct Item {
-    var element: Parcel
-    var missed: Int
+    var element: Envelope
+    var dropped: Int
   }
 
   let limit: Int
@@ -25,7 +25,7 @@ struct Backlog {
   private var capacity: Int
   private var waiting = RingBuffer<Item>()
   /// How many were lost behind the last element, which waits or is parked.
-  private var missedAtEnd = 0
+  private var droppedAtEnd = 0
   /// Elements of senders that wait for room, in order. They come after those that wait.
   private var parked = RingBuffer<(item: Item, sender: SendWaiter)>()
   private var isIdle: Bool
@@ -61,10 +61,10 @@ struct Backlog {
     var isParked = false
     /// Whether the element was discarded because the backlog has finished.
     var isRefused = false
-    /// How many elements were lost.
-    var lost = 0
+    /// How many elements were dropped.
+    var dropped = 0
     /// An element to be destroyed.
-    var dropped: Parcel?
+    var garbage: Envelope?
     /// Senders to be resumed.
     var released: [SendWaiter] = []
     /// Flushes that are complete.
@@ -74,7 +74,7 @@ struct Backlog {
 
 // MARK: - The sender's side
 
-extension Backlog {
+extension MailboxState {
   /// What happened to an element that was offered.
   enum Offer {
     /// It waits.
@@ -86,11 +86,11 @@ extension Backlog {
   }
 
   /// Appends an element if it waits and that is all: the short form of ``append(_:sender:)``.
-  mutating func offer(_ element: Parcel) -> Offer {
+  mutating func offer(_ element: Envelope) -> Offer {
     guard end == nil, waiting.count < capacity else { return .declined }
     statistics.enqueued += 1
-    waiting.append(Item(element: element, missed: missedAtEnd))
-    missedAtEnd = 0
+    waiting.append(Item(element: element, dropped: droppedAtEnd))
+    droppedAtEnd = 0
     guard isIdle else { return .accepted }
     isIdle = false
     return .acceptedByIdle
@@ -100,13 +100,13 @@ extension Backlog {
   ///
   /// - Parameter sender: who can wait for room, if the policy is to suspend; `nil` if the sender
   ///   cannot wait.
-  mutating func append(_ element: Parcel, sender: SendWaiter? = nil) -> Effects {
+  mutating func append(_ element: Envelope, sender: SendWaiter? = nil) -> Effects {
     var effects = Effects()
     statistics.enqueued += 1
     guard end == nil else {
       statistics.discarded += 1
       effects.isRefused = end == .finished
-      effects.dropped = element
+      effects.garbage = element
       return effects
     }
     guard waiting.count < capacity else {
@@ -121,7 +121,7 @@ extension Backlog {
   /// it.
   ///
   /// - Returns: the position of `element`, and the effects.
-  mutating func replace(_ position: Int?, with element: Parcel) -> (position: Int, Effects) {
+  mutating func replace(_ position: Int?, with element: Envelope) -> (position: Int, Effects) {
     guard end == nil, let position, position >= front else {
       let effects = append(element)
       return (front + waiting.count - 1, effects)
@@ -129,11 +129,11 @@ extension Backlog {
     var effects = Effects()
     statistics.enqueued += 1
     statistics.dropped += 1
-    effects.lost = 1
+    effects.dropped = 1
     effects.isAccepted = true
-    effects.dropped = waiting[position - front].element
+    effects.garbage = waiting[position - front].element
     waiting[position - front].element = element
-    waiting[position - front].missed += 1
+    waiting[position - front].dropped += 1
     return (position, effects)
   }
 
@@ -143,7 +143,7 @@ extension Backlog {
   /// Where too many are dropped, the limit holds as if they had come earlier. Where the sender waits
   /// or the consumer is disconnected, they do not count: no sender could wait for room for them, and
   /// the consumer had no time to take them.
-  mutating func prepend(_ elements: [Parcel]) -> [Effects] {
+  mutating func prepend(_ elements: [Envelope]) -> [Effects] {
     switch whenFull {
     case .suspend, .disconnect: capacity = limit.addingClamped(elements.count)
     case .dropOldest, .dropNewest: break
@@ -151,17 +151,17 @@ extension Backlog {
     var later = RingBuffer<Item>()
     swap(&later, &waiting)
     let last = front + later.count
-    let missedBehindLater = missedAtEnd
-    missedAtEnd = 0
+    let droppedBehindLater = droppedAtEnd
+    droppedAtEnd = 0
     let reached = end
     if end != .cancelled { end = nil }
     var effects = elements.map { append($0) }
     statistics.enqueued -= later.count
     while let item = later.popFirst() {
-      missedAtEnd += item.missed
+      droppedAtEnd += item.dropped
       effects.append(append(item.element))
     }
-    missedAtEnd += missedBehindLater
+    droppedAtEnd += droppedBehindLater
     end = end ?? reached
     front = last - waiting.count
     return effects
@@ -171,27 +171,27 @@ extension Backlog {
   mutating func cancel(_ sender: SendWaiter) -> Effects {
     var effects = Effects()
     var others = RingBuffer<(item: Item, sender: SendWaiter)>()
-    var missed = 0
+    var dropped = 0
     while var other = parked.popFirst() {
       if other.sender === sender {
         statistics.dropped += 1
-        missed = other.item.missed + 1
-        effects.lost = 1
-        effects.dropped = other.item.element
+        dropped = other.item.dropped + 1
+        effects.dropped = 1
+        effects.garbage = other.item.element
         release(sender, .dropped, &effects)
       } else {
-        other.item.missed += missed
-        missed = 0
+        other.item.dropped += dropped
+        dropped = 0
         others.append(other)
       }
     }
-    missedAtEnd += missed
+    droppedAtEnd += dropped
     parked = others
     return effects
   }
 
   private mutating func appendToFull(
-    _ element: Parcel, _ sender: SendWaiter?, _ effects: inout Effects
+    _ element: Envelope, _ sender: SendWaiter?, _ effects: inout Effects
   ) {
     switch whenFull {
     case .dropOldest:
@@ -199,10 +199,10 @@ extension Backlog {
       front += 1
       store(noted(element), &effects)
       // What was lost lies in front of what is first now.
-      waiting[0].missed += oldest.missed + 1
+      waiting[0].dropped += oldest.dropped + 1
       statistics.dropped += 1
-      effects.lost += 1
-      effects.dropped = oldest.element
+      effects.dropped += 1
+      effects.garbage = oldest.element
       effects.flushed = takeFlushed()
     case .suspend:
       guard let sender else { return lose(element, &effects) }
@@ -217,17 +217,17 @@ extension Backlog {
     }
   }
 
-  private mutating func lose(_ element: Parcel, _ effects: inout Effects) {
+  private mutating func lose(_ element: Envelope, _ effects: inout Effects) {
     statistics.dropped += 1
-    missedAtEnd += 1
-    effects.lost += 1
-    effects.dropped = element
+    droppedAtEnd += 1
+    effects.dropped += 1
+    effects.garbage = element
   }
 
   /// `element`, and what was lost in front of it.
-  private mutating func noted(_ element: Parcel) -> Item {
-    defer { missedAtEnd = 0 }
-    return Item(element: element, missed: missedAtEnd)
+  private mutating func noted(_ element: Envelope) -> Item {
+    defer { droppedAtEnd = 0 }
+    return Item(element: element, dropped: droppedAtEnd)
   }
 
   private mutating func store(_ item: Item, _ effects: inout Effects) {
@@ -251,7 +251,7 @@ extension Backlog {
 
 // MARK: - The consumer's side
 
-extension Backlog {
+extension MailboxState {
   /// Whether an element waits.
   var hasWaiting: Bool { !waiting.isEmpty }
 
@@ -315,25 +315,25 @@ extension Backlog {
   }
 
   /// How many were lost behind the last element, if there will be no more; they are reported once.
-  mutating func takeMissedAtEnd() -> Int {
-    defer { missedAtEnd = 0 }
-    return missedAtEnd
+  mutating func takeDroppedAtEnd() -> Int {
+    defer { droppedAtEnd = 0 }
+    return droppedAtEnd
   }
 }
 
 // MARK: - The end
 
-extension Backlog {
+extension MailboxState {
   /// Nothing more is accepted. What senders wait with was sent before: it joins what waits, beyond
   /// the limit.
   ///
   /// - Returns: the effects, and what is to be destroyed: if the reason is `cancelled`, what waits
   ///   is discarded, and so is what senders wait with.
   mutating func close(_ reason: SubscriptionEnd) -> (
-    Effects, discarded: (RingBuffer<Item>, [Parcel])
+    Effects, discarded: (RingBuffer<Item>, [Envelope])
   ) {
     var effects = Effects()
-    var parkedElements: [Parcel] = []
+    var parkedElements: [Envelope] = []
     end = end ?? reason
     while let next = parked.popFirst() {
       if reason == .cancelled {
@@ -350,7 +350,7 @@ extension Backlog {
       swap(&discarded, &waiting)
       front += discarded.count
       statistics.discarded += discarded.count
-      if end == .cancelled { missedAtEnd = 0 }
+      if end == .cancelled { droppedAtEnd = 0 }
       effects.flushed = takeFlushed()
     }
     wake(&effects)
@@ -360,7 +360,7 @@ extension Backlog {
 
 // MARK: - Flush
 
-extension Backlog {
+extension MailboxState {
   /// Somebody wants to know when everything that is pending now is done.
   ///
   /// - Returns: whether `latch` will be told later; otherwise nothing is pending.

@@ -1,0 +1,90 @@
+// The hot path: calling every entry that is registered now. It is inlinable, so that it is
+// specialised with the user's types and the closure in the user's module.
+
+extension Registry {
+  /// Passes the value of each live entry to `body`, in order, until it returns `false`.
+  ///
+  /// The entries are those that were registered at the beginning, less those that are removed
+  /// before their turn. No lock is held while `body` runs. A weak target is retained for exactly
+  /// its call.
+  @inlinable
+  func forEachValue<Value, E>(
+    _: Value.Type, _ body: (Value) throws(E) -> Bool
+  ) throws(E) {
+    try forEachEntry {
+      (invocation: inout Invocation, entry: Unmanaged<Entry>, _: Pass) throws(E) -> Bool in
+      try invocation.pass(entry, to: body)
+    }
+  }
+
+  /// Delivers to each live entry in the entry's own context.
+  ///
+  /// - Parameters:
+  ///   - here: what to do with a value now, if its entry has no mailbox. Returns whether that
+  ///     counts.
+  ///   - later: what to do with it when its turn has come, if it has one.
+  /// - Returns: how many were enqueued, or called so that it counts.
+  @inlinable @inline(__always)
+  func deliver<Value>(
+    here: (Value) -> Bool, later: @escaping @Sendable (Value) -> Void
+  ) -> Int {
+    var delivered = 0
+    var call: Envelope?
+    forEachEntry { invocation, entry, _ in
+      if let mailbox = entry.head.pointee.mailbox {
+        if call == nil { call = Envelope(call: later) }
+        if invocation.enqueue(call!, for: entry, in: mailbox) { delivered += 1 }
+        return true
+      }
+      return invocation.pass(entry) { (value: Value) -> Bool in
+        if here(value) { delivered += 1 }
+        return true
+      }
+    }
+    return delivered
+  }
+
+  /// Runs `step` for each entry, in order, until it returns `false`; in each pass for the same
+  /// entries.
+  ///
+  /// - Parameters:
+  ///   - passes: the number of passes. Read when the entries are known.
+  ///   - step: what to do with an entry.
+  @inlinable @inline(__always)
+  func forEachEntry<E>(
+    passes: @autoclosure () -> Int = 1,
+    _ step: (inout Invocation, Unmanaged<Entry>, Pass) throws(E) -> Bool
+  ) throws(E) {
+    var invocation = Invocation(ThreadCallStack.current)
+    defer { if invocation.sawDead { pruneAfterInvocation() } }
+    if let published {
+      defer { withExtendedLifetime(self) {} }
+      // SAFETY: the storage keeps the slots, the registry keeps the storage, and the caller the
+      // registry.
+      try published.read(invocation.thread) { (entries: PublishedEntries) throws(E) in
+        // Before the read section ends, which may destroy what the invocation held up.
+        defer { invocation.end() }
+        let passes = passes()
+        for pass in 0..<passes {
+          let goesOn = try entries.forEach { (entry: Unmanaged<Entry>) throws(E) -> Bool in
+            try step(&invocation, entry, Pass(pass, of: passes))
+          }
+          guard goesOn else { return }
+        }
+      }
+    } else {
+      let entries = snapshot()
+      defer { invocation.end() }
+      let passes = passes()
+      for pass in 0..<passes {
+        for entry in entries {
+          guard let entry else { continue }
+          defer { withExtendedLifetime(entry) {} }
+          guard try step(&invocation, .passUnretained(entry), Pass(pass, of: passes)) else {
+            return
+          }
+        }
+      }
+    }
+  }
+}

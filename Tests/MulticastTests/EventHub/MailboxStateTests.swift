@@ -1,0 +1,308 @@
+import Testing
+
+@testable import Multicast
+
+@Suite("The state machine of a mailbox, state by state and input by input")
+struct MailboxStateTests {
+  private final class Element: Sendable {
+    let value: Int
+    init(_ value: Int) { self.value = value }
+  }
+
+  /// `#expect` cannot call a mutating function.
+  private func check(_ condition: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(condition, sourceLocation: sourceLocation)
+  }
+
+  private func envelope(_ value: Int) -> Envelope { Envelope(Element(value)) }
+
+  private func value(_ parcel: Envelope?) -> Int? { (parcel?.box as? Element)?.value }
+
+  private func values(_ items: RingBuffer<MailboxState.Item>) -> [Int] {
+    (0..<items.count).map { value(items[$0].element)! }
+  }
+
+  private func dropped(_ items: RingBuffer<MailboxState.Item>) -> [Int] {
+    (0..<items.count).map { items[$0].dropped }
+  }
+
+  /// A state with this limit that holds `0..<count`.
+  private func state(
+    _ whenFull: OverflowPolicy, limit: Int = 2, holding count: Int = 0
+  ) -> MailboxState {
+    var state = MailboxState(limit: limit, whenFull: whenFull, isIdle: true)
+    for value in 0..<count { _ = state.append(envelope(value)) }
+    return state
+  }
+
+  private func takeAll(_ state: inout MailboxState) -> [Int] {
+    var batch = RingBuffer<MailboxState.Item>()
+    _ = state.take(.max, into: &batch)
+    return values(batch)
+  }
+
+  // MARK: Append
+
+  @Test("idle × append: wakes once", arguments: OverflowPolicy.allCases)
+  func wakesOnce(_ whenFull: OverflowPolicy) {
+    var state = state(whenFull)
+    let first = state.append(envelope(0))
+    #expect(first.wake && first.isAccepted && first.dropped == 0)
+    let second = state.append(envelope(1))
+    #expect(!second.wake && second.isAccepted)
+  }
+
+  @Test("full × append")
+  func full() {
+    for (whenFull, kept, dropped) in [
+      (OverflowPolicy.dropOldest, [1, 2], 0), (.dropNewest, [0, 1], 2), (.suspend, [0, 1], 2),
+      (.disconnect, [0, 1], 2),
+    ] {
+      var state = state(whenFull, holding: 2)
+      let effects = state.append(envelope(2))
+      #expect(effects.dropped == 1)
+      #expect(value(effects.garbage) == dropped)
+      #expect(effects.isAccepted == (whenFull == .dropOldest))
+      #expect(!effects.isParked)
+      #expect(state.statistics.dropped == 1)
+      #expect((state.end == .disconnected) == (whenFull == .disconnect))
+      check(takeAll(&state) == kept)
+    }
+  }
+
+  @Test("full × append by a sender that can wait", arguments: OverflowPolicy.allCases)
+  func fullWithSender(_ whenFull: OverflowPolicy) {
+    var state = state(whenFull, holding: 2)
+    let sender = SendWaiter()
+    let effects = state.append(envelope(2), sender: sender)
+    #expect(effects.isParked == (whenFull == .suspend))
+    guard whenFull == .suspend else { return }
+    #expect(effects.dropped == 0 && effects.garbage == nil)
+    // It comes in as soon as there is room, in front of a later one.
+    var batch = RingBuffer<MailboxState.Item>()
+    let taken = state.take(1, into: &batch)
+    #expect(values(batch) == [0])
+    #expect(taken.released.count == 1 && taken.released[0] === sender && sender.isReleased)
+    check(takeAll(&state) == [1, 2])
+  }
+
+  @Test("parked × cancel: the element is dropped, and counted")
+  func cancelParked() {
+    var state = state(.suspend, holding: 2)
+    let first = SendWaiter()
+    let second = SendWaiter()
+    _ = state.append(envelope(2), sender: first)
+    _ = state.append(envelope(3), sender: second)
+    let effects = state.cancel(first)
+    #expect(effects.released.count == 1 && effects.released[0] === first)
+    #expect(effects.dropped == 1 && value(effects.garbage) == 2)
+    check(state.cancel(first).released.isEmpty)
+    check(takeAll(&state) == [0, 1])
+    check(takeAll(&state) == [3])
+  }
+
+  // MARK: Take and finish
+
+  @Test("busy × finish: comes back as long as something waits, then is idle")
+  func finish() {
+    var state = state(.dropNewest, limit: 10, holding: 3)
+    var batch = RingBuffer<MailboxState.Item>()
+    _ = state.take(2, into: &batch)
+    #expect(values(batch) == [0, 1])
+    check(state.finishTaken(delivered: 1).wake)
+    #expect(state.statistics.delivered == 1 && state.statistics.discarded == 1)
+    check(takeAll(&state) == [2])
+    check(!state.finishTaken(delivered: 1).wake)
+    check(state.append(envelope(4)).wake)
+  }
+
+  @Test("one that may linger comes back once, and not so soon again if that was in vain")
+  func linger() {
+    var state = MailboxState(limit: 10, whenFull: .dropNewest, isIdle: true, mayLinger: true)
+    check(state.append(envelope(0)).wake)
+    check(takeAll(&state) == [0])
+    check(state.finishTaken(delivered: 1).wake)
+    check(!state.append(envelope(1)).wake)
+    check(takeAll(&state) == [1])
+    check(state.finishTaken(delivered: 1).wake)
+    check(takeAll(&state) == [])
+    check(!state.finishTaken(delivered: 0).wake)
+    check(state.append(envelope(2)).wake)
+    check(takeAll(&state) == [2])
+    check(!state.finishTaken(delivered: 1).wake)
+  }
+
+  @Test("sleep: only if nothing waits and more may come")
+  func sleep() {
+    var state = state(.dropNewest, holding: 1)
+    check(!state.sleep())
+    check(takeAll(&state) == [0])
+    check(state.sleep())
+    check(state.append(envelope(1)).wake)
+    check(takeAll(&state) == [1])
+    _ = state.close(.finished)
+    check(!state.sleep())
+  }
+
+  // MARK: The end
+
+  @Test("every state × close × append", arguments: SubscriptionEnd.allCases, [0, 2])
+  func close(_ reason: SubscriptionEnd, _ count: Int) {
+    for whenFull in OverflowPolicy.allCases {
+      var state = state(whenFull, holding: count)
+      let (effects, discarded) = state.close(reason)
+      #expect(effects.wake == (count == 0))  // Otherwise it is coming anyway.
+      #expect(discarded.0.count == (reason == .cancelled ? count : 0))
+      #expect(state.end == reason)
+      let refused = state.append(envelope(9))
+      #expect(!refused.isAccepted && value(refused.garbage) == 9 && !refused.wake)
+      check(takeAll(&state) == (reason == .cancelled ? [] : Array(0..<count)))
+      #expect(state.isExhausted)
+      // Cancelling ends what is left; nothing else changes the reason.
+      _ = state.close(.finished)
+      #expect(state.end == reason)
+    }
+  }
+
+  @Test(
+    "parked × close: the senders are released, and their elements wait, or are discarded if cancelled",
+    arguments: SubscriptionEnd.allCases)
+  func closeParked(_ reason: SubscriptionEnd) {
+    var state = state(.suspend, holding: 2)
+    let senders = [SendWaiter(), SendWaiter()]
+    for (index, sender) in senders.enumerated() {
+      _ = state.append(envelope(2 + index), sender: sender)
+    }
+    let (effects, discarded) = state.close(reason)
+    #expect(effects.released.count == 2 && effects.dropped == 0)
+    let isCancelled = reason == .cancelled
+    for sender in senders { #expect(sender.outcome == (isCancelled ? .discarded : .accepted)) }
+    #expect(discarded.1.count == (isCancelled ? 2 : 0))
+    #expect(state.statistics.discarded == (isCancelled ? 4 : 0))
+    #expect(state.statistics.pending == (isCancelled ? 0 : 4))
+    check(takeAll(&state) == (isCancelled ? [] : [0, 1, 2, 3]))
+  }
+
+  @Test("parked × cancel, and × lost: noted where it was lost, also if the hub finishes")
+  func notesAmongParked() {
+    var state = state(.suspend, holding: 2)
+    let senders = (0..<3).map { _ in SendWaiter() }
+    for (index, sender) in senders.enumerated() {
+      _ = state.append(envelope(10 + index), sender: sender)
+      _ = state.append(envelope(-1))  // Its sender cannot wait.
+    }
+    _ = state.cancel(senders[1])
+    #expect(senders[1].outcome == .dropped)
+    _ = state.close(.finished)
+    var batch = RingBuffer<MailboxState.Item>()
+    _ = state.take(.max, into: &batch)
+    #expect(values(batch) == [0, 1, 10, 12])
+    #expect(dropped(batch) == [0, 0, 0, 3])
+    check(state.takeDroppedAtEnd() == 1)
+    #expect(state.statistics.dropped == 4)
+  }
+
+  // MARK: What was dropped
+
+  @Test("what is lost is noted where it was lost")
+  func notesWhatIsLost() {
+    var oldest = state(.dropOldest, holding: 5)
+    var batch = RingBuffer<MailboxState.Item>()
+    _ = oldest.take(.max, into: &batch)
+    #expect(values(batch) == [3, 4])
+    #expect(dropped(batch) == [3, 0])
+
+    var newest = state(.dropNewest, holding: 4)
+    batch = RingBuffer()
+    _ = newest.take(.max, into: &batch)
+    #expect(dropped(batch) == [0, 0])
+    _ = newest.append(envelope(9))
+    batch = RingBuffer()
+    _ = newest.take(.max, into: &batch)
+    #expect(values(batch) == [9] && dropped(batch) == [2])
+    check(newest.takeDroppedAtEnd() == 0)
+  }
+
+  @Test("limit 1: a dropped element's own note is not forgotten")
+  func droppedWithLimitOne() {
+    var state = state(.dropOldest, limit: 1, holding: 4)
+    var batch = RingBuffer<MailboxState.Item>()
+    _ = state.take(.max, into: &batch)
+    #expect(values(batch) == [3] && dropped(batch) == [3])
+  }
+
+  // MARK: Replace and prepend
+
+  @Test("replace: in place while it waits, otherwise at the end")
+  func replace() {
+    var state = state(.dropNewest, limit: .max)
+    let (first, _) = state.replace(nil, with: envelope(0))
+    let (second, _) = state.replace(nil, with: envelope(1))
+    let (again, effects) = state.replace(first, with: envelope(10))
+    #expect(again == first && value(effects.garbage) == 0 && effects.dropped == 1)
+    check(takeAll(&state) == [10, 1])
+    let (third, _) = state.replace(second, with: envelope(11))
+    #expect(third != second)
+    check(takeAll(&state) == [11])
+  }
+
+  @Test("prepend: in front of what waits, within the limit")
+  func prepend() {
+    var unbounded = state(.dropNewest, limit: .max, holding: 2)
+    _ = unbounded.prepend([envelope(-2), envelope(-1)])
+    check(takeAll(&unbounded) == [-2, -1, 0, 1])
+    #expect(unbounded.statistics.enqueued == 4)
+
+    var bounded = state(.dropOldest, limit: 2, holding: 1)
+    _ = bounded.prepend([envelope(-2), envelope(-1)])
+    check(takeAll(&bounded) == [-1, 0])
+  }
+
+  // MARK: Flush
+
+  @Test("flush: told when what was pending is done, and not before")
+  func flush() {
+    var state = state(.dropOldest, holding: 2)
+    check(state.flush(FlushLatch()))
+    var batch = RingBuffer<MailboxState.Item>()
+    check(state.take(.max, into: &batch).flushed.isEmpty)
+    _ = state.append(envelope(5))
+    check(state.finishTaken(delivered: 2).flushed.count == 1)
+    check(state.flush(FlushLatch()))
+    check(state.append(envelope(6)).flushed.isEmpty)
+    check(state.append(envelope(7)).flushed.count == 1)  // 5 was dropped.
+    check(state.flush(FlushLatch()))
+    check(state.close(.cancelled).0.flushed.count == 1)
+    check(!state.flush(FlushLatch()))
+  }
+
+  @Test("the statistics add up after every input")
+  func statisticsAddUp() {
+    var generator = SystemRandomNumberGenerator()
+    for whenFull in OverflowPolicy.allCases {
+      var state = MailboxState(limit: 3, whenFull: whenFull, isIdle: true)
+      var waiting = 0
+      var taken = 0
+      for step in 0..<2000 {
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0, 1:
+          _ = state.append(envelope(step))
+        case 2:
+          if taken == 0 {
+            var batch = RingBuffer<MailboxState.Item>()
+            _ = state.take(Int.random(in: 1...3), into: &batch)
+            taken = batch.count
+          }
+        default:
+          _ = state.finishTaken(delivered: taken)
+          taken = 0
+        }
+        waiting = state.statistics.pending - taken
+        #expect(waiting >= 0 && waiting <= 3)
+      }
+      _ = state.finishTaken(delivered: taken)
+      _ = state.close(.cancelled)
+      #expect(state.statistics.pending == 0)
+    }
+  }
+}
