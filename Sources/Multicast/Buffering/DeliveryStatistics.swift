@@ -10,7 +10,7 @@ public struct DeliveryStatistics: Sendable, Hashable {
   /// Those that were lost because too many waited, or because a newer one took their place.
   public internal(set) var dropped = 0
   /// Those that were not delivered because the subscriber was removed, or died, before their turn,
-  /// or because the hub had finished before they came.
+  /// or because the subscription had ended before they came.
   public internal(set) var discarded = 0
 
   /// Those that wait, or are being delivered.

@@ -145,7 +145,9 @@ extension MailboxState {
   /// the consumer had no time to take them.
   mutating func prepend(_ elements: [Envelope]) -> [Effects] {
     switch whenFull {
-    case .suspend, .disconnect: capacity = limit.addingClamped(elements.count)
+    case .suspend, .disconnect:
+      // More than the limit waits if the hub has finished while senders waited for room.
+      capacity = max(limit, waiting.count).addingClamped(elements.count)
     case .dropOldest, .dropNewest: break
     }
     var later = RingBuffer<Item>()

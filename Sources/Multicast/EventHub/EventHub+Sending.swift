@@ -68,7 +68,8 @@ extension EventHub {
     // If the task is cancelled, buffers drop the event inside `Task.cancel()`, where no user code may
     // run: this is the last reference.
     withExtendedLifetime(event) {}
-    if !outcome.isTaken && finishing.isRaised.load(ordering: .acquiring) {
+    let isKept = sequencer?.replays ?? false
+    if !outcome.isTaken && !isKept && finishing.isRaised.load(ordering: .acquiring) {
       // The hub has finished since the check above.
       refuse()
       return false

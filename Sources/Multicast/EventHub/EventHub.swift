@@ -2,11 +2,12 @@ internal import Synchronization
 
 /// In which order the subscribers of a hub see the events of several senders.
 public enum Ordering: Sendable, Hashable, CaseIterable {
-  /// Each subscriber sees each sender's events in order; two subscribers may see the events of two
-  /// senders in different orders. The default, and the fastest: senders do not wait for each other.
+  /// Each subscriber sees each sender's events in order, apart from what handlers send (see
+  /// ``EventHub/send(_:)``); two subscribers may see the events of two senders in different orders. The default, and the fastest: senders do not wait for each other.
   ///
   /// A hub that replays has one order all the same, that in which it keeps the events: so a
-  /// subscriber ends with the newest event that the hub keeps.
+  /// subscriber ends with the newest event that the hub keeps, unless its filter or its own policy
+  /// left that out.
   case perSender
   /// All subscribers see all events in one order. An event that is sent while another one is being
   /// delivered, by another thread or by a handler, is delivered afterwards by the sender that is

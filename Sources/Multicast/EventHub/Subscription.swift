@@ -9,7 +9,7 @@ internal import Synchronization
 /// Every operation may be called from any thread, also from inside the handler.
 public final class Subscription: Sendable {
   let registration: EntryHandle
-  /// `nil` for a handler that the sender calls.
+  /// `nil` for a handler without a queue, unless the hub replays.
   private let mailbox: Mailbox?
   private let finishing: FinishFlag
   private let endsWithHandle: Bool
@@ -61,8 +61,8 @@ extension Subscription {
     return true
   }
 
-  /// What became of the events for this subscriber, if it has a buffer; `nil` for a handler that
-  /// the sender calls.
+  /// What became of the events for this subscriber, if it has a buffer; `nil` for a handler without
+  /// a queue, unless the hub replays.
   public var statistics: DeliveryStatistics? { mailbox?.statistics }
 
   /// Ends the subscription; events that wait are discarded. See ``Registration/cancel()``.

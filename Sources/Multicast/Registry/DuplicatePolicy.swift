@@ -6,7 +6,8 @@ public enum DuplicatePolicy: Sendable, Hashable, CaseIterable {
   /// queue, another queue, another buffering), another registration takes its place in the order. It
   /// gives what either of the two gives: it is strong if one of them is, and the delegate is called
   /// on the queue that was named last. As with ``replaced``, the old handle has ended then, calls
-  /// that wait for the old queue are discarded, and no invocation calls both.
+  /// that wait for the old registration are discarded, also on the same queue, and no invocation
+  /// calls both.
   case ignored
   /// Add another registration: the delegate is called once for each.
   case allowed

@@ -77,22 +77,23 @@ extension EntryTable {
     return .replaced(old)
   }
 
-  /// Puts `entry` in the place of the entry with the same delegate, or at the end if there is none.
+  /// Puts `entry` in the place of `existing`, an entry with the same delegate, if that is still
+  /// registered.
   ///
-  /// An invocation under way calls one of the two, or neither: it reads each slot once, and finds
-  /// the old entry inactive or the new one.
+  /// A running invocation calls one of the two, or neither: it reads each slot once, and finds the
+  /// old entry inactive or the new one.
   ///
-  /// - Parameter mayGrow: as for ``insert(_:duplicates:mayGrow:)``.
-  /// - Complexity: amortised O(1).
-  mutating func exchange(for entry: Entry, mayGrow: Bool) -> Insertion {
-    guard let existing = registered(at: entry.head.pointee.address) else {
-      return insert(entry, duplicates: .allowed, mayGrow: mayGrow)
-    }
+  /// - Returns: the old entry, or `nil` if it was not registered any more.
+  /// - Complexity: O(1).
+  mutating func exchange(_ existing: Entry, for entry: Entry) -> Entry? {
+    // Relaxed: it changes under the lock only.
+    let state = existing.head.pointee.state.load(ordering: .relaxed)
+    guard EntryHead.isActive(state) else { return nil }
     let slot = existing.head.pointee.slot
-    deactivate(existing)
+    deactivate(.passUnretained(existing))
     entry.head.pointee.slot = slot
     index.insert(.passUnretained(entry))
-    return .replaced(slots.exchange(Int(slot), for: entry))
+    return slots.exchange(Int(slot), for: entry)
   }
 
   /// Removes `entry` if it is registered.

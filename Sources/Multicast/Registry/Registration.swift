@@ -1,7 +1,8 @@
 /// A handle of one registration of a delegate: what `add` returns.
 ///
-/// A registration does not end when its handle goes away; it ends with ``cancel()``, with `remove`,
-/// with the delegate if that is held weakly, or with the hub.
+/// A registration does not end when its handle goes away; it ends with ``cancel()``, with `remove`
+/// or `removeAll`, with the delegate if that is held weakly, when another registration takes its
+/// place (see ``DuplicatePolicy``), or with the hub.
 ///
 /// ```swift
 /// let registration = hub.add(logger)

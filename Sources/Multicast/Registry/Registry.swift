@@ -54,17 +54,20 @@ extension Registry {
     _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil
   ) -> EntryHandle {
     let entry = Entry.make(delegate, ownership: ownership, mailbox: mailbox)
-    let existing = insert { storage, mayGrow in
-      storage.insert(entry, duplicates: duplicates, mayGrow: mayGrow)
+    while true {
+      guard let existing = insert(entry, duplicates) else { return EntryHandle(entry, in: self) }
+      guard entry.asksForMore(than: existing) else { return EntryHandle(existing, in: self) }
+      perturb()
+      // It gives what either of the two gives.
+      let merged = Entry.make(
+        delegate, ownership: existing.head.pointee.isWeak ? ownership : .strong,
+        mailbox: mailbox ?? existing.mailbox?.renewed())
+      // Otherwise another thread has removed or exchanged the existing one since.
+      if storage.exchange(existing, for: merged) {
+        onChange?(0)
+        return EntryHandle(merged, in: self)
+      }
     }
-    guard let existing else { return EntryHandle(entry, in: self) }
-    guard entry.asksForMore(than: existing) else { return EntryHandle(existing, in: self) }
-    // It gives what either of the two gives.
-    let merged = Entry.make(
-      delegate, ownership: existing.head.pointee.isWeak ? ownership : .strong,
-      mailbox: mailbox ?? existing.mailbox?.renewed())
-    insert { storage, mayGrow in storage.exchange(for: merged, mayGrow: mayGrow) }
-    return EntryHandle(merged, in: self)
   }
 
   /// Adds an entry for `value` that lives as long as `owner`, or until it is removed if there is
@@ -73,21 +76,19 @@ extension Registry {
     let entry =
       owner.map { Entry.make(value, owner: $0, mailbox: mailbox) }
       ?? Entry.make(value, ownership: .strong, mailbox: mailbox)
-    insert { storage, mayGrow in
-      storage.insert(entry, duplicates: .allowed, mayGrow: mayGrow)
-    }
+    insert(entry, .allowed)
     return EntryHandle(entry, in: self)
   }
 
-  /// Puts an entry into the storage by `change`, after pruning if there is no room.
+  /// Puts `entry` into the storage, after pruning if every slot is taken.
   ///
-  /// - Returns: the entry that has the same delegate, if nothing was added because of it.
+  /// - Returns: the entry that has the same delegate, if `entry` was not added because of it.
   @discardableResult
-  private func insert(_ change: (any EntryStorage, _ mayGrow: Bool) -> Insertion) -> Entry? {
-    var insertion = change(storage, false)
+  private func insert(_ entry: Entry, _ duplicates: DuplicatePolicy) -> Entry? {
+    var insertion = storage.insert(entry, duplicates: duplicates, mayGrow: false)
     if case .full = insertion {
       prune()
-      insertion = change(storage, true)
+      insertion = storage.insert(entry, duplicates: duplicates, mayGrow: true)
     }
     if case .exists(let existing) = insertion { return existing }
     if case .replaced = insertion { onChange?(0) } else { onChange?(1) }

@@ -36,7 +36,8 @@ extension TopicHub {
   /// policy is `.suspend` is full. See ``EventHub/sendWaiting(_:)``.
   ///
   /// - Returns: whether no subscriber missed the event because the hub or the topic was finished, or
-  ///   because the task was cancelled before there was channel.
+  ///   because the task was cancelled before there was channel. What is sent to a topic that is not
+  ///   there, or after the hub has finished, is not counted.
   /// - Complexity: O(subscribers of `topic`), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {

@@ -258,6 +258,20 @@ struct MailboxStateTests {
     check(takeAll(&bounded) == [-1, 0])
   }
 
+  @Test("prepend × finish: what senders waited with is kept, beyond the limit")
+  func prependBeforeParked() {
+    var state = state(.suspend, holding: 2)
+    let senders = (0..<3).map { _ in SendWaiter() }
+    for (index, sender) in senders.enumerated() {
+      _ = state.append(envelope(2 + index), sender: sender)
+    }
+    _ = state.close(.finished)
+    let effects = state.prepend([envelope(-2), envelope(-1)])
+    #expect(effects.allSatisfy { $0.dropped == 0 })
+    check(takeAll(&state) == Array(-2...4))
+    #expect(state.statistics.dropped == 0)
+  }
+
   // MARK: Flush
 
   @Test("flush: told when what was pending is done, and not before")

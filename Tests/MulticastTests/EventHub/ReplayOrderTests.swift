@@ -148,6 +148,60 @@ struct ReplayOrderTests {
     withExtendedLifetime(subscriptions) {}
   }
 
+  @Test(
+    "events that a sender leaves behind, after its share, keep their order and reach all",
+    .timeLimit(.minutes(1)), arguments: [false, true])
+  func moreThanAShare(_ isSentMeanwhile: Bool) async {
+    let hub = EventHub<Int>(replay: 1)
+    let (delivering, deliver) = (Gate("delivering"), Gate("deliver"))
+    let (entered, leave) = (Gate("entered"), Gate("leave"))
+    let (queued, journal) = (Journal(), Journal())
+    let subscriptions = [
+      hub.subscribe(on: .global()) { queued.record($0) },
+      hub.subscribe(where: { event in
+        guard event == 0 else { return true }
+        delivering.open()
+        deliver.wait()
+        return true
+      }) { event in
+        journal.record(event)
+        guard event == 0 else { return }
+        entered.open()
+        leave.wait()
+      },
+    ]
+    let iterator = hub.events().makeAsyncIterator()
+    let sending = RunningThread { hub.send(0) }
+    delivering.wait()
+    var sent = 600
+    for event in 1...sent { hub.send(event) }
+    deliver.open()
+    entered.wait()
+    // The share is delivered, and the handler is called.
+    #expect(journal.entries == [0])
+    #expect(iterator.statistics.enqueued < sent)
+    if isSentMeanwhile {
+      sent += 1
+      hub.send(sent)
+      #expect(iterator.statistics.enqueued == sent + 1)
+      leave.open()
+      sending.join()
+    } else {
+      leave.open()
+      sending.join()
+      #expect(iterator.statistics.enqueued == sent + 1)
+    }
+    hub.finish()
+    var received: [Int] = []
+    while let event = await iterator.next() { received.append(event) }
+    #expect(received == Array(0...sent))
+    #expect(journal.entries == received)
+    let total = sent + 1
+    await eventually { queued.entries.count == total }
+    #expect(queued.entries == received)
+    withExtendedLifetime(subscriptions) {}
+  }
+
   @Test("a subscriber that comes after finish gets the replay, and then its end")
   func afterFinish() async {
     let hub = EventHub<Int>(replay: 2)

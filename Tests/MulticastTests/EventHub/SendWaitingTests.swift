@@ -78,6 +78,23 @@ struct SendWaitingTests {
     #expect(await iterator.next() == nil)
   }
 
+  @Test("an event that reaches nobody while the hub finishes is refused, unless it is kept")
+  func finishDuringDelivery() async {
+    for replay in 0...1 {
+      let hub = EventHub<Int>(replay: replay)
+      let sequence = hub.events { [weak hub] _ in
+        hub?.finish()
+        return false
+      }
+      #expect(await hub.sendWaiting(7) == (replay == 1))
+      #expect(hub.statistics.refused == 1 - replay)
+      var kept: [Int] = []
+      for await event in hub.events() { kept.append(event) }
+      #expect(kept == Array(repeating: 7, count: replay))
+      withExtendedLifetime(sequence) {}
+    }
+  }
+
   /// How the race ends.
   enum End: CaseIterable {
     case senderCancelled

@@ -141,6 +141,60 @@ struct DuplicatePolicyTests {
     }
   }
 
+  /// A hub with one delegate, which only `holder` keeps besides.
+  private struct OneDelegate: Sendable {
+    let holder = Holder<RecordingObserver>(RecordingObserver(1))
+    let queue = DispatchQueue(label: "queue")
+    let hub: MulticastDelegate<any Observing>
+
+    init(_ storage: StorageStrategy, ownership: Ownership) {
+      hub = MulticastDelegate(storage: storage)
+      hub.add(holder.value!, ownership: ownership)
+    }
+
+    /// Whether the delegate is registered, on a queue, strongly. Gives the delegate up.
+    func terms() -> [Bool] {
+      let isRegistered = hub.contains(holder.value!)
+      let isOnQueue = isRegistered && hub.add(holder.value!).statistics != nil
+      if !isRegistered { hub.removeAll() }
+      holder.value = nil
+      return [isRegistered, isOnQueue, hub.count == 1]
+    }
+  }
+
+  @Test(
+    "ignored: of two that ask for more at once, each gets what it asks for",
+    arguments: StorageStrategy.allCases)
+  func ignoredRacingForOne(storage: StorageStrategy) {
+    let outcomes: [[Bool]: Int] = race(
+      rounds: 2_000,
+      setUp: { OneDelegate(storage, ownership: .weak) },
+      actors: [
+        { $0.hub.add($0.holder.value!, ownership: .strong) },
+        { $0.hub.add($0.holder.value!, on: $0.queue) },
+      ],
+      outcome: { $0.terms() })
+    #expect(Array(outcomes.keys) == [[true, true, true]])
+  }
+
+  @Test(
+    "ignored: one that asks for more gets nothing of a registration that was removed before",
+    arguments: StorageStrategy.allCases)
+  func ignoredRacingWithRemove(storage: StorageStrategy) {
+    let outcomes: [[Bool]: Int] = race(
+      rounds: 2_000,
+      setUp: { OneDelegate(storage, ownership: .strong) },
+      actors: [
+        { _ = $0.hub.remove($0.holder.value!) },
+        { $0.hub.add($0.holder.value!, on: $0.queue) },
+      ],
+      outcome: { $0.terms() })
+    // Removed last; or added last, weakly.
+    for (outcome, _) in outcomes {
+      #expect([[false, false, false], [true, true, false]].contains(outcome))
+    }
+  }
+
   @Test("allowed: one call for each registration", arguments: StorageStrategy.allCases)
   func allowed(storage: StorageStrategy) {
     let journal = Journal()

@@ -9,6 +9,7 @@ struct EntryTableTests {
   func inAnArray() {
     checkFilling { EntryTable(ArraySlots()) }
     checkReplacing { EntryTable(ArraySlots()) }
+    checkExchanging { EntryTable(ArraySlots()) }
     checkShrinking { EntryTable(ArraySlots()) }
     checkRemovingAll { EntryTable(ArraySlots()) }
   }
@@ -19,6 +20,9 @@ struct EntryTableTests {
       EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
     }
     checkReplacing {
+      EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
+    }
+    checkExchanging {
       EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
     }
     checkShrinking {
@@ -35,103 +39,121 @@ struct EntryTableTests {
     Entry.make(delegates[id] as any Observing, ownership: .weak)
   }
 
-  private func ids<Slots>(_ roster: EntryTable<Slots>) -> [Int] {
-    roster.slots.entries.map { entry in
+  private func ids<Slots>(_ table: EntryTable<Slots>) -> [Int] {
+    table.slots.entries.map { entry in
       entry.takeUnretainedValue().liveValue(as: (any Observing).self)!.id
     }
   }
 
   /// Adds, with more room if need be.
   private func insert<Slots>(
-    _ entry: Entry, _ roster: inout EntryTable<Slots>, _ duplicates: DuplicatePolicy = .ignored
+    _ entry: Entry, _ table: inout EntryTable<Slots>, _ duplicates: DuplicatePolicy = .ignored
   ) -> Insertion {
-    let insertion = roster.insert(entry, duplicates: duplicates, mayGrow: false)
+    let insertion = table.insert(entry, duplicates: duplicates, mayGrow: false)
     guard case .full = insertion else { return insertion }
-    return roster.insert(entry, duplicates: duplicates, mayGrow: true)
+    return table.insert(entry, duplicates: duplicates, mayGrow: true)
+  }
+
+  private func checkExchanging<Slots>(_ make: () -> EntryTable<Slots>) {
+    var table = make()
+    let entries = (0..<3).map { makeEntry($0) }
+    for entry in entries { _ = insert(entry, &table) }
+    let (new, late) = (makeEntry(1), makeEntry(1))
+    let address = Entry.identity(of: delegates[1])!
+    #expect(table.exchange(entries[1], for: new) === entries[1])
+    #expect(ids(table) == [0, 1, 2] && table.count == 3)
+    #expect(table.registered(at: address)?.takeUnretainedValue() === new)
+    // Another thread found the old one before it was exchanged: it must try again.
+    #expect(table.exchange(entries[1], for: late) == nil)
+    #expect(table.registered(at: address)?.takeUnretainedValue() === new)
+    #expect(table.remove(new) === new)
+    #expect(table.exchange(new, for: late) == nil)
+    #expect(table.registered(at: address) == nil)
+    #expect(ids(table) == [0, 2] && table.count == 2)
   }
 
   private func checkFilling<Slots>(_ make: () -> EntryTable<Slots>) {
-    var roster = make()
+    var table = make()
     var full = 0
     for id in 0..<100 {
       let entry = makeEntry(id)
-      var insertion = roster.insert(entry, duplicates: .ignored, mayGrow: false)
+      var insertion = table.insert(entry, duplicates: .ignored, mayGrow: false)
       if case .full = insertion {
         full += 1
-        #expect(roster.count == id, "nothing has changed")
-        #expect(roster.slots.used == roster.slots.capacity)
-        insertion = roster.insert(entry, duplicates: .ignored, mayGrow: true)
+        #expect(table.count == id, "nothing has changed")
+        #expect(table.slots.used == table.slots.capacity)
+        insertion = table.insert(entry, duplicates: .ignored, mayGrow: true)
       }
       guard case .added = insertion else {
         Issue.record("\(insertion)")
         return
       }
-      #expect(roster.count == id + 1)
+      #expect(table.count == id + 1)
     }
     #expect((4...8).contains(full), "it grows by a factor: \(full) times")
-    #expect(ids(roster) == Array(0..<100))
+    #expect(ids(table) == Array(0..<100))
     for id in 0..<100 {
-      let registered = roster.registered(at: Entry.identity(of: delegates[id])!)
+      let registered = table.registered(at: Entry.identity(of: delegates[id])!)
       #expect(registered?.takeUnretainedValue() != nil)
-      guard case .exists = insert(makeEntry(id), &roster) else {
+      guard case .exists = insert(makeEntry(id), &table) else {
         Issue.record("\(id) was added twice")
         return
       }
     }
-    #expect(roster.count == 100)
+    #expect(table.count == 100)
   }
 
   private func checkReplacing<Slots>(_ make: () -> EntryTable<Slots>) {
-    var roster = make()
+    var table = make()
     let entries = (0..<10).map(makeEntry)
-    for entry in entries { _ = insert(entry, &roster, .replaced) }
+    for entry in entries { _ = insert(entry, &table, .replaced) }
     for _ in 0..<20 {
       for id in 0..<10 {
         let entry = makeEntry(id)
-        guard case .replaced(let old) = insert(entry, &roster, .replaced) else {
+        guard case .replaced(let old) = insert(entry, &table, .replaced) else {
           Issue.record("\(id) was not replaced")
           return
         }
         #expect(!old.isLive)
         #expect(entry.isLive)
-        #expect(roster.remove(old) == nil, "it is not there any more")
+        #expect(table.remove(old) == nil, "it is not there any more")
       }
-      #expect(ids(roster) == Array(0..<10))
+      #expect(ids(table) == Array(0..<10))
     }
-    #expect(roster.count == 10)
-    #expect(roster.slots.capacity <= 32)
+    #expect(table.count == 10)
+    #expect(table.slots.capacity <= 32)
   }
 
   private func checkShrinking<Slots>(_ make: () -> EntryTable<Slots>) {
-    var roster = make()
+    var table = make()
     let entries = (0..<100).map(makeEntry)
-    for entry in entries { _ = insert(entry, &roster) }
-    let capacity = roster.slots.capacity
+    for entry in entries { _ = insert(entry, &table) }
+    let capacity = table.slots.capacity
     for id in 0..<97 {
-      #expect(roster.remove(entries[id]) === entries[id])
-      #expect(roster.remove(entries[id]) == nil)
-      #expect(roster.count == 99 - id)
+      #expect(table.remove(entries[id]) === entries[id])
+      #expect(table.remove(entries[id]) == nil)
+      #expect(table.count == 99 - id)
     }
-    #expect(ids(roster) == [97, 98, 99])
-    #expect(roster.slots.capacity < capacity / 4)
-    let removed = roster.removeAll(at: Entry.identity(of: delegates[98])!)
+    #expect(ids(table) == [97, 98, 99])
+    #expect(table.slots.capacity < capacity / 4)
+    let removed = table.removeAll(at: Entry.identity(of: delegates[98])!)
     #expect(removed.count == 1)
-    #expect(roster.removeAll(at: Entry.identity(of: delegates[98])!).isEmpty)
-    #expect(ids(roster) == [97, 99])
+    #expect(table.removeAll(at: Entry.identity(of: delegates[98])!).isEmpty)
+    #expect(ids(table) == [97, 99])
   }
 
   private func checkRemovingAll<Slots>(_ make: () -> EntryTable<Slots>) {
-    var roster = make()
+    var table = make()
     for round in 0..<3 {
       let entries = (0..<50).map(makeEntry)
-      for entry in entries { _ = insert(entry, &roster) }
-      let removed = roster.removeAll()
+      for entry in entries { _ = insert(entry, &table) }
+      let removed = table.removeAll()
       #expect(removed.elementsEqual(entries, by: ===), "round \(round)")
       #expect(entries.allSatisfy { !$0.isLive })
-      #expect(roster.count == 0)
-      #expect(roster.slots.entries.isEmpty)
-      #expect(roster.removeAll().isEmpty)
-      #expect(roster.registered(at: Entry.identity(of: delegates[0])!) == nil)
+      #expect(table.count == 0)
+      #expect(table.slots.entries.isEmpty)
+      #expect(table.removeAll().isEmpty)
+      #expect(table.registered(at: Entry.identity(of: delegates[0])!) == nil)
     }
   }
 }

@@ -29,7 +29,7 @@ protocol EntryStorage: AnyObject, Sendable {
   // time.
 
   func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion
-  func exchange(for entry: Entry, mayGrow: Bool) -> Insertion
+  func exchange(_ existing: Entry, for entry: Entry) -> Bool
   func remove(_ entry: Entry) -> Bool
   func removeAll(at address: Int) -> Int
   func removeAll() -> Int
@@ -53,10 +53,11 @@ extension EntryStorage {
     return insertion
   }
 
-  func exchange(for entry: Entry, mayGrow: Bool) -> Insertion {
-    let insertion = update { $0.exchange(for: entry, mayGrow: mayGrow) }
-    if case .replaced(let old) = insertion { retireAndDiscard(old) }
-    return insertion
+  /// - Returns: whether `existing` was registered, and `entry` is now.
+  func exchange(_ existing: Entry, for entry: Entry) -> Bool {
+    guard let old = update({ $0.exchange(existing, for: entry) }) else { return false }
+    retireAndDiscard(old)
+    return true
   }
 
   func remove(_ entry: Entry) -> Bool {
