@@ -21,14 +21,23 @@ final class Coalescer<Event: Sendable>: @unchecked Sendable {
     self.positions = positions
   }
 
+  /// - Parameter sender: who can wait, and is told if the hub has finished.
+  /// - Returns: as `EventPipeline.take`. What is left to another sender counts as taken.
   @usableFromInline
-  func enqueue(_ event: Envelope, for entry: Entry) {
+  func enqueue(_ event: Envelope, for entry: Entry, sender: SendWaiterList?) -> Bool {
     let isOurs = lock.withLock {
       inbox.append(event)
       return role.take()
     }
-    guard isOurs else { return }
-    while let next = takeNext() { place(next, for: entry) }
+    guard isOurs else { return true }
+    // The first one is `event`: the inbox was empty, because the role was free.
+    var effects: MailboxState.Effects?
+    while let next = takeNext() {
+      let placed = place(next, for: entry)
+      if effects == nil { effects = placed }
+    }
+    guard let effects else { return true }
+    return sender?.note(effects) ?? effects.isAccepted
   }
 
   private func takeNext() -> Envelope? {
@@ -37,16 +46,17 @@ final class Coalescer<Event: Sendable>: @unchecked Sendable {
     }
   }
 
-  private func place(_ event: Envelope, for entry: Entry) {
+  private func place(_ event: Envelope, for entry: Entry) -> MailboxState.Effects {
     let old = positions.find(event.event(Event.self))
     let (position, effects, front) = mailbox.lock.withLock {
       let (position, effects) = mailbox.state.replace(old, with: event)
       return (position, effects, mailbox.state.front)
     }
     mailbox.perform(effects, for: entry)
-    guard position != old else { return }
+    guard position != old else { return effects }
     let keys = positions.note(position)
     // Keys of events that have left are forgotten now and then.
     if keys > 2 * max(position - front + 1, 16) { positions.forget(front) }
+    return effects
   }
 }

@@ -71,6 +71,9 @@ final class EventConsumer: Sendable {
       // A consumer that always finds something, or the end, must not keep its thread or actor.
       await Task.yield()
       mailbox.renewBudget()
+    } else if mailbox.begin() {
+      // Neither must a task that takes a new iterator for each result.
+      await SendWaiterList.yieldAfterMany()
     }
     while !Task.isCancelled {
       if mailbox.hasTaken || mailbox.takeMore() { return true }

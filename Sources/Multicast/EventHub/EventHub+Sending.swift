@@ -68,8 +68,7 @@ extension EventHub {
     // If the task is cancelled, buffers drop the event inside `Task.cancel()`, where no user code may
     // run: this is the last reference.
     withExtendedLifetime(event) {}
-    let isKept = sequencer?.replays ?? false
-    if !outcome.isTaken && !isKept && finishing.isRaised.load(ordering: .acquiring) {
+    if !outcome.isTaken && finishing.isRaised.load(ordering: .acquiring) {
       // The hub has finished since the check above.
       refuse()
       return false
@@ -146,8 +145,7 @@ extension EventPipeline {
     reference = boxed
     // SAFETY: whoever delivers holds the entry.
     if let coalescer {
-      coalescer.enqueue(boxed, for: entry.takeUnretainedValue())
-      return true
+      return coalescer.enqueue(boxed, for: entry.takeUnretainedValue(), sender: sender)
     }
     guard let sender else { return mailbox.enqueue(boxed, for: entry) }
     return sender.append(boxed, to: mailbox, for: entry.takeUnretainedValue())

@@ -149,7 +149,8 @@ extension EventHub {
     if let sequencer, let start {
       // From here on senders reach the mailbox, in which nothing moves yet; what they find there
       // came earlier.
-      let replayed = sequencer.admit(start).filter { filter?($0) ?? true }
+      let (replay, isEnded) = sequencer.admit(start)
+      let replayed = replay.filter { filter?($0) ?? true }
       if let mailbox, !replayed.isEmpty {
         let effects = mailbox.lock.withLock {
           mailbox.state.prepend(replayed.map { Envelope(event: $0) })
@@ -158,6 +159,9 @@ extension EventHub {
           for effect in effects { mailbox.perform(effect, for: entry) }
         }
       }
+      // Not by the flag of `finish`: events may still come between that and the end.
+      if isEnded, let entry = registration.entry { finish(entry) }
+      return registration
     }
     // Sequentially consistent: see `finish`.
     if finishing.isRaised.load(ordering: .sequentiallyConsistent), let entry = registration.entry {

@@ -27,12 +27,14 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   private var pending = RingBuffer<Pending>()
   /// Delivering what is pending.
   private var role = ExclusiveRole()
+  /// Whether the end is pending, or was delivered: nothing comes behind it.
+  private var isEnded = false
 
   init(replay: Int) {
     self.replay = replay
   }
 
-  /// How many events a sender delivers before it calls handlers.
+  /// How many events may be pending before a sender that leaves one calls handlers itself.
   private static var share: Int { 256 }
 }
 
@@ -40,28 +42,35 @@ extension EventSequencer {
   /// Whether new subscribers get events of the past.
   var replays: Bool { replay > 0 }
 
-  /// Sends `event` through `hub`, in its turn.
+  /// Sends `event` through `hub`, behind the events that were sent before.
   ///
   /// - Parameter sender: waits for room, if it can. It is told when the event was delivered.
-  /// - Returns: how many subscribers were reached, or, if another sender is delivering, how many
-  ///   subscriptions there are.
+  /// - Returns: the number of subscribers that were reached; if another sender is delivering, the
+  ///   number of subscriptions; 0 if the event is refused, because the hub has ended.
   @usableFromInline @discardableResult
   func send(
     _ event: Event, sender: SendWaiterList? = nil, through hub: EventHub<Event>
   ) -> Int {
-    let (number, forgotten, isOurs) = lock.withLock {
-      let (number, forgotten) = record(event)
-      pending.append(.event(event, number: number, sender: sender))
-      return (number, forgotten, role.take())
+    switch lock.withLock({ enqueue(event, sender) }) {
+    case .refused:
+      guard let sender else { return hub.refuse() }
+      sender.delivered(isTaken: false)
+      return 0
+    case .enqueued(let number, let forgotten, isOurs: true, isMany: _):
+      withExtendedLifetime(forgotten) {}  // It dies outside the lock.
+      return deliverPending(hub, counting: number) ?? hub.registry.count
+    case .enqueued(_, let forgotten, isOurs: false, let isMany):
+      withExtendedLifetime(forgotten) {}
+      // The sender that delivers calls handlers only when nothing is pending any more.
+      if isMany { hub.serveHandlers() }
+      return hub.registry.count
     }
-    _ = forgotten  // It dies outside the lock.
-    let delivered = isOurs ? deliverPending(hub, counting: number) : nil
-    return delivered ?? hub.registry.count
   }
 
   /// Ends `hub`, after the events that were sent before.
   func finish(_ hub: EventHub<Event>) {
     let isOurs = lock.withLock {
+      isEnded = true
       pending.append(.end)
       return role.take()
     }
@@ -70,23 +79,39 @@ extension EventSequencer {
 
   /// Lets a subscriber in: it gets the events that are returned, and live those that come after
   /// them.
-  func admit(_ start: StartingPoint) -> [Event] {
+  ///
+  /// - Returns: the events, and whether no more will come. Otherwise the end, which is delivered like
+  ///   an event, finds the subscriber: that was added before this.
+  func admit(_ start: StartingPoint) -> (replay: [Event], isEnded: Bool) {
     lock.withLock {
       start.first = nextNumber
-      return (0..<history.count).map { history[$0] }
+      return ((0..<history.count).map { history[$0] }, isEnded)
     }
   }
 
+  /// What becomes of an event that a sender brings.
+  private enum Arrival {
+    /// Nothing: the hub has ended.
+    case refused
+    /// It is pending. What has left the history is to be destroyed outside the lock; `isOurs`:
+    /// whether the sender has the role now; `isMany`: whether more than the share is pending.
+    case enqueued(number: UInt64, forgotten: Event?, isOurs: Bool, isMany: Bool)
+  }
+
   /// Gives `event` a number and a place in the history. Inside the lock.
-  ///
-  /// - Returns: the number, and the event that has left the history, to be destroyed outside the
-  ///   lock.
-  private func record(_ event: Event) -> (number: UInt64, forgotten: Event?) {
-    defer { nextNumber += 1 }
-    guard replay > 0 else { return (nextNumber, nil) }
-    let forgotten = history.count == replay ? history.popFirst() : nil
-    history.append(event)
-    return (nextNumber, forgotten)
+  private func enqueue(_ event: Event, _ sender: SendWaiterList?) -> Arrival {
+    guard !isEnded else { return .refused }
+    let number = nextNumber
+    nextNumber += 1
+    var forgotten: Event?
+    if replay > 0 {
+      if history.count == replay { forgotten = history.popFirst() }
+      history.append(event)
+    }
+    pending.append(.event(event, number: number, sender: sender))
+    let isOurs = role.take()
+    return .enqueued(
+      number: number, forgotten: forgotten, isOurs: isOurs, isMany: pending.count > Self.share)
   }
 
   /// Delivers what is pending, then has handlers called that have something in their buffers.
@@ -96,45 +121,19 @@ extension EventSequencer {
   @discardableResult
   private func deliverPending(_ hub: EventHub<Event>, counting number: UInt64? = nil) -> Int? {
     var reached: Int?
-    repeat {
-      var delivered = 0
-      while delivered < Self.share, let next = nextPending() {
-        delivered += 1
-        switch next {
-        case .event(let event, let current, let sender):
-          let count = deliver(event, current, sender, through: hub)
-          if current == number { reached = count }
-        case .end:
-          hub.finishSubscribers()
-        }
+    while let next = lock.withLock({ role.keep(if: !pending.isEmpty) ? pending.popFirst() : nil }) {
+      switch next {
+      case .event(let event, let current, let sender):
+        let count = hub.deliver(event, current, sender: sender)
+        // It was sent before the end, so it counts as taken even if no subscriber wants it.
+        sender?.delivered(isTaken: true)
+        if current == number { reached = count }
+      case .end:
+        hub.finishSubscribers()
       }
-      // Another sender may deliver what is still pending while the handlers run.
-      if delivered == Self.share { lock.withLock { _ = role.keep(if: false) } }
-      hub.serveHandlers()
-    } while resume()
-    return reached
-  }
-
-  /// - Returns: `nil` if nothing is pending; then no thread has the role.
-  private func nextPending() -> Pending? {
-    lock.withLock { role.keep(if: !pending.isEmpty) ? pending.popFirst() : nil }
-  }
-
-  /// Takes the role again, if something is pending and the role is free.
-  private func resume() -> Bool {
-    lock.withLock { !pending.isEmpty && role.take() }
-  }
-
-  /// - Returns: the number of subscribers that were reached.
-  private func deliver(
-    _ event: Event, _ number: UInt64, _ sender: SendWaiterList?, through hub: EventHub<Event>
-  ) -> Int {
-    let delivered = hub.deliver(event, number, sender: sender)
-    if let sender {
-      sender.delivered(isTaken: delivered > 0)
-    } else if delivered == 0 && !replays {
-      hub.noteUndelivered()
     }
-    return delivered
+    // Not before: what was pending would wait for a slow handler too.
+    hub.serveHandlers()
+    return reached
   }
 }

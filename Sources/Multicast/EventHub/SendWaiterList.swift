@@ -22,10 +22,15 @@ final class SendWaiterList: @unchecked Sendable {
     let waiter = SendWaiter()
     let effects = mailbox.lock.withLock { mailbox.state.append(event, sender: waiter) }
     mailbox.perform(effects, for: entry)
-    lock.withLock {
-      if effects.isParked { parked.append((waiter, mailbox, entry)) }
-      if effects.isRefused { isRefused = true }
-    }
+    if effects.isParked { lock.withLock { parked.append((waiter, mailbox, entry)) } }
+    return note(effects)
+  }
+
+  /// Notes whether a mailbox refused the event.
+  ///
+  /// - Returns: as ``append(_:to:for:)``.
+  func note(_ effects: MailboxState.Effects) -> Bool {
+    if effects.isRefused { lock.withLock { isRefused = true } }
     return !effects.isRefused
   }
 
@@ -74,7 +79,8 @@ final class SendWaiterList: @unchecked Sendable {
 }
 
 extension SendWaiterList {
-  /// Lets other tasks run if this has been called 64 times on this thread since a task did.
+  /// Lets other tasks run if this has been called 64 times on this thread since a task did: for each
+  /// event that is sent, and for the first result of each iterator.
   ///
   /// A task that never suspends stays on its thread, so it is enough to count there.
   static func yieldAfterMany() async {

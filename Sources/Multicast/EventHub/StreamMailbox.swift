@@ -7,7 +7,7 @@ internal import Synchronization
 /// tasks of one actor may take and sleep in turns: each event goes to one of them.
 final class StreamMailbox: Mailbox, @unchecked Sendable {
   // Sendable: `sleeper`, `moreSleepers` and `isInterrupted` are touched inside `lock` alone, `batch`,
-  // `taken` and `budget` by the isolation that iterates.
+  // `taken`, `budget` and `hasBegun` by the isolation that iterates.
 
   typealias Item = MailboxState.Item
 
@@ -29,6 +29,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   private var taken = 0
   /// How many more results may come before other tasks must get to run.
   private var budget = StreamMailbox.resultsPerTurn
+  /// Whether anything was asked for.
+  private var hasBegun = false
 
   /// How many results come, at most, without a suspension.
   private static var resultsPerTurn: Int { 64 }
@@ -68,6 +70,12 @@ extension StreamMailbox {
 
   /// Other tasks have had the opportunity to run.
   func renewBudget() { budget = Self.resultsPerTurn }
+
+  /// Whether this is the first time that something is asked for.
+  func begin() -> Bool {
+    defer { hasBegun = true }
+    return !hasBegun
+  }
 
   /// A result is returned that is not an event: a note, or the end.
   func spendBudget() { budget -= 1 }

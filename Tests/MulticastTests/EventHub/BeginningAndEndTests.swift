@@ -104,6 +104,45 @@ struct BeginningAndEndTests {
     #expect(await all(later) == [])
   }
 
+  @Test("an event that was sent before the end is not refused, though no subscriber wants it")
+  func unwantedBeforeTheEnd() {
+    let hub = EventHub<Int>(ordering: .total)
+    let subscription = hub.subscribe(where: { $0 == 0 }) { _ in
+      hub.send(1)
+      hub.finish()
+    }
+    #expect(hub.send(0) == 1)
+    #expect(hub.statistics.refused == 0)
+    #expect(hub.send(2) == 0)
+    #expect(hub.statistics.refused == 1)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("an event is refused if the hub finishes while its key is computed")
+  func finishedInAKey() async {
+    let hub = EventHub<Int>()
+    let sequences = (0..<2).map { _ in
+      hub.events(
+        buffering: .coalescing {
+          if $0 == 1 { hub.finish() }
+          return $0
+        })
+    }
+    #expect(hub.send(0) == 2)
+    #expect(hub.send(1) == 0)
+    #expect(hub.statistics.refused == 1)
+    for sequence in sequences { #expect(await all(sequence) == [0]) }
+    let other = EventHub<Int>()
+    let sequence = other.events(
+      buffering: .coalescing {
+        other.finish()
+        return $0
+      })
+    #expect(await !other.sendWaiting(1))
+    #expect(other.statistics.refused == 1)
+    withExtendedLifetime(sequence) {}
+  }
+
   @Test("a subscription that was cancelled stays so when the hub finishes")
   func cancelledBeforeFinish() {
     let hub = EventHub<Int>()

@@ -70,6 +70,23 @@ struct FairnessTests {
     #expect(try #require(before) <= 64)
   }
 
+  @Test("with a new iterator for each event, or the end", arguments: 0..<4)
+  func newIterators(_ kind: Int) async throws {
+    let hub = EventHub<Int>(replay: 1)
+    let topics = TopicHub<Int, Int>()
+    hub.send(1)
+    topics.finish()
+    if kind == 2 { hub.finish() }
+    let before = await Consumer().consume(1000) {
+      switch kind {
+      case 0: for await _ in hub.events().notingDrops() { break }
+      case 1, 2: _ = await hub.first { $0 == 1 || kind == 2 }
+      default: _ = await topics.first(for: 1) { _ in true }
+      }
+    }
+    #expect(try #require(before) <= 64)
+  }
+
   @Test("sendWaiting: with room, without subscribers, after the end", arguments: 0..<5)
   func sendWaiting(_ kind: Int) async throws {
     let hub = EventHub<Int>()

@@ -7,6 +7,25 @@ import Testing
 @Suite("Promise 6: each sender's events in order, and with a total order one order for all")
 struct OrderingTests {
   @Test(
+    "what a filter or a key sends comes afterwards, if there is one order",
+    arguments: [0, 1], [false, true])
+  func sentByAFilter(_ replay: Int, _ byKey: Bool) async {
+    let hub = EventHub<Int>(replay: replay, ordering: replay > 0 ? .perSender : .total)
+    let send: @Sendable (Int) -> Bool = { event in
+      if event < 3 { hub.send(event + 1) }
+      return true
+    }
+    let first = byKey ? hub.events(buffering: .coalescing(by: send)) : hub.events(where: send)
+    let second = hub.events()
+    hub.send(0)
+    hub.finish()
+    var received: [Int] = []
+    for await event in second { received.append(event) }
+    #expect(received == [0, 1, 2, 3])
+    withExtendedLifetime(first) {}
+  }
+
+  @Test(
     "perSender: each subscriber sees each sender's events in order",
     arguments: StorageStrategy.allCases)
   func perSender(_ strategy: StorageStrategy) async {

@@ -45,6 +45,63 @@ struct ReplayOrderTests {
     withExtendedLifetime(subscriptions) {}
   }
 
+  @Test("a handler that takes its time does not hold up what other senders left to its sender")
+  func slowHandlerAfterManyTurns() {
+    let (filtering, filterMayEnd) = (Gate("filtering"), Gate("the filter may end"))
+    let (handling, handlerMayEnd) = (Gate("handling"), Gate("the handler may end"))
+    let hub = EventHub<Int>(replay: 1)
+    let sequence = hub.events {
+      guard $0 == 0 else { return true }
+      filtering.open()
+      filterMayEnd.wait()
+      return true
+    }
+    let iterator = sequence.makeAsyncIterator()
+    let subscription = hub.subscribe { event in
+      guard event == 0 else { return }
+      handling.open()
+      handlerMayEnd.wait()
+    }
+    let sender = RunningThread { hub.send(0) }
+    filtering.wait()
+    hub.send(contentsOf: 1...1000)
+    filterMayEnd.open()
+    handling.wait()
+    #expect(iterator.statistics.enqueued == 1001)
+    handlerMayEnd.open()
+    sender.join()
+    #expect(subscription.statistics?.delivered == 1001)
+  }
+
+  @Test("an event that is sent while the hub finishes is delivered and kept, or refused")
+  func sentDuringFinish() {
+    struct State: Sendable {
+      let hub = EventHub<Int>(replay: 1)
+      let received = Journal()
+      let subscription: Subscription
+
+      init() {
+        subscription = hub.subscribe { [received] in received.record($0) }
+        hub.send(0)
+      }
+    }
+    let sent = 20
+    let outcomes: [[Int]: Int] = race(
+      rounds: 5_000,
+      setUp: { State() },
+      actors: [{ $0.hub.send(contentsOf: 1...sent) }, { $0.hub.finish() }],
+      outcome: { state in
+        let kept = Journal()
+        let subscription = state.hub.subscribe { kept.record($0) }
+        withExtendedLifetime(subscription) {}
+        return [state.received.entries.last!, kept.entries.last!, state.hub.statistics.refused]
+      })
+    for outcome in outcomes.keys {
+      #expect(outcome[0] == outcome[1], "what was received last, and what is kept")
+      #expect(outcome[0] + outcome[2] == sent, "what was not received is refused")
+    }
+  }
+
   @Test(
     "a subscriber ends with the newest event that the hub keeps, for each policy",
     arguments: Ordering.allCases)
@@ -145,60 +202,6 @@ struct ReplayOrderTests {
     sending.join()
     #expect(slow.entries == Array(0...1000))
     #expect(quick.entries == Array(0...1000))
-    withExtendedLifetime(subscriptions) {}
-  }
-
-  @Test(
-    "events that a sender leaves behind, after its share, keep their order and reach all",
-    .timeLimit(.minutes(1)), arguments: [false, true])
-  func moreThanAShare(_ isSentMeanwhile: Bool) async {
-    let hub = EventHub<Int>(replay: 1)
-    let (delivering, deliver) = (Gate("delivering"), Gate("deliver"))
-    let (entered, leave) = (Gate("entered"), Gate("leave"))
-    let (queued, journal) = (Journal(), Journal())
-    let subscriptions = [
-      hub.subscribe(on: .global()) { queued.record($0) },
-      hub.subscribe(where: { event in
-        guard event == 0 else { return true }
-        delivering.open()
-        deliver.wait()
-        return true
-      }) { event in
-        journal.record(event)
-        guard event == 0 else { return }
-        entered.open()
-        leave.wait()
-      },
-    ]
-    let iterator = hub.events().makeAsyncIterator()
-    let sending = RunningThread { hub.send(0) }
-    delivering.wait()
-    var sent = 600
-    for event in 1...sent { hub.send(event) }
-    deliver.open()
-    entered.wait()
-    // The share is delivered, and the handler is called.
-    #expect(journal.entries == [0])
-    #expect(iterator.statistics.enqueued < sent)
-    if isSentMeanwhile {
-      sent += 1
-      hub.send(sent)
-      #expect(iterator.statistics.enqueued == sent + 1)
-      leave.open()
-      sending.join()
-    } else {
-      leave.open()
-      sending.join()
-      #expect(iterator.statistics.enqueued == sent + 1)
-    }
-    hub.finish()
-    var received: [Int] = []
-    while let event = await iterator.next() { received.append(event) }
-    #expect(received == Array(0...sent))
-    #expect(journal.entries == received)
-    let total = sent + 1
-    await eventually { queued.entries.count == total }
-    #expect(queued.entries == received)
     withExtendedLifetime(subscriptions) {}
   }
 
