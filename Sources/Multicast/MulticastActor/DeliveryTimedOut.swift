@@ -1,16 +1,16 @@
-/// The error of a delegate that had not ended its call when the time was over.
+/// The result of a call that had not ended when the timeout of its invocation expired.
 ///
 /// See ``MulticastActor/invokeConcurrently(limit:timeout:clock:_:)``.
 public struct DeliveryTimedOut: Error, Hashable, CustomStringConvertible {
-  /// The time that was given to the invocation.
+  /// The timeout of the invocation.
   public let timeout: Duration
 
-  /// An error that says how much time there was.
+  /// Creates an error for an invocation with this timeout.
   public init(timeout: Duration) {
     self.timeout = timeout
   }
 
-  /// What has happened, in words, with the time.
+  /// The error in words, with the timeout.
   public var description: String {
     "the delegate had not ended its call after \(timeout)"
   }

@@ -1,19 +1,18 @@
 extension MulticastActor {
-  /// The first answer that is not `nil`, in time. All delegates are asked concurrently; when one
-  /// has answered, the others are cancelled.
+  /// Calls `body` with all delegates concurrently and returns the first value that is not `nil`.
   ///
-  /// As for who is asked, on what, and what `clock` is, see
-  /// ``invokeConcurrently(limit:timeout:clock:_:)``. A delegate that ignores its cancellation
-  /// delays the answer.
+  /// That value, or an error, cancels the other calls. This function still waits for them to end, so
+  /// a delegate that ignores cancellation delays the result. Which delegates are called, and where,
+  /// is as for ``invokeConcurrently(limit:timeout:clock:_:)``, and so are the requirements for
+  /// `clock`.
   ///
   /// - Parameters:
-  ///   - timeout: how much time there is; `nil`, or more than 100 years, for as long as it takes. If
-  ///     it is zero or less, no delegate is asked.
+  ///   - timeout: the time for all delegates together. `nil` or more than 100 years: no limit. Zero
+  ///     or less: calls no delegate.
   ///   - clock: measures the timeout.
-  ///   - body: asks a delegate.
-  /// - Returns: the answer, or `nil` if no delegate has one, or none in time.
-  /// - Throws: the first error that `body` throws before there is an answer. It cancels the others
-  ///   too. To have those that fail passed over, make them answer `nil`.
+  ///   - body: called with each delegate. To ignore an error, catch it and return `nil`.
+  /// - Returns: the value, or `nil` if there was none before the timeout.
+  /// - Throws: the first error that `body` throws before there is a value.
   /// - Complexity: O(`count`).
   @inlinable
   public func firstResult<T: Sendable, E>(
@@ -36,18 +35,18 @@ extension MulticastActor {
     return try first.get()
   }
 
-  /// The answer of the last delegate, in registration order, that has one in time. All delegates are
-  /// asked concurrently.
+  /// Calls `body` with all delegates concurrently and returns the value of the last delegate, in
+  /// registration order, that returned one other than `nil` before the timeout.
   ///
-  /// As for the rest, see ``firstResult(timeout:clock:_:)``.
+  /// Otherwise as ``firstResult(timeout:clock:_:)``.
   ///
   /// - Parameters:
-  ///   - timeout: how much time there is; `nil`, or more than 100 years, for as long as it takes. If
-  ///     it is zero or less, no delegate is asked.
+  ///   - timeout: the time for all delegates together. `nil` or more than 100 years: no limit. Zero
+  ///     or less: calls no delegate.
   ///   - clock: measures the timeout.
-  ///   - body: asks a delegate.
-  /// - Returns: the answer, or `nil` if no delegate has one, or none in time.
-  /// - Throws: the first error that `body` throws in time. It cancels the others.
+  ///   - body: called with each delegate.
+  /// - Returns: the value, or `nil` if there was none before the timeout.
+  /// - Throws: the first error that `body` throws before the timeout. It cancels the other calls.
   /// - Complexity: O(`count`).
   @inlinable
   public func lastResult<T: Sendable, E>(
@@ -74,19 +73,19 @@ extension MulticastActor {
     return try last.get()
   }
 
-  /// Whether every delegate says yes. All are asked concurrently; when one has said no, the others
-  /// are cancelled.
+  /// Calls `predicate` with all delegates concurrently and returns whether it is `true` for each.
   ///
-  /// A delegate that has not voted in time counts as a no. Without delegates the answer is `true`.
-  /// As for the rest, see ``firstResult(timeout:clock:_:)``.
+  /// The first `false` cancels the other calls. A call that has not ended before the timeout counts
+  /// as `false`. Without delegates the result is `true`. Otherwise as
+  /// ``firstResult(timeout:clock:_:)``.
   ///
   /// - Parameters:
-  ///   - timeout: how much time there is; `nil`, or more than 100 years, for as long as it takes. If
-  ///     it is zero or less, no delegate is asked.
+  ///   - timeout: the time for all delegates together. `nil` or more than 100 years: no limit. Zero
+  ///     or less: calls no delegate.
   ///   - clock: measures the timeout.
-  ///   - predicate: asks a delegate for its vote.
-  /// - Throws: the first error that `predicate` throws before the vote is decided. It cancels the
-  ///   others too.
+  ///   - predicate: called with each delegate.
+  /// - Throws: the first error that `predicate` throws before the result is decided. It cancels the
+  ///   other calls.
   /// - Complexity: O(`count`).
   @inlinable
   public func allSatisfy<E>(
@@ -96,19 +95,20 @@ extension MulticastActor {
     try await vote(until: false, timeout: timeout, clock: clock, predicate)
   }
 
-  /// Whether at least one delegate says yes. All are asked concurrently; when one has said yes, the
-  /// others are cancelled.
+  /// Calls `predicate` with all delegates concurrently and returns whether it is `true` for at least
+  /// one.
   ///
-  /// A delegate that has not voted in time counts as a no. Without delegates the answer is `false`.
-  /// As for the rest, see ``firstResult(timeout:clock:_:)``.
+  /// The first `true` cancels the other calls. A call that has not ended before the timeout counts
+  /// as `false`. Without delegates the result is `false`. Otherwise as
+  /// ``firstResult(timeout:clock:_:)``.
   ///
   /// - Parameters:
-  ///   - timeout: how much time there is; `nil`, or more than 100 years, for as long as it takes. If
-  ///     it is zero or less, no delegate is asked.
+  ///   - timeout: the time for all delegates together. `nil` or more than 100 years: no limit. Zero
+  ///     or less: calls no delegate.
   ///   - clock: measures the timeout.
-  ///   - predicate: asks a delegate for its vote.
-  /// - Throws: the first error that `predicate` throws before the vote is decided. It cancels the
-  ///   others too.
+  ///   - predicate: called with each delegate.
+  /// - Throws: the first error that `predicate` throws before the result is decided. It cancels the
+  ///   other calls.
   /// - Complexity: O(`count`).
   @inlinable
   public func contains<E>(
@@ -118,7 +118,8 @@ extension MulticastActor {
     try await vote(until: true, timeout: timeout, clock: clock, predicate)
   }
 
-  /// `decisive` if a delegate votes so, where a late vote is a no; otherwise the opposite.
+  /// Returns `decisive` if `predicate` does for a delegate, otherwise the opposite. A late vote is
+  /// `false`.
   @inlinable
   func vote<E>(
     until decisive: Bool, timeout: Duration?, clock: some Clock<Duration>,

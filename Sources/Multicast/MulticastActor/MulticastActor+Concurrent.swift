@@ -1,6 +1,6 @@
 extension MulticastActor {
-  /// What `body` returns or throws for each delegate, in registration order; the delegates are
-  /// called concurrently.
+  /// Calls `body` with all delegates concurrently and returns what it returns or throws for each, in
+  /// registration order.
   ///
   /// ```swift
   /// let stored = await hub.invokeConcurrently(limit: 8, timeout: .seconds(1)) {
@@ -9,24 +9,22 @@ extension MulticastActor {
   /// ```
   ///
   /// Each delegate is called in a child task, on the global pool or on the task executor that the
-  /// caller prefers. One failure does not stop the rest. The delegates are those that are
-  /// registered at the beginning; one that is removed or dies before its child begins is not called
-  /// and has no result. Cancellation of the calling task reaches every child; each delegate is
-  /// called all the same.
+  /// caller prefers. An error for one delegate does not stop the others. Calls the delegates that are
+  /// registered when the invocation begins; one that is removed or deallocated before its child
+  /// begins is not called and has no result. Cancelling the calling task cancels the children, but
+  /// each delegate is still called.
   ///
-  /// When the time is over, the children that have not ended are cancelled, those that have not
-  /// begun do not call, and the result of both is ``DeliveryTimedOut``, whatever a late one
-  /// returns. This function still waits for the late ones to end, since nothing that it has started
-  /// outlives it: a delegate that ignores cancellation delays the results.
+  /// When the timeout expires, running children are cancelled and the remaining delegates are not
+  /// called. The result of both is ``DeliveryTimedOut``, whatever a late child returns. This function
+  /// still waits for late children, so a delegate that ignores cancellation delays the results.
   ///
   /// - Parameters:
-  ///   - limit: how many delegates may be called at once; `nil` for all of them.
-  ///   - timeout: how much time there is for all of them together, from the moment the first may
-  ///     begin; `nil`, or more than 100 years, for as long as it takes. If it is zero or less, the
-  ///     time is over at once: no delegate is called.
-  ///   - clock: what measures `timeout`. Its `sleep` must end when it is cancelled. If it throws an
-  ///     error of its own, the time does not run out.
-  ///   - body: what to do with a delegate. It may add, remove and invoke.
+  ///   - limit: the number of delegates that may be called at once; `nil`: all of them.
+  ///   - timeout: the time for all delegates together, from the moment when the first child may
+  ///     begin. `nil` or more than 100 years: no limit. Zero or less: calls no delegate.
+  ///   - clock: measures `timeout`. Its `sleep` must end when it is cancelled. If it throws for
+  ///     another reason, the timeout does not expire.
+  ///   - body: called with each delegate. It may add, remove and invoke.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: O(`count`).
   @inlinable
@@ -47,14 +45,14 @@ extension MulticastActor {
   }
 }
 
-// MARK: - The engine
+// MARK: - Implementation
 
 extension MulticastActor {
-  /// Calls `body` with each delegate, each in a child task, and hands the answers to `receive` on
-  /// the actor, as they come.
+  /// Calls `body` with each delegate in a child task and passes the answers to `receive` on the
+  /// actor, in the order in which the children end.
   ///
-  /// - Parameter receive: is given the index of a delegate and its answer, or `nil` if it came too
-  ///   late. Returns whether to go on; if not, the children that are left are cancelled and their
+  /// - Parameter receive: called with the index of a delegate and its answer, or `nil` if that came
+  ///   too late. Returns whether to continue; if not, the remaining children are cancelled and their
   ///   answers ignored.
   @inlinable
   func callConcurrently<Answer: Sendable>(
@@ -89,7 +87,7 @@ extension MulticastActor {
             }
           }
           guard progress.running > 0, let reply = await group.next() else { break }
-          // The cancellation of the calling task stops the timer, not the time.
+          // Cancelling the calling task stops the timer, so the clock is read here.
           if progress.phase == .calling && Task.isCancelled, let end, clock.now >= end {
             if progress.stop(.timeIsOver) { invocation.end() }
           }
@@ -127,7 +125,7 @@ extension MulticastActor {
     if isEnqueued { leaveQueue() }
   }
 
-  /// The limit as a number, `Int.max` if there is none.
+  /// The limit as a number: `Int.max` for `nil`.
   @usableFromInline
   static func checked(_ limit: Int?) -> Int {
     guard let limit else { return .max }
@@ -135,7 +133,7 @@ extension MulticastActor {
       limit >= 1,
       """
       Multicast: a limit of \(limit) would call no delegate; use a limit of at least 1, or nil for \
-      none.
+      no limit.
       """
     )
     return limit

@@ -6,7 +6,7 @@ extension MulticastActor: CustomStringConvertible {
 }
 
 extension MulticastActor: CustomDebugStringConvertible {
-  /// As `description`, with the types of the delegates in registration order.
+  /// `description` and the types of the delegates, in registration order.
   public nonisolated var debugDescription: String {
     registry.debugDescription(of: "MulticastActor", for: Delegate.self)
   }

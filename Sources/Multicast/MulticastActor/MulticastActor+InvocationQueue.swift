@@ -1,7 +1,8 @@
 extension MulticastActor {
-  /// Returns when it is the turn of the invocation that asks.
+  /// Waits until the calling invocation may run: until those before it have ended, unless it is
+  /// nested in the running one.
   ///
-  /// - Returns: whether it has to call ``leaveQueue()``.
+  /// - Returns: whether the caller must call ``leaveQueue()``.
   @usableFromInline
   func enterQueue() async -> Bool {
     switch invocationQueue.arrive(calls) {
@@ -15,6 +16,7 @@ extension MulticastActor {
     }
   }
 
+  /// Ends the running invocation and starts the next.
   @usableFromInline
   func leaveQueue() {
     invocationQueue.end()?.resume()

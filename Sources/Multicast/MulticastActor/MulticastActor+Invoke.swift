@@ -1,22 +1,22 @@
 extension MulticastActor {
   /// Awaits `body` with each delegate, in registration order, on the executor of the hub.
   ///
-  /// The delegates are those that are registered at the beginning, less those that are removed
-  /// before their turn, also while the invocation is suspended. One that is added meanwhile waits
-  /// for the next invocation. A weak delegate is retained for exactly its call. One that is held
-  /// strongly and removed meanwhile stays alive until the invocation ends.
+  /// Calls the delegates that are registered when the invocation begins, except those removed before
+  /// it reaches them, also while it is suspended. A delegate that is added in the meantime is called
+  /// from the next invocation on. A weak delegate is retained for exactly its call. A strong one that
+  /// is removed in the meantime lives until the invocation ends.
   ///
-  /// If the calling task is cancelled, the delegates see that, and each is called all the same.
+  /// Cancelling the calling task does not stop the invocation; the delegates can check for it.
   ///
   /// ```swift
   /// try await hub.invoke { delegate throws(Veto) in try await delegate.willClose() }
   /// ```
   ///
-  /// In a serialized hub it first waits for its turn. A callback that waits for an unstructured task
-  /// which invokes the same serialized hub waits for ever.
+  /// In a serialized hub this first waits for the invocations before it. Deadlock: a callback must not
+  /// wait for an unstructured task that invokes the same serialized hub.
   ///
-  /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
-  /// - Throws: what `body` throws. The delegates behind are not called then.
+  /// - Parameter body: called with each delegate. It may add, remove and invoke.
+  /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`).
   @inlinable
   public func invoke<E>(
@@ -32,7 +32,7 @@ extension MulticastActor {
     }
   }
 
-  /// Awaits `body` with each delegate, in registration order, and gives `call` back.
+  /// Awaits `body` with each delegate, in registration order, and releases `call`.
   @inlinable
   func callInOrder<E>(
     _ call: TaskCall.Pointer, _ body: @Sendable (Delegate) async throws(E) -> Void
@@ -41,13 +41,13 @@ extension MulticastActor {
     let lightBarrierIsFence = calls.lightBarrierIsFence
     var sawDead = false
     defer {
-      withExtendedLifetime(snapshot) {}  // It keeps the entries that are used without a retain.
+      withExtendedLifetime(snapshot) {}  // It keeps the entries, which are used unretained.
       calls.release(call)
       if sawDead { registry.pruneAfterInvocation() }
     }
     for index in 0..<snapshot.count {
-      // SAFETY: the snapshot, which lives until the end, holds the entry; the entry holds the value,
-      // with its target if that is strong.
+      // SAFETY: the snapshot lives until the end and retains the entry; the entry holds the value,
+      // and its target if that is strong.
       let entry = snapshot.entries[index]
       guard call.pointee.begin(entry, lightBarrierIsFence: lightBarrierIsFence) else { continue }
       let head = entry.head
@@ -59,7 +59,7 @@ extension MulticastActor {
         sawDead = true
         continue
       }
-      // This may be the last release: then the delegate's `deinit` runs here, outside of any lock.
+      // If this is the last release, the delegate's `deinit` runs here, outside any lock.
       defer { target.release() }
       try await Entry.value(head, as: Delegate.self).pointee.pass(on: self, to: body)
     }
@@ -69,9 +69,9 @@ extension MulticastActor {
 extension EntryValue {
   /// Awaits `body` with the value, on `actor`.
   ///
-  /// As ``pass(to:)`` this is a borrow, where naming the value in the loop would copy it for each
-  /// call; and the parameter spares the switch to the actor that the loop is on anyway. Both cost
-  /// several times what the rest of a delivery does.
+  /// Borrows the value, as ``pass(to:)`` does, because using it in the loop would copy it for each
+  /// call. The isolated parameter avoids a switch to the actor on which the loop already runs. Either
+  /// would cost several times as much as the rest of a delivery.
   @inlinable
   borrowing func pass<E>(
     on actor: isolated MulticastActor<Value>, to body: (Value) async throws(E) -> Void
@@ -79,7 +79,7 @@ extension EntryValue {
     try await body(value)
   }
 
-  /// Awaits `body` with the value, in the task that calls.
+  /// Awaits `body` with the value in the calling task.
   @inlinable
   borrowing func pass<R>(to body: (Value) async -> R) async -> R {
     await body(value)

@@ -1,16 +1,15 @@
 extension MulticastActor {
-  /// Adds `delegate` behind the others.
+  /// Adds `delegate` after the others.
   ///
-  /// An invocation that begins after this has returned calls it; one that has begun before does
-  /// not.
+  /// Invocations that begin after this has returned call it; those that began before do not.
   ///
   /// - Parameters:
-  ///   - delegate: what to call.
-  ///   - ownership: whether to keep it alive.
-  /// - Returns: a handle to end the registration. Dropping the handle does not end it. If the
-  ///   delegate is registered already, see ``DuplicatePolicy``.
-  /// - Precondition: `delegate` is an instance of a class or an actor if `ownership` is `.weak`. A
-  ///   value type would be lost at once.
+  ///   - delegate: the delegate to call.
+  ///   - ownership: whether the hub keeps it alive.
+  /// - Returns: a handle that can end the registration. Releasing the handle does not end it. For a
+  ///   delegate that is already registered, see ``DuplicatePolicy``.
+  /// - Precondition: `delegate` is an instance of a class or an actor if `ownership` is `.weak`. The
+  ///   box of a value type would be deallocated at once.
   /// - Complexity: amortised O(1), and O(`count`) for the first change after an invocation.
   @discardableResult
   public nonisolated func add(
@@ -21,11 +20,13 @@ extension MulticastActor {
 
   /// Removes every registration of `delegate`.
   ///
-  /// It is not called any more, also not by an invocation that is under way. A call that had passed
-  /// its check may still be running, or be suspended; see ``Registration/cancelAndWait()``. May be
-  /// called from the `deinit` of `delegate`.
+  /// No invocation calls it afterwards, including those that are running. A call that passed its
+  /// check before may still run or be suspended; see ``Registration/cancelAndWait()``. May be called
+  /// from the `deinit` of `delegate`.
   ///
-  /// - Returns: whether it was registered. A value type never is found: use its ``Registration``.
+  /// - Returns: whether it was registered. A value type is never found: use its ``Registration``.
+  ///   With portable weak references this may be `true` for the address of a dead delegate; see
+  ///   <doc:Limitations>.
   /// - Complexity: as for ``add(_:ownership:)``, for each registration of `delegate`.
   @discardableResult
   public nonisolated func remove(_ delegate: Delegate) -> Bool {
@@ -46,11 +47,11 @@ extension MulticastActor {
     registry.contains(delegate: delegate)
   }
 
-  /// Removes the registrations of delegates that are gone.
+  /// Removes the registrations of dead delegates.
   ///
-  /// Nobody needs to call this: see ``MulticastDelegate/prune()``.
+  /// Calling this is optional: see ``MulticastDelegate/prune()``.
   ///
-  /// - Returns: how many were removed.
+  /// - Returns: the number of registrations that were removed.
   /// - Complexity: O(`count`).
   @discardableResult
   public nonisolated func prune() -> Int {
@@ -63,14 +64,14 @@ extension MulticastActor {
   /// - Complexity: O(`count`).
   public nonisolated var delegates: [Delegate] { registry.live(as: Delegate.self) }
 
-  /// How many registered delegates are alive. A dead one is never counted.
+  /// The number of registered delegates that are alive.
   ///
   /// - Complexity: O(`count`).
   public nonisolated var count: Int { registry.liveCount(as: Delegate.self) }
 
   /// Whether no registered delegate is alive.
   ///
-  /// - Complexity: O(1), and O(dead delegates and removed places in front). With
-  ///   ``StorageStrategy/locked``, which copies the list, O(`count`).
+  /// - Complexity: O(1), plus O(dead delegates and empty slots at the front).
+  ///   ``StorageStrategy/locked`` copies the list: O(`count`).
   public nonisolated var isEmpty: Bool { !registry.hasLive(as: Delegate.self) }
 }

@@ -2,11 +2,11 @@ internal import Dispatch
 
 /// A serial executor on any dispatch queue.
 ///
-/// `DispatchSerialQueue` is one too, but not on Linux, and does not do for a concurrent queue.
+/// `DispatchSerialQueue` is not an executor on Linux, and a concurrent queue never is one.
 final class QueueExecutor: SerialExecutor {
   private let queue: DispatchQueue
 
-  /// An executor that runs its jobs on `target`, one at a time.
+  /// Creates an executor that runs its jobs on `target`, one at a time.
   init(on target: DispatchQueue) {
     queue = DispatchQueue(label: "swift-multicast.actor", target: target)
   }

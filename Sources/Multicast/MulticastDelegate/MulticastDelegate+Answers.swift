@@ -1,7 +1,8 @@
 extension MulticastDelegate {
-  /// What `body` returns or throws for each delegate, in registration order.
+  /// Calls `body` with each delegate, as `forEach(_:)` does, and returns what it returns or throws
+  /// for each, in registration order.
   ///
-  /// One failure does not stop the rest. As for the rest, see `forEach(_:)`.
+  /// An error for one delegate does not stop the others.
   ///
   /// - Complexity: O(`count`).
   @inlinable
@@ -17,9 +18,11 @@ extension MulticastDelegate {
     return results
   }
 
-  /// The first answer that is not `nil`. Delegates behind the one that gives it are not asked.
+  /// Calls `body` with each delegate, in registration order, until it returns a value that is not
+  /// `nil`.
   ///
-  /// - Returns: the answer, or `nil` if no delegate has one.
+  /// - Returns: that value, or `nil` if there is none.
+  /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`).
   @inlinable
   public func firstResult<T, E>(_ body: (Delegate) throws(E) -> T?) throws(E) -> T? {
@@ -31,9 +34,11 @@ extension MulticastDelegate {
     return answer
   }
 
-  /// The last answer that is not `nil`. Every delegate is asked, in registration order.
+  /// Calls `body` with every delegate, in registration order, and returns its last value that is not
+  /// `nil`.
   ///
-  /// - Returns: the answer, or `nil` if no delegate has one.
+  /// - Returns: that value, or `nil` if there is none.
+  /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`).
   @inlinable
   public func lastResult<T, E>(_ body: (Delegate) throws(E) -> T?) throws(E) -> T? {

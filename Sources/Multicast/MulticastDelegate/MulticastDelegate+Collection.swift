@@ -1,26 +1,27 @@
 extension MulticastDelegate {
   /// The delegates that are registered and alive now, in registration order.
   ///
-  /// The array keeps them alive. `reduce`, `reversed`, `allSatisfy` and so on come with it.
+  /// The array keeps them alive.
   ///
   /// - Complexity: O(`count`).
   public var delegates: [Delegate] { registry.live(as: Delegate.self) }
 
-  /// How many registered delegates are alive. A dead one is never counted.
+  /// The number of registered delegates that are alive.
   ///
   /// - Complexity: O(`count`).
   public var count: Int { registry.liveCount(as: Delegate.self) }
 
   /// Whether no registered delegate is alive.
   ///
-  /// - Complexity: O(1), and O(dead delegates and removed places in front). With
-  ///   ``StorageStrategy/locked``, which copies the list, O(`count`).
+  /// - Complexity: O(1), plus O(dead delegates and empty slots at the front).
+  ///   ``StorageStrategy/locked`` copies the list: O(`count`).
   public var isEmpty: Bool { !registry.hasLive(as: Delegate.self) }
 
-  /// The delegate at `index`, counting from zero in registration order, or `nil` if there is none.
+  /// The live delegate at `index`, counted from zero in registration order, or `nil` if there is
+  /// none.
   ///
-  /// - Complexity: O(`index`), and O(dead delegates and removed places in front). With
-  ///   ``StorageStrategy/locked``, which copies the list, O(`count`).
+  /// - Complexity: O(`index`), plus O(dead delegates and empty slots before it).
+  ///   ``StorageStrategy/locked`` copies the list: O(`count`).
   public subscript(index: Int) -> Delegate? {
     guard index >= 0 else { return nil }
     var result: Delegate?
@@ -33,7 +34,8 @@ extension MulticastDelegate {
     return result
   }
 
-  /// The index of `delegate` in registration order, or `nil` if it is not registered.
+  /// The index of `delegate` among the live delegates, in registration order, or `nil` if it is not
+  /// registered or has no identity.
   ///
   /// - Complexity: O(`count`).
   public subscript(delegate: Delegate) -> Int? {
@@ -49,14 +51,14 @@ extension MulticastDelegate {
   }
 }
 
-/// Iterates over the delegates that are registered when the iteration begins, less those that are
-/// removed before their turn. The iterator keeps no weak delegate alive but the one it has just
-/// returned; a strong one that is removed meanwhile lives as long as the iterator. It keeps the hub.
+/// Iterates over the delegates that are registered when the iteration begins, except those that are
+/// removed before it reaches them. The iterator keeps the hub. It does not keep weak delegates alive;
+/// a strong one that is removed in the meantime lives as long as the iterator.
 extension MulticastDelegate: Sequence {
-  /// An iterator over the delegates of a hub. It belongs to one thread at a time.
+  /// An iterator over the delegates of a hub. One thread may use it at a time.
   public struct Iterator: IteratorProtocol {
     private var entries: ContiguousArray<Entry?>.Iterator
-    /// Kept, because a hub that goes removes its delegates: `for d in MulticastDelegate([a, b])`.
+    /// Keeps the hub, whose `deinit` removes the delegates: `for d in MulticastDelegate([a, b])`.
     private let hub: MulticastDelegate
 
     fileprivate init(_ hub: MulticastDelegate) {
@@ -66,7 +68,7 @@ extension MulticastDelegate: Sequence {
 
     /// The next delegate that is registered and alive, or `nil` if there is none.
     ///
-    /// - Complexity: O(1), and O(dead delegates and removed places in front of it).
+    /// - Complexity: O(1), plus O(dead delegates and empty slots before it).
     public mutating func next() -> Delegate? {
       while let element = entries.next() {
         if let entry = element, let delegate = entry.liveValue(as: Delegate.self) {
@@ -79,11 +81,12 @@ extension MulticastDelegate: Sequence {
 
   /// An iterator over the delegates that are registered now.
   ///
-  /// - Complexity: O(`count`), and O(1) with the strategies of which an invocation retains the list.
+  /// - Complexity: O(1) with ``StorageStrategy/copyOnWrite``, ``StorageStrategy/readerWriterLock`` and
+  ///   ``StorageStrategy/barrierQueue``, which retain the list; otherwise O(`count`).
   public func makeIterator() -> Iterator {
     Iterator(self)
   }
 
-  /// Nothing is known about the number of delegates without counting them.
+  /// Zero: the number of live delegates is not known without counting them.
   public var underestimatedCount: Int { 0 }
 }

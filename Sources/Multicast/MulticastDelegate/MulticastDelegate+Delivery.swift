@@ -1,15 +1,15 @@
 extension MulticastDelegate {
-  // `Sequence` has a `forEach` of its own, which the compiler prefers to one that is generic over
-  // the error; hence one overload that rethrows, and one with a label for typed throws.
+  // The compiler prefers the `forEach` of `Sequence` to one that is generic over the error. Hence two
+  // overloads: one that rethrows, and one with a label for typed throws.
 
   /// Calls `body` with each delegate, in registration order, on the calling thread, until it throws.
   ///
-  /// The delegates are those that are registered at the beginning, less those that are removed
-  /// before their turn. One that is added meanwhile waits for the next invocation. A weak delegate
-  /// is retained for exactly its call.
+  /// Calls the delegates that are registered when the invocation begins, except those removed before
+  /// it reaches them. A delegate that is added in the meantime is called from the next invocation
+  /// on. A weak delegate is retained for exactly its call.
   ///
-  /// - Parameter body: what to do with a delegate. It may add, remove and invoke.
-  /// - Throws: what `body` throws. The delegates behind are not called then.
+  /// - Parameter body: called with each delegate. It may add, remove and invoke.
+  /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`), without an allocation; ``StorageStrategy/locked`` copies the list.
   @inlinable
   public func forEach(_ body: (Delegate) throws -> Void) rethrows {
@@ -27,9 +27,9 @@ extension MulticastDelegate {
   ///
   /// - Parameters:
   ///   - throwing: the type of the error.
-  ///   - body: what to do with a delegate. It may add, remove and invoke.
-  /// - Throws: what `body` throws. The delegates behind are not called then.
-  /// - Complexity: as for the one without a label.
+  ///   - body: called with each delegate. It may add, remove and invoke.
+  /// - Throws: what `body` throws. The delegates after that one are not called.
+  /// - Complexity: as for `forEach(_:)`.
   @inlinable
   public func forEach<E>(
     throwing _: E.Type, _ body: (Delegate) throws(E) -> Void
@@ -42,16 +42,16 @@ extension MulticastDelegate {
 
   /// Calls `body` with each delegate that is also an `Other`, on the calling thread.
   ///
-  /// The way to reach an optional protocol:
+  /// This is how to call a protocol that only some delegates conform to:
   /// ```swift
   /// hub.forEach(as: (any ProgressReporting).self) { $0.report(0.5) }
   /// ```
   ///
   /// - Parameters:
-  ///   - as: the type that a delegate must have beside its own.
-  ///   - body: what to do with such a delegate. It may add, remove and invoke.
-  /// - Throws: what `body` throws. The delegates behind are not called then.
-  /// - Complexity: O(`count`), with a dynamic cast for each.
+  ///   - as: the type to cast each delegate to. Delegates for which the cast fails are skipped.
+  ///   - body: called with each of the others. It may add, remove and invoke.
+  /// - Throws: what `body` throws. The delegates after that one are not called.
+  /// - Complexity: O(`count`), with a dynamic cast for each delegate.
   @inlinable
   public func forEach<Other, E>(
     as _: Other.Type, _ body: (Other) throws(E) -> Void
@@ -64,16 +64,16 @@ extension MulticastDelegate {
 
   /// Calls `body` with each delegate in the delegate's own context, in registration order.
   ///
-  /// A call on a queue has no order with other blocks of that queue: a block that you put there
-  /// after this has returned may run before the call. ``flush()`` and ``flush(timeout:)`` wait for
+  /// A delegate that was added without a queue is called on the calling thread, as by `forEach(_:)`.
+  /// For a delegate that was added with a queue, the call is enqueued. The calls of one delegate run
+  /// one at a time, in the order of each sender, even on a concurrent queue. A call whose delegate
+  /// is removed or deallocated before the call runs is discarded.
+  ///
+  /// Calls are not ordered with other blocks of the queue: a block that you enqueue after this
+  /// function has returned may run before the calls. ``flush()`` and ``flush(timeout:)`` wait for
   /// the calls.
   ///
-  /// A delegate that was added without a queue is called on the calling thread, as by
-  /// `forEach(_:)`. For one that was added with a queue the call is enqueued: the calls for one
-  /// delegate run one after the other, those of one sender in its order, even on a concurrent
-  /// queue. If the delegate was removed or has died when its turn comes, it is not called.
-  ///
-  /// - Returns: how many delegates were called or have the call enqueued.
+  /// - Returns: the number of delegates that were called or for which the call was enqueued.
   /// - Complexity: O(`count`).
   @inlinable @discardableResult
   public func invoke(_ body: @escaping @Sendable (Delegate) -> Void) -> Int {
@@ -84,10 +84,12 @@ extension MulticastDelegate {
       }, later: body)
   }
 
-  /// Calls `body` with each delegate that is also an `Other`, as ``invoke(_:)``.
+  /// Calls `body` with each delegate that is also an `Other`, in the delegate's own context, as
+  /// ``invoke(_:)`` does.
   ///
-  /// - Returns: how many were called, or have a queue and will be asked there whether they are an
-  ///   `Other`.
+  /// - Returns: the number of delegates that were called or for which the call was enqueued. The cast
+  ///   of a delegate with a queue happens on the queue, so such a delegate counts in any case.
+  /// - Complexity: O(`count`), with a dynamic cast for each delegate.
   @inlinable @discardableResult
   public func invoke<Other>(
     as _: Other.Type, _ body: @escaping @Sendable (Other) -> Void

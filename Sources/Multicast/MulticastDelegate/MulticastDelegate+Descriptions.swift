@@ -6,7 +6,7 @@ extension MulticastDelegate: CustomStringConvertible {
 }
 
 extension MulticastDelegate: CustomDebugStringConvertible {
-  /// As `description`, with the types of the delegates in registration order.
+  /// `description` and the types of the delegates, in registration order.
   public var debugDescription: String {
     registry.debugDescription(of: "MulticastDelegate", for: Delegate.self)
   }

@@ -1,5 +1,5 @@
 extension MulticastDelegate {
-  /// Adds `delegate`, weakly.
+  /// Adds `delegate` weakly.
   public static func += (hub: MulticastDelegate, delegate: Delegate) {
     hub.add(delegate)
   }
@@ -9,9 +9,9 @@ extension MulticastDelegate {
     hub.remove(delegate)
   }
 
-  /// Calls `body` with each delegate, as ``invoke(_:)``.
+  /// Calls `body` with each delegate, as ``invoke(_:)`` does.
   ///
-  /// - Returns: how many delegates were called or have the call enqueued.
+  /// - Returns: the number of delegates that were called or for which the call was enqueued.
   @inlinable @discardableResult
   public static func ~> (
     hub: MulticastDelegate, body: @escaping @Sendable (Delegate) -> Void

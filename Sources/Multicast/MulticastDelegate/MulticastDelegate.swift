@@ -1,4 +1,4 @@
-/// A delegate that is many delegates: holds them, in order, and calls a method on all of them.
+/// A list of delegates, held weakly or strongly, whose methods are called in registration order.
 ///
 /// ```swift
 /// protocol DownloadDelegate: AnyObject, Sendable {
@@ -6,23 +6,24 @@
 /// }
 ///
 /// let delegates = MulticastDelegate<any DownloadDelegate>()
-/// delegates.add(logger)                          // weakly: gone when the logger is gone
+/// delegates.add(logger)                          // weak: ends when the logger is deallocated
 /// delegates.add(index, ownership: .strong)
 /// delegates.invoke { $0.didFinish("a.txt") }     // from any thread
 /// ```
 ///
-/// `Delegate` may be an existential (`any P`, whether or not `P` is bound to classes), a class, or
-/// an actor. Delegates are recognised by identity, never by `==`. Value types can be added with
-/// `ownership: .strong`; they have no identity, so only their ``Registration`` removes them.
+/// `Delegate` may be an existential (`any P`, whether or not `P` is class-bound), a class, or an
+/// actor. Delegates are compared by identity, never by `==`. Value types can be added with
+/// `ownership: .strong`. They have no identity, so only their ``Registration`` and ``removeAll()``
+/// remove them.
 ///
-/// `forEach(_:)` calls on the calling thread and stops at an error; ``results(_:)`` collects the
-/// errors with the answers; ``invoke(_:)`` calls each delegate in its own context, which for one
-/// with a queue is later.
+/// `forEach(_:)` calls on the calling thread and stops at the first error. ``results(_:)`` collects
+/// results and errors. ``invoke(_:)`` calls each delegate in its own context: on the calling thread,
+/// or later on the delegate's queue.
 ///
 /// ## Thread safety
-/// Every operation may be called from any thread, also from inside a callback and from a `deinit`,
-/// on this hub or on another. No lock is held while user code runs. The class is `Sendable` where
-/// `Delegate` is.
+/// Every operation may be called from any thread, also inside a callback and in a `deinit`, on this
+/// hub or on another. No lock is held while user code runs. The class is `Sendable` where `Delegate`
+/// is.
 public final class MulticastDelegate<Delegate> {
   @usableFromInline let registry: Registry
 
@@ -30,46 +31,46 @@ public final class MulticastDelegate<Delegate> {
   ///
   /// - Parameters:
   ///   - storage: how delegates are stored; the promises are the same for all strategies.
-  ///   - duplicates: what ``add(_:ownership:)`` does with a delegate that is already registered.
+  ///   - duplicates: what `add` does with a delegate that is already registered.
   public init(storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignored) {
     registry = Registry(strategy: storage, duplicates: duplicates)
   }
 
-  /// Creates a hub and adds `delegates`, weakly and in order.
+  /// Creates a hub and adds `delegates` weakly, in order.
   ///
-  /// - Precondition: each of them is an instance of a class.
+  /// - Precondition: each delegate is an instance of a class.
   public convenience init(_ delegates: some Sequence<Delegate>) {
     self.init()
     for delegate in delegates { add(delegate) }
   }
 
   deinit {
-    // Registrations may outlive the hub: they become inactive now. Nobody is inside an invocation,
-    // because whoever is holds the hub.
+    // Handles may outlive the hub: their registrations become inactive here. No invocation is
+    // running, because each one holds the hub.
     registry.removeAll()
   }
 }
 
-// Sendable: the registry is, and what it holds is only handed to callbacks as `Delegate`.
+// Sendable: the registry is, and the values that it holds are passed to callbacks as `Delegate` only.
 extension MulticastDelegate: Sendable where Delegate: Sendable {}
 
 // MARK: - Registration
 
 extension MulticastDelegate {
-  /// Adds `delegate` behind the others.
+  /// Adds `delegate` after the others.
   ///
-  /// An invocation that begins after this has returned calls it; one that has begun before does
-  /// not.
+  /// Invocations that begin after this has returned call it; those that began before do not.
   ///
   /// - Parameters:
-  ///   - delegate: what to call.
-  ///   - ownership: whether to keep it alive.
-  /// - Returns: a handle to end the registration. Dropping the handle does not end it. If the
-  ///   delegate is registered already, see ``DuplicatePolicy``.
-  /// - Precondition: `delegate` is an instance of a class if `ownership` is `.weak`. A value type
-  ///   would be lost at once.
-  /// - Complexity: amortised O(1). With a strategy of which an invocation retains the list,
-  ///   O(`count`) while one holds it.
+  ///   - delegate: the delegate to call.
+  ///   - ownership: whether the hub keeps it alive.
+  /// - Returns: a handle that can end the registration. Releasing the handle does not end it. For a
+  ///   delegate that is already registered, see ``DuplicatePolicy``.
+  /// - Precondition: `delegate` is an instance of a class if `ownership` is `.weak`. The box of a value
+  ///   type would be deallocated at once.
+  /// - Complexity: amortised O(1). With ``StorageStrategy/copyOnWrite``,
+  ///   ``StorageStrategy/readerWriterLock`` and ``StorageStrategy/barrierQueue``: O(`count`) while an
+  ///   invocation or an iterator retains the list.
   @discardableResult
   public func add(_ delegate: Delegate, ownership: Ownership = .weak) -> Registration<Delegate> {
     Registration(registry.add(delegate, ownership: ownership))
@@ -77,14 +78,14 @@ extension MulticastDelegate {
 
   /// Removes every registration of `delegate`.
   ///
-  /// It is not called any more, also not by an invocation that is under way. A call that had passed
-  /// its check on another thread may still be running; see ``Registration/cancelAndWait()``. May be
+  /// No invocation calls it afterwards, including those that are running. A call that passed its
+  /// check on another thread before may still run; see ``Registration/cancelAndWait()``. May be
   /// called from the `deinit` of `delegate`.
   ///
-  /// - Returns: whether it was registered. A value type never is found: use its ``Registration``.
-  ///   With portable weak references it may be `true` for the address of a dead one; see
+  /// - Returns: whether it was registered. A value type is never found: use its ``Registration``.
+  ///   With portable weak references this may be `true` for the address of a dead delegate; see
   ///   <doc:Limitations>.
-  /// - Complexity: amortised O(1) for each registration of `delegate`.
+  /// - Complexity: as for ``add(_:ownership:)``, for each registration of `delegate`.
   @discardableResult
   public func remove(_ delegate: Delegate) -> Bool {
     registry.remove(delegate: delegate)
@@ -104,13 +105,13 @@ extension MulticastDelegate {
     registry.contains(delegate: delegate)
   }
 
-  /// Removes the registrations of delegates that are gone.
+  /// Removes the registrations of dead delegates.
   ///
-  /// Nobody needs to call this: an invocation that comes across a dead delegate prunes, and so does
-  /// `add` before it takes more memory. Until then a dead delegate costs its memory, without its
-  /// properties.
+  /// Calling this is optional: an invocation that meets a dead delegate prunes, and so does `add`
+  /// before it allocates more slots. Until then a dead delegate keeps its memory, without its
+  /// properties (on Linux; see <doc:Limitations>).
   ///
-  /// - Returns: how many were removed.
+  /// - Returns: the number of registrations that were removed.
   /// - Complexity: O(`count`).
   @discardableResult
   public func prune() -> Int {
