@@ -1,4 +1,4 @@
-// For the examples that do not declare it themselves.
+// For examples that do not declare it.
 
 protocol DownloadDelegate: AnyObject, Sendable {
   func didFinish(_ file: String)

@@ -1,4 +1,4 @@
-// The types and values that the examples of the documentation take for granted.
+// Types and values that the examples of the documentation use without declaring them.
 
 import Dispatch
 import Multicast

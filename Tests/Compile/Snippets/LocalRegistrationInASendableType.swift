@@ -1,4 +1,4 @@
-// A registration of a delegate that is not `Sendable` is no part of a `Sendable` type.
+// A `Sendable` type cannot contain a registration of a delegate that is not `Sendable`.
 
 import Multicast
 

@@ -1,4 +1,4 @@
-// A registration of a delegate that is not `Sendable` cannot be used by another thread: ending it would
+// Another thread cannot use a registration of a delegate that is not `Sendable`: ending it there could
 // destroy the delegate there.
 
 import Multicast
@@ -23,7 +23,7 @@ func cancelElsewhere() {
   listener.hear("a")  // expected-note{{access can happen concurrently}}
 }
 
-func askElsewhere() async {
+func readElsewhere() async {
   let hub = MulticastDelegate<Listener>()
   let listener = Listener()
   let registration = hub.add(listener)
@@ -43,7 +43,7 @@ func stayOnOneThread() -> Int {
   return listener.heard
 }
 
-func goTogether() {
+func sendBoth() {
   let hub = MulticastDelegate<any Listening>()
   let registration = hub.add(Listener(), ownership: .strong)
   Task.detached {

@@ -1,4 +1,4 @@
-// A registration of a `Sendable` delegate is used by any thread.
+// Any thread can use a registration of a `Sendable` delegate.
 
 import Multicast
 

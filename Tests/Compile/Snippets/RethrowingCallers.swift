@@ -1,4 +1,4 @@
-// A function that rethrows can pass its closure on to every inline call.
+// A function that rethrows can pass its closure to every function that calls on the calling thread.
 
 import Multicast
 
