@@ -1,62 +1,63 @@
-/// Puts a new event in the place of the one with the same key that waits.
+/// Replaces the waiting event that has the same key as a new one.
 ///
-/// Comparing keys runs user code, so it cannot happen under a lock. One sender at a time plays the
-/// role of the coalescer, and the table of keys is its own; a sender that comes meanwhile leaves
-/// its event in the inbox, and goes.
+/// Comparing keys runs user code, so it must not happen under a lock. One sender at a time has the
+/// role of the coalescer and with it sole access to the index of keys; a concurrent sender leaves
+/// its event to that sender and returns.
 ///
 /// ## Thread safety
-/// ``enqueue(_:for:)`` may be called from any thread.
+/// ``enqueue(_:for:waiters:)`` may be called from any thread.
 @usableFromInline
 final class Coalescer<Event: Sendable>: @unchecked Sendable {
-  // Sendable: `inbox` and `role` are touched inside `lock` alone, `positions` by the thread that has the
-  // role.
-  private let positions: CoalescingIndex<Event>
+  // Sendable: `pending` and `role` are accessed inside `lock` alone, `index` by the thread that has
+  // the role.
+  private let index: CoalescingIndex<Event>
   private let mailbox: Mailbox
+  /// Guards `pending` and `role`. No user code runs inside.
   private let lock = Lock()
-  private var inbox = RingBuffer<Envelope>()
+  private var pending = RingBuffer<Envelope>()
   private var role = ExclusiveRole()
 
-  init(_ mailbox: Mailbox, _ positions: CoalescingIndex<Event>) {
+  init(_ mailbox: Mailbox, _ index: CoalescingIndex<Event>) {
     self.mailbox = mailbox
-    self.positions = positions
+    self.index = index
   }
 
-  /// - Parameter sender: who can wait, and is told if the hub has finished.
-  /// - Returns: as `EventPipeline.take`. What is left to another sender counts as taken.
+  /// - Parameter waiters: records, for a sender that can wait, if the hub has finished.
+  /// - Returns: as `EventPipeline.deliver`. An event that is left to another sender counts.
   @usableFromInline
-  func enqueue(_ event: Envelope, for entry: Entry, sender: SendWaiterList?) -> Bool {
+  func enqueue(_ event: Envelope, for entry: Entry, waiters: SendWaiterList?) -> Bool {
     let isOurs = lock.withLock {
-      inbox.append(event)
+      pending.append(event)
       return role.take()
     }
     guard isOurs else { return true }
-    // The first one is `event`: the inbox was empty, because the role was free.
+    // The first one is `event`: nothing is pending while the role is free.
     var effects: MailboxState.Effects?
-    while let next = takeNext() {
-      let placed = place(next, for: entry)
-      if effects == nil { effects = placed }
+    while let next = nextPending() {
+      let nextEffects = coalesce(next, for: entry)
+      if effects == nil { effects = nextEffects }
     }
     guard let effects else { return true }
-    return sender?.note(effects) ?? effects.isAccepted
+    return waiters?.record(effects) ?? effects.isAccepted
   }
 
-  private func takeNext() -> Envelope? {
+  private func nextPending() -> Envelope? {
     lock.withLock {
-      role.keep(if: !inbox.isEmpty) ? inbox.popFirst() : nil
+      role.keep(if: !pending.isEmpty) ? pending.popFirst() : nil
     }
   }
 
-  private func place(_ event: Envelope, for entry: Entry) -> MailboxState.Effects {
-    let old = positions.find(event.event(Event.self))
+  private func coalesce(_ event: Envelope, for entry: Entry) -> MailboxState.Effects {
+    let old = index.find(event.event(Event.self))
     let (position, effects, front) = mailbox.lock.withLock {
       let (position, effects) = mailbox.state.replace(old, with: event)
       return (position, effects, mailbox.state.front)
     }
     mailbox.perform(effects, for: entry)
     guard position != old else { return effects }
-    let keys = positions.note(position)
-    // Keys of events that have left are forgotten now and then.
-    if keys > 2 * max(position - front + 1, 16) { positions.forget(front) }
+    let keys = index.note(position)
+    // Amortises the removal of keys whose events have left the mailbox.
+    if keys > 2 * max(position - front + 1, 16) { index.forget(front) }
     return effects
   }
 }

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// One iteration over the events of a hub; its end is the end of the subscription.
+/// One iteration over the events of a hub. Its end is the end of the subscription.
 ///
 /// ## Thread safety
-/// It belongs to the isolation that iterates: a task, or an actor, of which several tasks may await
-/// the next event.
+/// For the isolation that iterates only: a task, or an actor, of which several tasks may await the
+/// next event.
 @usableFromInline
 final class EventConsumer: Sendable {
-  /// `nil` if the hub was gone already.
+  /// `nil` if the hub no longer existed.
   private let registration: EntryHandle?
   let mailbox: StreamMailbox
 
@@ -20,13 +20,13 @@ final class EventConsumer: Sendable {
     stop()
   }
 
-  /// Ends the subscription. What was taken and not returned is discarded.
+  /// Ends the subscription, and discards what was taken and not returned.
   private func stop() {
     registration?.cancel()
-    mailbox.abandon()
+    mailbox.discardTaken()
   }
 
-  /// The next event of those that were taken already, unless the task is cancelled.
+  /// The next event of those taken already, unless the task is cancelled.
   @usableFromInline
   func nextTaken() -> Envelope? {
     Task.isCancelled ? nil : mailbox.nextTaken()?.element
@@ -41,9 +41,15 @@ final class EventConsumer: Sendable {
     return nil
   }
 
-  /// The next event, or how many were lost in front of it. The drops behind the last event come at
-  /// the end.
-  func nextNoted() async -> Noted? {
+  enum Element {
+    case event(Envelope)
+    /// The number of events dropped at this point.
+    case dropped(Int)
+  }
+
+  /// The next event, or the number of events dropped before it. At the end: the number dropped
+  /// after the last event.
+  func nextElement() async -> Element? {
     while await prepareNext() {
       let dropped = mailbox.takeDropped()
       if dropped > 0 {
@@ -56,36 +62,30 @@ final class EventConsumer: Sendable {
     return dropped > 0 ? .dropped(dropped) : nil
   }
 
-  /// An event, or how many were lost.
-  enum Noted {
-    case event(Envelope)
-    case dropped(Int)
-  }
-
-  /// Returns when an event was taken that can be returned, or nothing more is coming: all was
-  /// returned, or a task that awaits the next event is cancelled, which ends the subscription.
+  /// Waits until an event was taken, or no more will come: all were returned, or a task that awaits
+  /// the next event is cancelled, which ends the subscription.
   ///
-  /// - Returns: whether an event was taken.
+  /// - Returns: whether an event was taken. Another task of the same actor may return it first.
   private func prepareNext() async -> Bool {
     if !mailbox.hasBudget {
-      // A consumer that always finds something, or the end, must not keep its thread or actor.
+      // A consumer that always finds an event, or the end, must not monopolise its thread or actor.
       await Task.yield()
       mailbox.renewBudget()
-    } else if mailbox.begin() {
-      // Neither must a task that takes a new iterator for each result.
+    } else if mailbox.isFirstRequest() {
+      // Nor must a task that makes a new iterator for each result.
       await SendWaiterList.yieldAfterMany()
     }
     while !Task.isCancelled {
       if mailbox.hasTaken || mailbox.takeMore() { return true }
       if mailbox.isExhausted { break }
-      let mayGoOn = await withTaskCancellationHandler {
+      let mayContinue = await withTaskCancellationHandler {
         await mailbox.sleep()
       } onCancel: {
-        // The runtime holds a lock of its own here: no user code may run. What is left to do, the
-        // task does when it is awake.
+        // The runtime holds a lock of its own here, so no user code may run. The resumed task does
+        // the rest.
         mailbox.interrupt()
       }
-      guard mayGoOn else { break }
+      guard mayContinue else { break }
     }
     stop()
     mailbox.spendBudget()
@@ -93,15 +93,15 @@ final class EventConsumer: Sendable {
   }
 }
 
-/// Where the iterators of a sequence come from: the first gets the subscription that began with the
-/// sequence.
+/// Provides the iterators of a sequence with consumers: the first gets the subscription that began
+/// with the sequence, each later one a new subscription.
 ///
 /// ## Thread safety
 /// ``take()`` may be called from any thread.
 final class EventSource: Sendable {
-  /// `nil` if the hub is gone: a sequence does not keep it.
+  /// Returns `nil` if the hub no longer exists: a sequence does not retain it.
   private let subscribe: @Sendable () -> EventConsumer?
-  /// Retained, until somebody takes it.
+  /// Retained until the first ``take()``.
   private let first: Atomic<Unmanaged<EventConsumer>?>
 
   init(_ subscribe: @escaping @Sendable () -> EventConsumer?) {
@@ -118,8 +118,8 @@ final class EventSource: Sendable {
   }
 
   private func takeFirst() -> EventConsumer? {
-    // Acquiring: whoever takes it sees it as the sequence was made. One exchange finds it, so the
-    // reference that `init` retained is consumed once.
+    // Acquiring: the caller sees the consumer as `init` made it. Only one exchange returns it, so
+    // the retain of `init` is consumed once.
     first.exchange(nil, ordering: .acquiring)?.takeRetainedValue()
   }
 }

@@ -1,31 +1,29 @@
 public import Synchronization
 
 extension EventHub {
-  /// Hands `event` to every subscriber.
+  /// Delivers `event` to every subscriber that is registered when the call begins.
   ///
-  /// A handler without a queue is called here and now. For the others the event goes into their
-  /// buffers. The subscribers are those that are there when this begins.
-  ///
-  /// The event is in every buffer before the first handler is called. So an event that a handler
-  /// sends comes behind the one that it was called with, in every buffer. Handlers without a queue
-  /// are called at once, also by such an inner send: those behind see the inner event first. With
-  /// a total order, or a replay, they see it afterwards.
+  /// The sender calls handlers without a queue; for other subscribers it appends the event to their
+  /// buffers. It fills every buffer before it calls the first handler, so in each buffer an event
+  /// that a handler sends follows the event that the handler was called with. Handlers without a
+  /// queue are called at once, also by such an inner send: the later handlers see the inner event
+  /// first. With a total order, or a replay, they see it afterwards.
   ///
   /// - Returns: the number of subscribers that were called or have the event in their buffer. After
-  ///   ``finish()``: 0, and the event is counted as refused. If the hub has one order (see
-  ///   ``Ordering``) and another sender is delivering: the number of subscriptions; they get the
-  ///   event after this has returned.
-  /// - Complexity: O(subscribers). If anybody has a buffer, one allocation for all of them.
+  ///   ``finish()``: 0, and the event counts as refused. In a hub with one order (see
+  ///   ``Ordering``), if another sender is delivering: the number of subscriptions, including those
+  ///   that will not receive the event; they receive it after the call has returned.
+  /// - Complexity: O(subscribers). If any subscriber has a buffer, one allocation for all of them.
   @inlinable @discardableResult
   public func send(_ event: Event) -> Int {
-    // Acquiring: whoever saw `finish` return sees it here.
+    // Acquiring: a thread that knows that `finish` has returned reads `true` here.
     guard !finishing.isRaised.load(ordering: .acquiring) else { return refuse() }
     if let sequencer { return sequencer.send(event, through: self) }
     let delivered = deliver(event, 0)
-    return delivered > 0 ? delivered : noteUndelivered()
+    return delivered > 0 ? delivered : refuseIfFinished()
   }
 
-  /// Hands each of `events` to every subscriber, one after the other, as ``send(_:)`` does.
+  /// Sends each of `events`, in order, as ``send(_:)`` does.
   ///
   /// - Complexity: O(events × subscribers).
   @inlinable
@@ -33,21 +31,21 @@ extension EventHub {
     for event in events { send(event) }
   }
 
-  /// Hands `event` to every subscriber, and suspends while the buffer of one whose policy is
-  /// `.suspend` is full.
+  /// Delivers `event` to every subscriber, and suspends while a buffer with the policy `.suspend`
+  /// is full.
   ///
-  /// Every other subscriber gets the event at once. If the task is cancelled, the event is dropped
-  /// for those that still have no room, and counted. After ``finish()`` it is refused and counted;
-  /// a `finish` that comes while this waits delivers the event, beyond the limit of the buffer. A
-  /// sender that always finds room lets other tasks run after at most 64 events.
+  /// All other subscribers receive the event at once. If the task is cancelled, the event is
+  /// dropped for the buffers that are still full, and counted. After ``finish()`` it is refused and
+  /// counted; a `finish` during the wait delivers it, beyond the limit of the buffer. A task whose
+  /// sends never suspend yields after at most 64 of them.
   ///
-  /// If the hub has one order (see ``Ordering``), events that are sent in the meantime may overtake
-  /// this one in the buffers that were full; and if another sender is delivering, this waits until
-  /// that one has delivered this event too, which cancellation does not end.
+  /// In a hub with one order (see ``Ordering``), events that are sent during the wait may overtake
+  /// this one in the buffers that were full. If another sender is delivering, this call waits until
+  /// that sender has delivered this event too; cancellation does not end that wait.
   ///
-  /// - Returns: whether no subscriber missed the event because the hub was finished, or because the
-  ///   task was cancelled before there was room. What a buffer drops by its own policy, and what a
-  ///   subscription that has been cancelled discards, does not count.
+  /// - Returns: `false` if a subscriber did not receive the event because the hub was finished, or
+  ///   because the task was cancelled while a buffer was full. Events that a buffer drops by its
+  ///   policy, or that a cancelled subscription discards, do not count.
   /// - Complexity: O(subscribers), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event) async -> Bool {
@@ -57,16 +55,16 @@ extension EventHub {
       refuse()
       return false
     }
-    let waiter = SendWaiterList()
+    let waiters = SendWaiterList()
     if let sequencer {
-      sequencer.send(event, sender: waiter, through: self)
+      sequencer.send(event, waiters: waiters, through: self)
     } else {
-      let delivered = deliver(event, 0, sender: waiter)
-      waiter.delivered(isTaken: delivered > 0)
+      let delivered = deliver(event, 0, waiters: waiters)
+      waiters.completeDelivery(isTaken: delivered > 0)
     }
-    let outcome = await waiter.wait()
-    // If the task is cancelled, buffers drop the event inside `Task.cancel()`, where no user code may
-    // run: this is the last reference.
+    let outcome = await waiters.wait()
+    // If the task is cancelled, buffers drop the event inside `Task.cancel()`, where no user code
+    // may run: this is the last reference.
     withExtendedLifetime(event) {}
     if !outcome.isTaken && finishing.isRaised.load(ordering: .acquiring) {
       // The hub has finished since the check above.
@@ -76,42 +74,39 @@ extension EventHub {
     return outcome.isComplete
   }
 
-  /// No subscriber got an event. If the hub has finished since the sender checked, that is why: the
-  /// event counts as refused.
-  @usableFromInline @inline(never) @discardableResult
-  func noteUndelivered() -> Int {
+  /// Counts an event that no subscriber received as refused if the hub has finished since the
+  /// sender checked.
+  @usableFromInline @inline(never)
+  func refuseIfFinished() -> Int {
     // Sequentially consistent: `finish` raises the flag before it ends the first subscriber.
     finishing.isRaised.load(ordering: .sequentiallyConsistent) ? refuse() : 0
   }
 
   @usableFromInline @inline(never) @discardableResult
   func refuse() -> Int {
-    // Relaxed: a number to be looked at.
     refused.wrappingAdd(1, ordering: .relaxed)
     return 0
   }
 
-  /// Delivers the event with this number: to every buffer, and then to the handlers that the sender
-  /// calls.
+  /// Appends the event with this number to every buffer, and then calls the handlers without one.
   ///
-  /// In this order, because a handler may send: what it sends comes behind this event in every
-  /// buffer.
+  /// In this order because a handler may send: in every buffer its event then follows this one.
   ///
-  /// - Parameter sender: waits for room, if it can.
+  /// - Parameter waiters: where a sender that can wait finds the full buffers.
   /// - Returns: the number of subscribers that were called or have the event in their buffer.
   @inlinable @inline(__always)
-  func deliver(_ event: Event, _ number: UInt64, sender: SendWaiterList? = nil) -> Int {
+  func deliver(_ event: Event, _ number: UInt64, waiters: SendWaiterList? = nil) -> Int {
     var delivered = 0
-    var reference: Envelope?
+    var envelope: Envelope?
     // Subscribers of one kind need one pass.
     registry.forEachEntry(passes: kinds.hasBuffersAndHandlers ? 2 : 1) { invocation, entry, pass in
-      // Of two passes, the second is for the handlers.
+      // The second of two passes is for the handlers.
       if pass.count == 2, (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
       return invocation.pass(entry) { (subscriber: Subscriber<Event>) in
         if let pipeline = subscriber.pipeline {
-          let accepted = pipeline.take(
-            event, number, &reference, handler: subscriber.handler, for: entry, sender: sender)
-          if accepted { delivered += 1 }
+          let isDelivered = pipeline.deliver(
+            event, number, &envelope, handler: subscriber.handler, for: entry, waiters: waiters)
+          if isDelivered { delivered += 1 }
         } else {
           subscriber.handler(event)
           delivered += 1
@@ -124,30 +119,30 @@ extension EventHub {
 }
 
 extension EventPipeline {
-  /// Takes an event that is on its way to the subscriber.
+  /// Delivers an event to the subscriber, unless its filter or its starting point excludes it.
   ///
   /// - Parameters:
-  ///   - reference: the event in its box, once somebody needed that.
-  ///   - sender: who can wait for room.
-  /// - Returns: whether the handler was called, or the event waits in the mailbox. For a sender that
-  ///   can wait: also if the policy of the mailbox dropped it, or its subscription was cancelled.
+  ///   - envelope: the event in its envelope, which the first mailbox that needs it creates.
+  ///   - waiters: where a sender that can wait finds the full buffers.
+  /// - Returns: whether the handler was called, or the event waits in the mailbox. For a sender
+  ///   that can wait: `false` only if the subscriber excludes it, or the hub has finished.
   @inlinable
-  func take(
-    _ event: Event, _ number: UInt64, _ reference: inout Envelope?,
-    handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>, sender: SendWaiterList?
+  func deliver(
+    _ event: Event, _ number: UInt64, _ envelope: inout Envelope?,
+    handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>, waiters: SendWaiterList?
   ) -> Bool {
-    guard admits(event, number) else { return false }
+    guard includes(event, number) else { return false }
     guard let mailbox else {
       handler(event)
       return true
     }
-    let boxed = reference ?? Envelope(event: event)
-    reference = boxed
-    // SAFETY: whoever delivers holds the entry.
+    let element = envelope ?? Envelope(event: event)
+    envelope = element
+    // SAFETY: the invocation of the caller holds the entry.
     if let coalescer {
-      return coalescer.enqueue(boxed, for: entry.takeUnretainedValue(), sender: sender)
+      return coalescer.enqueue(element, for: entry.takeUnretainedValue(), waiters: waiters)
     }
-    guard let sender else { return mailbox.enqueue(boxed, for: entry) }
-    return sender.append(boxed, to: mailbox, for: entry.takeUnretainedValue())
+    guard let waiters else { return mailbox.enqueue(element, for: entry) }
+    return waiters.append(element, to: mailbox, for: entry.takeUnretainedValue())
   }
 }

@@ -4,19 +4,19 @@ internal import Synchronization
 extension EventHub {
   /// Calls `handler` with the replay, if the hub has one, and with each event from then on.
   ///
-  /// Without a queue, the sender calls the handler. With a queue it is called there, one event
-  /// after the other and in the order of each sender, even if the queue is concurrent. If the hub
-  /// replays, a handler without a queue is called for the replay before this returns, and then by
-  /// one sender at a time, which also delivers the events that others send in the meantime.
+  /// Without a queue, senders call the handler. On a queue it is called for one event at a time, in
+  /// the order of each sender, even if the queue is concurrent. In a hub with a replay, a handler
+  /// without a queue is called with the replay before this returns, and then by one sender at a
+  /// time, which also delivers what others send in the meantime.
   ///
   /// - Parameters:
-  ///   - queue: where to call the handler; `nil`: where the event is sent.
+  ///   - queue: where to call the handler; `nil`: on the thread that sends.
   ///   - buffering: how many events may wait for the handler, if it has a queue.
-  ///   - filter: which events the subscriber gets; called by senders. Others take no room in the
-  ///     buffer.
-  ///   - handler: what to do with an event. It may send, subscribe and cancel.
-  /// - Returns: a handle of the subscription, which ends when the handle goes away. After
-  ///   ``finish()``: the handler gets the replay, and the subscription ends.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - handler: called with each event. It may send, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handler receives the replay, and the subscription ends.
   /// - Complexity: amortised O(1), and O(replay).
   public func subscribe(
     on queue: DispatchQueue? = nil, buffering: BufferingPolicy<Event> = .unbounded,
@@ -28,16 +28,16 @@ extension EventHub {
 
   /// Calls `handler` with `owner` and each event, as long as `owner` lives.
   ///
-  /// The hub does not keep `owner` alive but for the duration of each call, and while a sender puts
-  /// an event into its buffer: there its `deinit` may run, if that was the last reference. The
-  /// subscription ends with the owner, not with the handle.
+  /// The hub keeps `owner` alive only during each call, and while a sender appends an event to the
+  /// buffer: if it then has the last reference, `deinit` runs on that thread. The subscription ends
+  /// with the owner, not with the handle.
   ///
   /// - Parameters:
-  ///   - owner: whose subscription it is.
-  ///   - queue: where to call the handler; `nil`: where the event is sent.
+  ///   - owner: the object with which the subscription ends.
+  ///   - queue: where to call the handler; `nil`: on the thread that sends.
   ///   - buffering: how many events may wait for the handler, if it has a queue.
-  ///   - filter: which events the subscriber gets; called by senders.
-  ///   - handler: what to do with an event. It should not capture the owner.
+  ///   - filter: which events the subscriber receives; called by senders.
+  ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(1), and O(replay).
   @discardableResult
@@ -47,8 +47,7 @@ extension EventHub {
     where filter: (@Sendable (Event) -> Bool)? = nil,
     _ handler: @escaping @Sendable (Owner, Event) -> Void
   ) -> Subscription {
-    // SAFETY: the handler runs only while a delivery keeps the target of its entry, the owner,
-    // alive.
+    // SAFETY: the handler runs only while a delivery retains the target of its entry, the owner.
     let unretained = Unmanaged.passUnretained(owner)
     return subscribe(
       queue, buffering, filter,
@@ -57,12 +56,12 @@ extension EventHub {
 
   /// The replay, if the hub has one, and the events from then on, as an asynchronous sequence.
   ///
-  /// The subscription begins before this returns: no event is lost between this and the first
-  /// `next()`. See ``EventSequence``.
+  /// The subscription begins before this returns, so events that are sent before the first `next()`
+  /// wait in the buffer. See ``EventSequence``.
   ///
   /// - Parameters:
   ///   - buffering: how many events may wait.
-  ///   - filter: which events the sequence gets; called by senders.
+  ///   - filter: which events the sequence receives; called by senders.
   /// - Complexity: amortised O(1), and O(replay).
   public func events(
     buffering: BufferingPolicy<Event> = .unbounded,
@@ -71,18 +70,17 @@ extension EventHub {
     EventSequence { [weak self] in self?.consumer(buffering, filter) }
   }
 
-  /// The first event of the replay, or from now on, that satisfies `predicate`, or `nil` if the hub
-  /// finishes or the task is cancelled before.
+  /// The first event, of the replay or later, that satisfies `predicate`; `nil` if the hub finishes
+  /// or the task is cancelled first.
   ///
-  /// - Parameter predicate: called by senders, as a filter is.
+  /// - Parameter predicate: called by senders.
   /// - Complexity: O(replay), and the wait.
   public func first(where predicate: @escaping @Sendable (Event) -> Bool) async -> Event? {
-    let iterator = events(where: predicate).makeIterator()
-    return await iterator.next()
+    await events(where: predicate).makeAsyncIterator().next()
   }
 }
 
-// MARK: - How
+// MARK: - Implementation
 
 extension EventHub {
   private func subscribe(
@@ -98,17 +96,17 @@ extension EventHub {
     return Subscription(registration, mailbox, finishing, endsWithHandle: owner == nil)
   }
 
-  /// The mailbox of a handler; `nil` if it needs none.
+  /// A new mailbox for a handler; `nil` if it needs none.
   private func makeMailbox(
     _ queue: DispatchQueue?, _ buffering: BufferingPolicy<Event>, replays: Bool
   ) -> HandlerMailbox? {
     let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void = {
-      head, reference in
+      head, envelope in
       Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
-        subscriber.handler(reference.event(Event.self))
+        subscriber.handler(envelope.event(Event.self))
       }
     }
-    // Without a queue: the events that are sent while the replay is delivered wait for its end.
+    // A handler without a queue has a mailbox if there is a replay: later events wait for its end.
     guard let queue else {
       guard replays else { return nil }
       return InlineMailbox(drops: drops, whenExhausted: removal, deliver: deliver)
@@ -127,15 +125,14 @@ extension EventHub {
     return EventConsumer(registration, mailbox)
   }
 
-  /// Adds a subscriber, lets it in with its replay, and looks whether the hub has finished
-  /// meanwhile.
+  /// Adds a subscriber, enqueues its replay, and finishes it if the hub has finished.
   private func register(
-    _ mailbox: Mailbox?, _ positions: (@Sendable () -> CoalescingIndex<Event>)?,
+    _ mailbox: Mailbox?, _ makeIndex: (@Sendable () -> CoalescingIndex<Event>)?,
     _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
     _ owner: AnyObject?
   ) -> EntryHandle {
     let start = sequencer.map { _ in StartingPoint() }
-    let coalescer = positions.flatMap { make in mailbox.map { Coalescer($0, make()) } }
+    let coalescer = makeIndex.flatMap { make in mailbox.map { Coalescer($0, make()) } }
     var pipeline: EventPipeline<Event>?
     if mailbox != nil || filter != nil || start != nil {
       pipeline = EventPipeline(filter: filter, start: start, mailbox: mailbox, coalescer: coalescer)
@@ -147,9 +144,9 @@ extension EventHub {
     let registration = registry.add(
       Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox)
     if let sequencer, let start {
-      // From here on senders reach the mailbox, in which nothing moves yet; what they find there
-      // came earlier.
-      let (replay, isEnded) = sequencer.admit(start)
+      // From now on senders append to the mailbox, whose consumer has not started. The replay,
+      // which is older, goes in front.
+      let (replay, isEnded) = sequencer.attach(start)
       let replayed = replay.filter { filter?($0) ?? true }
       if let mailbox, !replayed.isEmpty {
         let effects = mailbox.lock.withLock {
@@ -159,7 +156,7 @@ extension EventHub {
           for effect in effects { mailbox.perform(effect, for: entry) }
         }
       }
-      // Not by the flag of `finish`: events may still come between that and the end.
+      // Not `finishing`: the sequencer may still deliver events after that is raised.
       if isEnded, let entry = registration.entry { finish(entry) }
       return registration
     }
@@ -170,10 +167,10 @@ extension EventHub {
     return registration
   }
 
-  /// What a mailbox on a queue does when it is exhausted.
+  /// Removes the entry of an exhausted mailbox.
   ///
-  /// It keeps the registry, which keeps the mailbox, until then; and that comes, because a hub that
-  /// goes finishes its subscribers.
+  /// It retains the registry, which retains the mailbox, until the removal. That comes because the
+  /// hub's `deinit` finishes its subscribers.
   private var removal: @Sendable (Entry) -> Void {
     { [registry] entry in registry.remove(entry) }
   }

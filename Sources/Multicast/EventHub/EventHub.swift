@@ -1,22 +1,21 @@
 internal import Synchronization
 
-/// In which order the subscribers of a hub see the events of several senders.
+/// The order in which the subscribers of a hub see the events of several senders.
 public enum Ordering: Sendable, Hashable, CaseIterable {
-  /// Each subscriber sees each sender's events in order, apart from what handlers send (see
-  /// ``EventHub/send(_:)``); two subscribers may see the events of two senders in different orders. The default, and the fastest: senders do not wait for each other.
+  /// Each subscriber sees each sender's events in order, except those that handlers send (see
+  /// ``EventHub/send(_:)``); two subscribers may see the events of two senders in different orders.
+  /// The default, and the fastest: senders do not wait for each other.
   ///
-  /// A hub that replays has one order all the same, that in which it keeps the events: so a
-  /// subscriber ends with the newest event that the hub keeps, unless its filter or its own policy
-  /// left that out.
+  /// A hub with a replay nevertheless has one order, that of the events it keeps: each subscriber's
+  /// last event is the newest that the hub keeps, unless its filter or policy excludes that.
   case perSender
-  /// All subscribers see all events in one order. An event that is sent while another one is being
-  /// delivered, by another thread or by a handler, is delivered afterwards by the sender that is
-  /// delivering; its own sender does not wait for it.
+  /// All subscribers see all events in one order. A sender that finds another thread delivering, or
+  /// an outer call on its own thread, leaves its event to that one and returns.
   case total
 }
 
-/// Hands each event to many subscribers: handlers, queues and asynchronous sequences, each with a
-/// buffer and a policy of its own.
+/// Delivers each event to many subscribers: handlers, queues and asynchronous sequences, each with
+/// its own buffer and policy.
 ///
 /// ```swift
 /// let prices = EventHub<Price>()
@@ -27,66 +26,69 @@ public enum Ordering: Sendable, Hashable, CaseIterable {
 ///
 /// prices.send(Price(42))   // from any thread; synchronous; returns the number of subscribers
 ///
-/// prices.finish()          // the sequence ends after what waits
+/// prices.finish()          // the sequence ends after the events that wait
 /// await storing.value      // on return, everything is stored
 /// ```
 ///
-/// A hub does not transform, merge or share sequences: its sequences are ordinary ones, for which
-/// there are algorithms elsewhere.
+/// A hub does not transform, merge or share sequences: use the algorithms that exist for every
+/// `AsyncSequence`.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while
-/// user code runs: handlers, continuations, `deinit`, keys.
+/// user code runs: handlers, filters, keys, continuations, `deinit`.
 public final class EventHub<Event: Sendable>: Sendable {
   @usableFromInline let registry: Registry
-  /// Numbers events if there is one order, and delivers them in it.
+  /// Gives all events one order; `nil` if the hub needs none.
   @usableFromInline let sequencer: EventSequencer<Event>?
-  /// Which kinds of subscribers there are, or were.
   @usableFromInline let kinds = SubscriberKinds()
   /// Raised by `finish`.
   @usableFromInline let finishing = FinishFlag()
   let drops = DropCounter()
-  // Relaxed: a number to be looked at.
+  // Relaxed: a statistic.
   let refused = Atomic<Int>(0)
 
   /// Creates a hub without subscribers.
   ///
   /// - Parameters:
-  ///   - replay: how many of the newest events a new subscriber gets before the live ones.
-  ///   - ordering: in which order subscribers see the events of several senders.
-  ///   - storage: how subscribers are stored.
-  ///   - onFirstSubscriber: runs when somebody subscribes where nobody was: the place to start the
-  ///     source.
-  ///   - onLastSubscriber: runs when nobody is left: the place to stop it. The two take turns and
-  ///     never overlap; they run on the thread that subscribes or cancels, or on another one that
-  ///     was doing so. A subscriber that an owner takes along is noticed by the next `send`.
+  ///   - replay: the number of past events, the newest, that a new subscriber receives first.
+  ///   - ordering: the order in which subscribers see the events of several senders.
+  ///   - storage: how the hub stores its subscribers.
+  ///   - onFirstSubscriber: runs when the number of subscribers rises from zero: start the source
+  ///     here.
+  ///   - onLastSubscriber: runs when the number of subscribers falls to zero: stop the source here.
+  ///     The two alternate and never overlap. They run on the thread that adds or removes the
+  ///     subscriber, or on one that does so concurrently. A subscriber whose owner is gone is
+  ///     removed by a later `send`.
   /// - Precondition: `replay` is not negative.
   public convenience init(
     replay: Int = 0, ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree,
     onFirstSubscriber: (@Sendable () -> Void)? = nil,
     onLastSubscriber: (@Sendable () -> Void)? = nil
   ) {
-    require(replay >= 0, "Multicast: a replay of \(replay) events; it must not be negative.")
-    var presence: (@Sendable (Int) -> Void)?
+    require(replay >= 0, "Multicast: replay must not be negative, but is \(replay).")
+    var onChange: (@Sendable (Int) -> Void)?
     if onFirstSubscriber != nil || onLastSubscriber != nil {
       let hooks = SubscriberHooks(first: onFirstSubscriber, last: onLastSubscriber)
-      presence = { hooks.change(by: $0) }
+      onChange = { hooks.change(by: $0) }
     }
-    self.init(replay: replay, ordering: ordering, storage: storage, presence: presence)
+    self.init(replay: replay, ordering: ordering, storage: storage, onChange: onChange)
   }
 
-  /// - Parameter presence: told how many subscribers have come, or gone if negative.
+  /// - Parameter onChange: called with the number of subscribers added, or removed if negative.
   init(
     replay: Int = 0, ordering: Ordering, storage: StorageStrategy,
-    presence: (@Sendable (Int) -> Void)?
+    onChange: (@Sendable (Int) -> Void)?
   ) {
-    registry = Registry(strategy: storage, duplicates: .allowed, onChange: presence)
-    sequencer =
-      replay > 0 || ordering == .total
-      ? EventSequencer(replay: replay) : nil
+    let sequencer =
+      replay > 0 || ordering == .total ? EventSequencer<Event>(replay: replay) : nil
+    self.sequencer = sequencer
+    registry = Registry(strategy: storage, duplicates: .allowed) { difference in
+      sequencer?.addSubscriptions(difference)
+      onChange?(difference)
+    }
   }
 
-  /// As ``finish()``: what waits is still delivered.
+  /// As ``finish()``: subscribers still receive the events that wait.
   deinit {
     finish()
   }
@@ -95,7 +97,7 @@ public final class EventHub<Event: Sendable>: Sendable {
 // MARK: - State
 
 extension EventHub {
-  /// How many subscribers there are. One whose owner is gone is never counted.
+  /// The number of subscribers, excluding those whose owner is gone.
   ///
   /// - Complexity: O(subscribers).
   public var subscriberCount: Int {
@@ -107,7 +109,7 @@ extension EventHub {
     return count
   }
 
-  /// What became of the events so far.
+  /// Counts of what happened to the events so far.
   ///
   /// - Complexity: O(subscribers).
   public var statistics: HubStatistics {
@@ -123,18 +125,17 @@ extension EventHub {
     return statistics
   }
 
-  /// Ends the hub: there will be no more events.
+  /// Finishes the hub: it accepts no more events.
   ///
-  /// Handlers that senders call are removed. Those with a buffer, and sequences, get what waits and
-  /// then end. Later subscribers get the replay, if the hub has one, and then end; later events are
-  /// refused and counted. Finishing again does nothing. If the hub has one order (see ``Ordering``)
-  /// and a sender is delivering, subscribers end after the events that were sent before, by that
-  /// sender.
+  /// Handlers that senders call are removed. Subscribers with a buffer receive what waits and then
+  /// end. Later subscribers receive the replay, if the hub has one, and then end. Later events are
+  /// refused and counted. Finishing again does nothing. In a hub with one order (see ``Ordering``),
+  /// if a sender is delivering, that sender ends the subscribers after the events sent before.
   ///
   /// - Complexity: O(subscribers).
   public func finish() {
-    // Sequentially consistent: whoever subscribes adds an entry and then looks here; we write here
-    // and then look at the entries. One of the two sees the other.
+    // Sequentially consistent: a new subscriber adds its entry and then reads the flag; this sets
+    // the flag and then reads the entries. One of the two sees the other.
     let wasFinished = finishing.isRaised.exchange(true, ordering: .sequentiallyConsistent)
     guard !wasFinished else { return }
     if let sequencer { sequencer.finish(self) } else { finishSubscribers() }
@@ -144,8 +145,7 @@ extension EventHub {
     for case let entry? in registry.snapshot() { finish(entry) }
   }
 
-  /// Calls the handlers without a queue that have a buffer, as long as they have something in it and
-  /// no other thread is calling them.
+  /// Drains the ``InlineMailbox`` of each handler that has one, unless another thread is doing so.
   func serveHandlers() {
     guard kinds.hasHandlersWithBuffer else { return }
     registry.forEachEntry { _, entry, _ in
@@ -157,7 +157,7 @@ extension EventHub {
   }
 
   func finish(_ entry: Entry) {
-    // One whose owner is gone has ended already.
+    // The subscription of a dead owner has ended already.
     if !entry.isDead, let mailbox = entry.head.pointee.mailbox?.takeUnretainedValue() {
       mailbox.close(.finished, for: entry)
     } else {

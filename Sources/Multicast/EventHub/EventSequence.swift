@@ -1,17 +1,15 @@
-/// The events of a hub as an asynchronous sequence: what `events` returns.
+/// The events of a hub as an asynchronous sequence, returned by `events`.
 ///
-/// The subscription begins with `events`. The first iterator takes it over, and it ends when the
-/// iterator is dropped, when its task is cancelled, when the hub finishes or the sequence is
-/// disconnected for slowness, and what waits was delivered, or, if there never was an iterator,
-/// when the sequence is abandoned. An iterator after the first begins a subscription of its own,
-/// with the replay and the events from then on.
-///
-/// A consumer that always finds an event waiting lets other tasks run after at most 64.
+/// The subscription begins with `events`, and the first iterator takes it over. It ends when the
+/// iterator is destroyed, or the sequence if it never had an iterator; when the iterating task is
+/// cancelled; and, after the events that wait, when the hub finishes or a full buffer disconnects
+/// the sequence. Each later iterator begins a new subscription, with the replay and the events from
+/// then on. A consumer that always finds an event yields after at most 64.
 ///
 /// ## Thread safety
-/// The sequence may be handed around. An iterator belongs to one task, or to an actor. If several
-/// tasks of an actor await the next event of one iterator, each event goes to one of them; at the
-/// end, and if one of them is cancelled, which ends the subscription, all get `nil`.
+/// The sequence may be used from any thread. An iterator belongs to one task, or to an actor. If
+/// several tasks of an actor await the next event of one iterator, one of them receives it; at the
+/// end, and if one of them is cancelled, which ends the subscription, all receive `nil`.
 public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
   public typealias Element = Event
   public typealias Failure = Never
@@ -22,12 +20,12 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
     source = EventSource(subscribe)
   }
 
-  /// The iterator that takes the subscription over, or, after the first, one with its own.
+  /// An iterator: the first has the subscription of the sequence, each later one a new one.
   public func makeAsyncIterator() -> Iterator {
     Iterator(consumer: source.take())
   }
 
-  /// The same events, with a note wherever some were lost.
+  /// The same events, with the number of dropped events at each point where events were dropped.
   ///
   /// ```swift
   /// let prices = hub.events(buffering: .bounded(10, whenFull: .dropOldest))
@@ -41,8 +39,6 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
   public func notingDrops() -> Noting {
     Noting(source: source)
   }
-
-  func makeIterator() -> Iterator { makeAsyncIterator() }
 }
 
 extension EventSequence {
@@ -50,12 +46,12 @@ extension EventSequence {
   public struct Iterator: AsyncIteratorProtocol {
     @usableFromInline let consumer: EventConsumer
 
-    /// Why nothing more is coming, or `nil` as long as more may come. Events that wait may still be
-    /// delivered then.
+    /// Why the subscription has ended, or `nil` while it is active. Waiting events are still
+    /// delivered after the end, unless it was cancelled.
     public var end: SubscriptionEnd? { consumer.mailbox.end }
 
-    /// What became of the events of this iteration. An event counts as delivered when ``next()``
-    /// has returned it.
+    /// Counts of what happened to the events of this iteration. An event counts as delivered when
+    /// ``next()`` has returned it.
     public var statistics: DeliveryStatistics { consumer.mailbox.statistics }
 
     /// The next event, or `nil` at the end or if the task is cancelled.
@@ -72,48 +68,48 @@ extension EventSequence {
     }
   }
 
-  /// An event, or a note that some were lost.
+  /// An event, or the number of events dropped before the next one.
   public enum Noted: Sendable {
-    /// An event, as the plain sequence has it.
+    /// An event, as in the plain sequence.
     case event(Event)
-    /// So many events were dropped at this point.
+    /// The number of events dropped at this point.
     case dropped(Int)
   }
 
-  /// The events of a hub, with a note wherever some were lost.
+  /// The events of a hub, with the number of dropped events wherever events were dropped.
   public struct Noting: AsyncSequence, Sendable {
     public typealias Element = Noted
     public typealias Failure = Never
 
     fileprivate let source: EventSource
 
-    /// As of the plain sequence: it is the same subscription.
+    /// See ``EventSequence/makeAsyncIterator()``; the subscription is the same.
     public func makeAsyncIterator() -> Iterator {
       Iterator(consumer: source.take())
     }
 
-    /// An iterator over events and notes.
+    /// An iterator over events and numbers of dropped events.
     public struct Iterator: AsyncIteratorProtocol {
       fileprivate let consumer: EventConsumer
 
-      /// As of an iterator over the events alone.
+      /// See ``EventSequence/Iterator/end``.
       public var end: SubscriptionEnd? { consumer.mailbox.end }
 
-      /// As of an iterator over the events alone.
+      /// See ``EventSequence/Iterator/statistics``.
       public var statistics: DeliveryStatistics { consumer.mailbox.statistics }
 
       fileprivate init(consumer: EventConsumer) {
         self.consumer = consumer
       }
 
-      /// The next event or note, or `nil` at the end or if the task is cancelled.
+      /// The next event or number, or `nil` at the end or if the task is cancelled.
       public mutating func next() async -> Noted? {
         await next(isolation: #isolation)
       }
 
-      /// The next event or note, or `nil` at the end or if the task is cancelled.
+      /// The next event or number, or `nil` at the end or if the task is cancelled.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Noted? {
-        switch await consumer.nextNoted() {
+        switch await consumer.nextElement() {
         case .event(let event): .event(event.event(Event.self))
         case .dropped(let count): .dropped(count)
         case nil: nil

@@ -1,70 +1,73 @@
-/// Numbers events, keeps the newest, and delivers them one after the other: one order for all
-/// subscribers.
+internal import Synchronization
+
+/// Numbers events, keeps the newest for the replay, and delivers all events in one order.
 ///
-/// One sender at a time delivers. A sender that arrives in the meantime leaves its event, and goes.
-/// In a hub that replays every subscriber has a buffer, so delivering is appending, and the handlers
-/// that senders call are called afterwards: a slow one holds up the sender that calls it, and
-/// nothing else.
+/// One sender at a time delivers; a concurrent sender leaves its event to that sender and returns.
+/// In a hub with a replay every subscriber has a buffer. Delivery then only appends, and senders
+/// call handlers afterwards: a slow handler delays only the sender that calls it.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
 final class EventSequencer<Event: Sendable>: @unchecked Sendable {
-  // Sendable: everything that changes is touched inside `lock` alone.
+  // Sendable: what is neither constant nor atomic is accessed inside `lock` alone.
 
-  /// What waits for its turn.
   private enum Pending {
-    case event(Event, number: UInt64, sender: SendWaiterList?)
+    case event(Event, number: UInt64, waiters: SendWaiterList?)
     /// The end of the hub.
     case end
   }
 
   private let replay: Int
-  /// Held while a number is given or the history is read. No user code runs inside.
+  /// The number of entries in the hub's registry, so that a sender need not take the writers' lock.
+  // Relaxed: only a return value.
+  private let subscriptions = Atomic<Int>(0)
+  /// Guards the numbers, the history and the events to be delivered. No user code runs inside.
   private let lock = Lock()
   private var nextNumber: UInt64 = 1
   private var history = RingBuffer<Event>()
   private var pending = RingBuffer<Pending>()
-  /// Delivering what is pending.
+  /// The role of delivering what is pending.
   private var role = ExclusiveRole()
-  /// Whether the end is pending, or was delivered: nothing comes behind it.
+  /// Whether the end is pending or was delivered: no event follows it.
   private var isEnded = false
 
   init(replay: Int) {
     self.replay = replay
   }
 
-  /// How many events may be pending before a sender that leaves one calls handlers itself.
-  private static var share: Int { 256 }
+  /// If more events than this are pending, a sender that leaves its event calls handlers itself.
+  private static var pendingLimit: Int { 256 }
 }
 
 extension EventSequencer {
-  /// Whether new subscribers get events of the past.
+  /// Whether new subscribers receive past events.
   var replays: Bool { replay > 0 }
 
-  /// Sends `event` through `hub`, behind the events that were sent before.
+  /// Counts subscriptions that were added to the hub, or removed if negative.
+  func addSubscriptions(_ difference: Int) {
+    subscriptions.wrappingAdd(difference, ordering: .relaxed)
+  }
+
+  /// Sends `event` through `hub`, after the events that were sent before.
   ///
-  /// - Parameter sender: waits for room, if it can. It is told when the event was delivered.
-  /// - Returns: the number of subscribers that were reached; if another sender is delivering, the
-  ///   number of subscriptions; 0 if the event is refused, because the hub has ended.
+  /// - Parameter waiters: where a sender that can wait finds the full buffers.
+  /// - Returns: the number of subscribers that received the event; if another sender is delivering,
+  ///   the number of subscriptions; 0 if the event is refused because the hub has ended.
   @usableFromInline @discardableResult
   func send(
-    _ event: Event, sender: SendWaiterList? = nil, through hub: EventHub<Event>
+    _ event: Event, waiters: SendWaiterList? = nil, through hub: EventHub<Event>
   ) -> Int {
-    switch lock.withLock({ enqueue(event, sender) }) {
-    case .refused:
-      guard let sender else { return hub.refuse() }
-      sender.delivered(isTaken: false)
+    guard let (evicted, isOurs, isMany) = lock.withLock({ enqueue(event, waiters) }) else {
+      guard let waiters else { return hub.refuse() }
+      waiters.completeDelivery(isTaken: false)
       return 0
-    case .enqueued(let number, let forgotten, isOurs: true, isMany: _):
-      withExtendedLifetime(forgotten) {}  // It dies outside the lock.
-      return deliverPending(hub, counting: number) ?? hub.registry.count
-    case .enqueued(_, let forgotten, isOurs: false, let isMany):
-      withExtendedLifetime(forgotten) {}
-      // The sender that delivers calls handlers only when nothing is pending any more.
-      if isMany { hub.serveHandlers() }
-      return hub.registry.count
     }
+    withExtendedLifetime(evicted) {}  // Destroyed outside the lock.
+    if isOurs { return deliverPending(hub) }
+    // The sender that delivers calls handlers only when nothing is pending any more.
+    if isMany { hub.serveHandlers() }
+    return subscriptions.load(ordering: .relaxed)
   }
 
   /// Ends `hub`, after the events that were sent before.
@@ -77,63 +80,57 @@ extension EventSequencer {
     if isOurs { deliverPending(hub) }
   }
 
-  /// Lets a subscriber in: it gets the events that are returned, and live those that come after
-  /// them.
+  /// Sets the starting point of a new subscriber, which is in the registry already: delivery begins
+  /// with the events after the returned replay.
   ///
-  /// - Returns: the events, and whether no more will come. Otherwise the end, which is delivered like
-  ///   an event, finds the subscriber: that was added before this.
-  func admit(_ start: StartingPoint) -> (replay: [Event], isEnded: Bool) {
+  /// - Returns: the replay, and whether the end is pending or delivered, so that it may not reach
+  ///   the subscriber.
+  func attach(_ start: StartingPoint) -> (replay: [Event], isEnded: Bool) {
     lock.withLock {
       start.first = nextNumber
       return ((0..<history.count).map { history[$0] }, isEnded)
     }
   }
 
-  /// What becomes of an event that a sender brings.
-  private enum Arrival {
-    /// Nothing: the hub has ended.
-    case refused
-    /// It is pending. What has left the history is to be destroyed outside the lock; `isOurs`:
-    /// whether the sender has the role now; `isMany`: whether more than the share is pending.
-    case enqueued(number: UInt64, forgotten: Event?, isOurs: Bool, isMany: Bool)
-  }
-
-  /// Gives `event` a number and a place in the history. Inside the lock.
-  private func enqueue(_ event: Event, _ sender: SendWaiterList?) -> Arrival {
-    guard !isEnded else { return .refused }
-    let number = nextNumber
-    nextNumber += 1
-    var forgotten: Event?
+  /// Numbers `event` and adds it to the history and to what is pending. Inside the lock.
+  ///
+  /// - Returns: the event that left the history, whether the sender has the role now, and whether
+  ///   more than the limit is pending; `nil` if the hub has ended.
+  private func enqueue(
+    _ event: Event, _ waiters: SendWaiterList?
+  ) -> (evicted: Event?, isOurs: Bool, isMany: Bool)? {
+    guard !isEnded else { return nil }
+    var evicted: Event?
     if replay > 0 {
-      if history.count == replay { forgotten = history.popFirst() }
+      if history.count == replay { evicted = history.popFirst() }
       history.append(event)
     }
-    pending.append(.event(event, number: number, sender: sender))
+    pending.append(.event(event, number: nextNumber, waiters: waiters))
+    nextNumber += 1
     let isOurs = role.take()
-    return .enqueued(
-      number: number, forgotten: forgotten, isOurs: isOurs, isMany: pending.count > Self.share)
+    return (evicted, isOurs, pending.count > Self.pendingLimit)
   }
 
-  /// Delivers what is pending, then has handlers called that have something in their buffers.
+  /// Delivers what is pending, then calls the handlers that have events in their buffers.
   ///
-  /// - Returns: the number of subscribers that the event with this number has reached, if it was
-  ///   delivered here.
+  /// - Returns: the number of subscribers that received the first event: the caller's own, because
+  ///   nothing is pending while the role is free.
   @discardableResult
-  private func deliverPending(_ hub: EventHub<Event>, counting number: UInt64? = nil) -> Int? {
+  private func deliverPending(_ hub: EventHub<Event>) -> Int {
     var reached: Int?
     while let next = lock.withLock({ role.keep(if: !pending.isEmpty) ? pending.popFirst() : nil }) {
       switch next {
-      case .event(let event, let current, let sender):
-        let count = hub.deliver(event, current, sender: sender)
-        // It was sent before the end, so it counts as taken even if no subscriber wants it.
-        sender?.delivered(isTaken: true)
-        if current == number { reached = count }
+      case .event(let event, let number, let waiters):
+        let count = hub.deliver(event, number, waiters: waiters)
+        // Sent before the end, so it counts as taken even if no subscriber wants it.
+        waiters?.completeDelivery(isTaken: true)
+        if reached == nil { reached = count }
       case .end:
         hub.finishSubscribers()
       }
     }
-    // Not before: what was pending would wait for a slow handler too.
+    // Only now: otherwise what is pending would wait for a slow handler too.
     hub.serveHandlers()
-    return reached
+    return reached ?? 0
   }
 }

@@ -1,72 +1,74 @@
-/// The full buffers that one sender waits for.
+/// The full buffers for which one suspended sender waits.
 ///
 /// ## Thread safety
-/// Filled by the thread that delivers the event, which then calls ``delivered(isTaken:)``; the
-/// sender's task waits for that too.
+/// The thread that delivers the event fills the list and then calls ``completeDelivery(isTaken:)``;
+/// the sender's task calls ``wait()``.
 @usableFromInline
 final class SendWaiterList: @unchecked Sendable {
-  // Sendable: everything that changes is touched inside `lock` alone.
+  // Sendable: everything that changes is accessed inside `lock` alone.
+  /// Never held together with the lock of a mailbox.
   private let lock = Lock()
-  private let latch = FlushLatch(1)
+  /// Reaches zero when the event was delivered.
+  private let delivery = FlushLatch(1)
   private var parked: [(waiter: SendWaiter, mailbox: Mailbox, entry: Entry)] = []
-  /// Whether a subscriber took the event, or dropped it by its policy, or had ended by itself.
+  /// See ``Outcome/isTaken``.
   private var isTaken = false
   /// Whether a mailbox refused the event, because the hub had finished.
   private var isRefused = false
 
-  /// Appends `event` to the mailbox, or has the sender wait for room there.
+  /// Appends `event` to the mailbox, or adds the mailbox to those for which the sender waits.
   ///
-  /// - Returns: `false` if the mailbox refused it, because the hub has finished.
+  /// - Returns: `false` if the mailbox refused the event, because the hub has finished.
   @usableFromInline
   func append(_ event: Envelope, to mailbox: Mailbox, for entry: Entry) -> Bool {
     let waiter = SendWaiter()
     let effects = mailbox.lock.withLock { mailbox.state.append(event, sender: waiter) }
     mailbox.perform(effects, for: entry)
     if effects.isParked { lock.withLock { parked.append((waiter, mailbox, entry)) } }
-    return note(effects)
+    return record(effects)
   }
 
-  /// Notes whether a mailbox refused the event.
+  /// Records whether a mailbox refused the event.
   ///
   /// - Returns: as ``append(_:to:for:)``.
-  func note(_ effects: MailboxState.Effects) -> Bool {
+  func record(_ effects: MailboxState.Effects) -> Bool {
     if effects.isRefused { lock.withLock { isRefused = true } }
     return !effects.isRefused
   }
 
-  /// The event was delivered.
+  /// Records that the event was delivered.
   ///
-  /// - Parameter isTaken: whether a subscriber took it, or would have but for its policy.
-  func delivered(isTaken: Bool) {
+  /// - Parameter isTaken: see ``Outcome/isTaken``.
+  func completeDelivery(isTaken: Bool) {
     lock.withLock { self.isTaken = isTaken }
-    latch.countDown()
+    delivery.countDown()
   }
 
-  /// What became of the event.
   struct Outcome {
-    /// Whether a subscriber took it, or would have but for its policy.
+    /// Whether a sequencer, a handler or a mailbox took the event. If none did and the hub has
+    /// finished, the event is refused.
     var isTaken: Bool
-    /// Whether no subscriber lost it because the hub had finished, or the task was cancelled.
+    /// Whether neither the hub's end nor a cancellation kept the event from a subscriber.
     var isComplete: Bool
   }
 
-  /// Returns when the event was delivered and there was room everywhere, or the task is cancelled.
+  /// Waits until the event was delivered, and no buffer is full or the task is cancelled.
   func wait() async -> Outcome {
     await suspend { continuation in
-      latch.wait { continuation.resume() }
+      delivery.wait { continuation.resume() }
     }
     var outcome = lock.withLock { Outcome(isTaken: isTaken, isComplete: !isRefused) }
     for (waiter, mailbox, entry) in lock.withLock({ parked }) {
-      // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so.
+      // SAFETY: any thread may use an entry (see `Entry`); the type cannot be declared `Sendable`.
       nonisolated(unsafe) let entry = entry
       await withTaskCancellationHandler {
         await suspend { continuation in
-          let isDone = mailbox.lock.withLock {
+          let isReleased = mailbox.lock.withLock {
             if waiter.isReleased { return true }
             waiter.continuation = continuation
             return false
           }
-          if isDone { continuation.resume() }
+          if isReleased { continuation.resume() }
         }
       } onCancel: {
         let effects = mailbox.lock.withLock { mailbox.state.cancel(waiter) }
@@ -79,10 +81,10 @@ final class SendWaiterList: @unchecked Sendable {
 }
 
 extension SendWaiterList {
-  /// Lets other tasks run if this has been called 64 times on this thread since a task did: for each
-  /// event that is sent, and for the first result of each iterator.
+  /// Yields after 64 calls on this thread without one: a call for each event that is sent, and for
+  /// the first result of each iterator.
   ///
-  /// A task that never suspends stays on its thread, so it is enough to count there.
+  /// A task that never suspends stays on its thread, so a count for each thread suffices.
   static func yieldAfterMany() async {
     guard isYieldDue() else { return }
     await Task.yield()

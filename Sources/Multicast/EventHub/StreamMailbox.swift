@@ -3,52 +3,51 @@ internal import Synchronization
 /// The mailbox of an asynchronous sequence.
 ///
 /// ## Thread safety
-/// Sending is for any thread. Taking is for the isolation to which the iterator belongs. Several
-/// tasks of one actor may take and sleep in turns: each event goes to one of them.
+/// Any thread may send. Only the isolation that iterates may take; several tasks of one actor may
+/// take and sleep alternately, and each event goes to one of them.
 final class StreamMailbox: Mailbox, @unchecked Sendable {
-  // Sendable: `sleeper`, `moreSleepers` and `isInterrupted` are touched inside `lock` alone, `batch`,
-  // `taken`, `budget` and `hasBegun` by the isolation that iterates.
+  // Sendable: `sleeper`, `moreSleepers` and `isInterrupted` are accessed inside `lock` alone; other
+  // variables, unless atomic, by the isolation that iterates.
 
   typealias Item = MailboxState.Item
 
-  /// A task that sleeps until there is something to take.
+  /// A task that sleeps until it may find an event.
   private var sleeper: UnsafeContinuation<Void, Never>?
-  /// The others that do: tasks of one actor that share the iterator.
+  /// Further ones: tasks of one actor that share the iterator.
   private var moreSleepers: [UnsafeContinuation<Void, Never>] = []
-  /// Whether a task was cancelled in its sleep, or before it slept.
+  /// Whether a task was cancelled while it slept, or before.
   private var isInterrupted = false
-  /// How many events a task takes at once.
-  private let share: Int
-  /// What was taken and not yet returned.
+  /// The most events that a task takes at once.
+  private let batchLimit: Int
+  /// The events taken and not yet returned.
   private var batch = RingBuffer<Item>()
-  /// How many of `taken` were returned: delivered, and not yet counted so in `state`.
-  // Relaxed: one writer, the isolation that iterates, so a load and a store suffice. It is reset, and
-  // read by other threads, inside `lock`, together with the count in `state`.
+  /// How many of the latest batch were returned: delivered, but not yet counted so in `state`.
+  // Relaxed: one writer, the isolation that iterates, so a load and a store suffice. It is reset,
+  // and read by other threads, inside `lock`, together with the count in `state`.
   private let returned = Atomic<Int>(0)
-  /// How many the latest batch had.
+  /// The size of the latest batch.
   private var taken = 0
-  /// How many more results may come before other tasks must get to run.
-  private var budget = StreamMailbox.resultsPerTurn
-  /// Whether anything was asked for.
-  private var hasBegun = false
+  /// The number of results that may follow before the task must yield.
+  private var budget = StreamMailbox.resultsPerYield
+  /// Whether a result was requested.
+  private var hasStarted = false
 
-  /// How many results come, at most, without a suspension.
-  private static var resultsPerTurn: Int { 64 }
+  /// The most results without a suspension.
+  private static var resultsPerYield: Int { 64 }
 
   init(limit: Int, whenFull: OverflowPolicy, drops: DropCounter?) {
-    share = min(64, limit)
+    batchLimit = min(64, limit)
     super.init(MailboxState(limit: limit, whenFull: whenFull, isIdle: false), drops: drops)
   }
 
-  /// One to which nothing will come.
+  /// A mailbox that has finished, without events.
   static func finished() -> StreamMailbox {
     let mailbox = StreamMailbox(limit: 1, whenFull: .dropNewest, drops: nil)
     _ = mailbox.lock.withLock { mailbox.state.close(.finished) }
     return mailbox
   }
 
-  /// Resumes every task that sleeps: which of them finds something is decided when they run, and
-  /// the others go back to sleep.
+  /// Resumes all sleepers: the first to run takes the event, and the others sleep again.
   override func wake(_ entry: Entry) {
     resume(lock.withLock { takeSleepers() })
   }
@@ -65,25 +64,25 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 // MARK: - Taking
 
 extension StreamMailbox {
-  /// Whether results may come without a suspension; otherwise other tasks must run first.
+  /// Whether the task may continue without a suspension.
   var hasBudget: Bool { budget > 0 }
 
-  /// Other tasks have had the opportunity to run.
-  func renewBudget() { budget = Self.resultsPerTurn }
+  /// Called after a suspension.
+  func renewBudget() { budget = Self.resultsPerYield }
 
-  /// Whether this is the first time that something is asked for.
-  func begin() -> Bool {
-    defer { hasBegun = true }
-    return !hasBegun
+  /// Whether no result was requested before this call.
+  func isFirstRequest() -> Bool {
+    defer { hasStarted = true }
+    return !hasStarted
   }
 
-  /// A result is returned that is not an event: a note, or the end.
+  /// Counts a result that is not an event: a number of dropped events, or the end.
   func spendBudget() { budget -= 1 }
 
-  /// Whether something was taken and not yet returned.
+  /// Whether events were taken and not yet returned.
   var hasTaken: Bool { !batch.isEmpty }
 
-  /// The next event and how many were lost before it, from what was taken, within the budget.
+  /// The next of the events that were taken, within the budget.
   func nextTaken() -> Item? {
     guard budget > 0, let item = batch.popFirst() else { return nil }
     budget -= 1
@@ -91,7 +90,7 @@ extension StreamMailbox {
     return item
   }
 
-  /// How many events were lost in front of the next one that was taken; they are reported once.
+  /// The number of events dropped before the next one that was taken; reported once.
   func takeDropped() -> Int {
     guard !batch.isEmpty else { return 0 }
     let dropped = batch[0].dropped
@@ -99,13 +98,13 @@ extension StreamMailbox {
     return dropped
   }
 
-  /// Takes what waits, if anything does. Everything taken before has been returned.
+  /// Takes events that wait, after all events taken before were returned.
   ///
-  /// - Returns: whether something was taken.
+  /// - Returns: whether there were any.
   func takeMore() -> Bool {
     let (finished, more) = lock.withLock {
-      // The consumer is awake: if nothing waits it will see so, and go to sleep by itself.
-      (finishReturned(), state.take(share, into: &batch))
+      // `wake` in the effects needs no action: the consumer is running.
+      (finishReturned(), state.take(batchLimit, into: &batch))
     }
     taken = batch.count
     finish(finished)
@@ -113,18 +112,18 @@ extension StreamMailbox {
     return taken > 0
   }
 
-  /// Nothing more is taken: what was taken and not returned is discarded.
-  func abandon() {
+  /// Discards what was taken and not returned, at the end of the iteration.
+  func discardTaken() {
     guard taken > 0 else { return }
     let finished = lock.withLock { finishReturned() }
     taken = 0
     var discarded = RingBuffer<Item>()
     swap(&discarded, &batch)
     finish(finished)
-    withExtendedLifetime(discarded) {}  // It dies when `batch` is not being changed.
+    withExtendedLifetime(discarded) {}  // Destroyed when nothing accesses `batch`.
   }
 
-  /// Called inside the lock.
+  /// Counts the returned events in `state`. Inside the lock.
   private func finishReturned() -> MailboxState.Effects {
     let delivered = returned.load(ordering: .relaxed)
     returned.store(0, ordering: .relaxed)
@@ -145,7 +144,7 @@ extension StreamMailbox {
 extension StreamMailbox {
   private typealias Sleepers = (UnsafeContinuation<Void, Never>?, [UnsafeContinuation<Void, Never>])
 
-  /// Called inside the lock.
+  /// Inside the lock.
   private func takeSleepers() -> Sleepers {
     let sleepers = (sleeper, moreSleepers)
     sleeper = nil
@@ -158,7 +157,7 @@ extension StreamMailbox {
     for sleeper in sleepers.1 { sleeper.resume() }
   }
 
-  /// Ends the sleep for good: a task is cancelled, and with it the subscription. Runs no user code.
+  /// Resumes all sleepers for good, because a task is cancelled. Runs no user code.
   func interrupt() {
     let sleepers = lock.withLock {
       isInterrupted = true
@@ -167,18 +166,18 @@ extension StreamMailbox {
     resume(sleepers)
   }
 
-  /// Returns when something may wait, nothing more will come, or a task is cancelled.
+  /// Sleeps until an event may wait, no more will come, or a task is cancelled.
   ///
-  /// - Returns: whether it is worth another attempt; otherwise a task was cancelled here.
+  /// - Returns: `false` if a task was cancelled.
   func sleep() async -> Bool {
     // SAFETY: resumed once: here, or by the thread that takes it out under the lock.
     await suspendUnchecked { continuation in
-      let mayGoOn = lock.withLock {
+      let isAwake = lock.withLock {
         guard !isInterrupted, state.sleep() else { return true }
         if sleeper == nil { sleeper = continuation } else { moreSleepers.append(continuation) }
         return false
       }
-      if mayGoOn { continuation.resume() }
+      if isAwake { continuation.resume() }
     }
     return lock.withLock { !isInterrupted }
   }

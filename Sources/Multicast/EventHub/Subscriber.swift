@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Who receives the events of a hub: the value of its entry.
+/// A receiver of the events of a hub: the value of its entry.
 @usableFromInline
 struct Subscriber<Event: Sendable> {
   /// Called with each event, by the sender or on a queue; does nothing for an asynchronous
-  /// sequence. Not optional: calling what an optional holds would retain it.
+  /// sequence. Not optional: calling a closure that an optional holds would retain it.
   @usableFromInline let handler: @Sendable (Event) -> Void
-  /// What lies between the sender and the handler; `nil` if nothing does.
+  /// The steps between the sender and the handler; `nil` if there are none.
   @usableFromInline let pipeline: EventPipeline<Event>?
 
   init(handler: @escaping @Sendable (Event) -> Void, pipeline: EventPipeline<Event>?) {
@@ -15,7 +15,7 @@ struct Subscriber<Event: Sendable> {
   }
 }
 
-/// What lies between a sender and a subscriber: a filter, a starting point, a mailbox.
+/// The steps between a sender and a subscriber: starting point, filter, coalescer, mailbox.
 @usableFromInline
 final class EventPipeline<Event: Sendable>: Sendable {
   @usableFromInline let filter: (@Sendable (Event) -> Bool)?
@@ -33,23 +33,23 @@ final class EventPipeline<Event: Sendable>: Sendable {
     self.coalescer = coalescer
   }
 
-  /// Whether the subscriber gets the event with this number.
+  /// Whether the subscriber receives the event with this number.
   @inlinable
-  func admits(_ event: Event, _ number: UInt64) -> Bool {
+  func includes(_ event: Event, _ number: UInt64) -> Bool {
     if let start, number < start.first { return false }
     return filter?(event) ?? true
   }
 }
 
-/// The number of the first event that a subscriber gets live; those before came with the replay, or
-/// before its time.
+/// The number of the first event that a subscriber receives live. The replay has the newest of the
+/// earlier ones.
 @usableFromInline
 final class StartingPoint: Sendable {
-  // Relaxed: a sender whose event has a number beyond it has left, after it was set, the lock under
-  // which it was set.
+  // Relaxed: it is set under the sequencer's lock. The thread that delivers an event with this or a
+  // higher number took the event out under the same lock afterwards.
   private let number = Atomic<UInt64>(.max)
 
-  /// `UInt64.max` until it is known.
+  /// `UInt64.max` until it is set.
   @usableFromInline var first: UInt64 {
     get { number.load(ordering: .relaxed) }
     set { number.store(newValue, ordering: .relaxed) }

@@ -1,17 +1,18 @@
-/// Runs hooks when the first subscriber has come and when the last one has gone, in turns and never
-/// at once.
+/// Runs one hook when the number of subscribers rises from zero, and another when it falls to zero,
+/// alternately and never concurrently.
 ///
 /// ## Thread safety
 /// ``change(by:)`` may be called from any thread.
 final class SubscriberHooks: @unchecked Sendable {
-  // Sendable: everything that changes is touched inside `lock` alone.
+  // Sendable: everything that changes is accessed inside `lock` alone.
   private let first: (@Sendable () -> Void)?
   private let last: (@Sendable () -> Void)?
+  /// Guards the count and the role. The hooks run outside.
   private let lock = Lock()
   private var count = 0
-  /// Whether the last hook that ran was `first`.
-  private var isPresent = false
-  /// Running hooks.
+  /// Whether the latest hook was `first`.
+  private var isStarted = false
+  /// The role of running hooks.
   private var role = ExclusiveRole()
 
   init(first: (@Sendable () -> Void)?, last: (@Sendable () -> Void)?) {
@@ -19,7 +20,7 @@ final class SubscriberHooks: @unchecked Sendable {
     self.last = last
   }
 
-  /// Counts subscribers that have come, or gone if negative.
+  /// Counts subscribers that were added, or removed if negative.
   func change(by difference: Int) {
     let isOurs = lock.withLock {
       count += difference
@@ -31,9 +32,9 @@ final class SubscriberHooks: @unchecked Sendable {
 
   private func nextHook() -> (@Sendable () -> Void)? {
     lock.withLock {
-      guard role.keep(if: isPresent != (count > 0)) else { return nil }
-      isPresent = count > 0
-      return (isPresent ? first : last) ?? {}
+      guard role.keep(if: isStarted != (count > 0)) else { return nil }
+      isStarted = count > 0
+      return (isStarted ? first : last) ?? {}
     }
   }
 }

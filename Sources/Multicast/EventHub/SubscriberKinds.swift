@@ -1,39 +1,39 @@
 public import Synchronization
 
-/// Which kinds of subscribers a hub has, or had: so that a hub with one kind pays for one.
+/// The kinds of subscribers that a hub has, or had: a hub with one kind delivers in one pass.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
 struct SubscriberKinds: ~Copyable, Sendable {
-  /// A sum of the constants below.
+  /// A set of the bits below.
   @usableFromInline let kinds = Atomic<UInt8>(0)
 
-  /// A handler that the sender calls.
+  /// A handler that the sender calls directly.
   @usableFromInline static var handler: UInt8 { 1 }
-  /// A queue or a sequence: its buffer takes the event.
+  /// A queue or a sequence, with a buffer.
   @usableFromInline static var buffer: UInt8 { 2 }
-  /// A handler that a sender calls with what its buffer has.
+  /// A handler with a buffer that senders drain.
   @usableFromInline static var handlerWithBuffer: UInt8 { 4 }
 
   init() {}
 
-  /// Whether an event has to be in every buffer before the first handler is called.
+  /// Whether an event must be in every buffer before the first handler is called.
   @inlinable @inline(__always)
   var hasBuffersAndHandlers: Bool {
     let both = Self.handler | Self.buffer
     // Relaxed: a subscriber's kind is added before its entry is published, and this is read after
-    // the entries were found, which acquires.
+    // the entries were loaded, which acquires.
     return kinds.load(ordering: .relaxed) & both == both
   }
 
-  /// Whether a handler may have something in its buffer.
+  /// Whether the buffer of a handler may contain events.
   var hasHandlersWithBuffer: Bool {
     // Relaxed: as above.
     kinds.load(ordering: .relaxed) & Self.handlerWithBuffer != 0
   }
 
-  /// Says that a subscriber of this kind is about to be added.
+  /// Adds the kind of a subscriber, before its entry is added.
   borrowing func add(_ kind: UInt8) {
     // Relaxed: published with the entry.
     guard kinds.load(ordering: .relaxed) & kind == 0 else { return }

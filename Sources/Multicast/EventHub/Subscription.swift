@@ -1,20 +1,21 @@
 internal import Synchronization
 
-/// A handle of one subscription to the events of a hub: what `subscribe` returns.
+/// A handle of one subscription to the events of a hub, returned by `subscribe`.
 ///
-/// The subscription ends when the handle goes away; keep it. (One that has an owner ends with the
-/// owner instead.)
+/// Keep the handle: the subscription ends when it is destroyed. A subscription with an owner ends
+/// with the owner instead.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the handler.
 public final class Subscription: Sendable {
   let registration: EntryHandle
-  /// `nil` for a handler without a queue, unless the hub replays.
+  /// `nil` for a handler without a queue, unless the hub has a replay.
   private let mailbox: Mailbox?
   private let finishing: FinishFlag
   private let endsWithHandle: Bool
-  /// Whether it has ended before the hub did; only for a handler that the sender calls.
-  private let endedEarly = Atomic(false)
+  /// Whether the subscription ended before the hub; used without a mailbox only.
+  // Relaxed: guards no other data.
+  private let endedBeforeHub = Atomic(false)
 
   init(
     _ registration: EntryHandle, _ mailbox: Mailbox?, _ finishing: FinishFlag,
@@ -35,68 +36,67 @@ extension Subscription {
   /// Whether the handler can still be called.
   public var isActive: Bool { registration.isActive }
 
-  /// Why nothing more is coming, or `nil` as long as more may come. Events that wait may still be
-  /// delivered then.
+  /// Why the subscription has ended, or `nil` while it is active. Waiting events are still
+  /// delivered after the end, unless it was cancelled.
   public var end: SubscriptionEnd? {
     if let mailbox {
-      // Whoever has lost its owner is not told so. Asked again: it may have ended between the looks.
+      // An owner's end does not close the mailbox. The mailbox may have ended since the first read.
       return mailbox.end ?? (registration.isActive ? nil : mailbox.end ?? .cancelled)
     }
     guard !registration.isActive else { return nil }
-    return noteEarlyEnd() ? .cancelled : .finished
+    return recordEarlyEnd() ? .cancelled : .finished
   }
 
-  /// Remembers that this ended before the hub, unless the hub has finished: it must not look
-  /// otherwise when the hub does.
+  /// Records, unless the hub has finished, that the subscription ended before the hub, so that
+  /// ``end`` stays `cancelled` when the hub finishes.
   ///
-  /// - Returns: whether it ended before the hub.
+  /// - Returns: whether the subscription ended before the hub.
   @discardableResult
-  private func noteEarlyEnd() -> Bool {
+  private func recordEarlyEnd() -> Bool {
     // Acquiring: as in `send`.
     if finishing.isRaised.load(ordering: .acquiring) {
-      // Relaxed: a mark that only says something about itself.
-      return endedEarly.load(ordering: .relaxed)
+      return endedBeforeHub.load(ordering: .relaxed)
     }
-    endedEarly.store(true, ordering: .relaxed)
+    endedBeforeHub.store(true, ordering: .relaxed)
     return true
   }
 
-  /// What became of the events for this subscriber, if it has a buffer; `nil` for a handler without
-  /// a queue, unless the hub replays.
+  /// Counts of what happened to the events for this subscriber; `nil` without a buffer: for a
+  /// handler without a queue, unless the hub has a replay.
   public var statistics: DeliveryStatistics? { mailbox?.statistics }
 
   /// Ends the subscription; events that wait are discarded. See ``Registration/cancel()``.
   public func cancel() {
-    noteCancellation()
+    recordCancellation()
     registration.cancel()
   }
 
-  private func noteCancellation() {
-    if mailbox == nil && registration.isActive { noteEarlyEnd() }
+  private func recordCancellation() {
+    if mailbox == nil && registration.isActive { recordEarlyEnd() }
   }
 
-  /// Ends the subscription, and returns when its handler is not running and never will. See
+  /// Ends the subscription, and returns when its handler is not running and will not run again. See
   /// ``Registration/cancelAndWait()``.
   ///
-  /// Called from inside the handler itself, or from a filter or key of the subscription, it returns
-  /// at once. The promise then starts when that call, and every call that other threads had begun
-  /// before, has ended.
+  /// Inside the handler, or a filter or key of the subscription, it returns at once. The promise
+  /// then holds as soon as that call, and every call that other threads had begun before, has
+  /// ended.
   public func cancelAndWait() async {
-    noteCancellation()
+    recordCancellation()
     await registration.cancelAndWait()
   }
 
-  /// Ends the subscription, and blocks until its handler is not running and never will, or until
-  /// `timeout` has passed. See ``Registration/cancelAndWait(timeout:)``.
+  /// Ends the subscription, and blocks until its handler is not running and will not run again, or
+  /// until `timeout` has passed. See ``Registration/cancelAndWait(timeout:)``.
   ///
-  /// - Parameter timeout: how long to wait at the most. If it is zero or less, this only checks. If
-  ///   it is more than 100 years, it waits for as long as it takes.
-  /// - Returns: whether the promise holds. From inside: `true`, and the promise starts later, as for
-  ///   ``cancelAndWait()``.
+  /// - Parameter timeout: the longest wait. Zero or less: checks once without waiting. More than
+  ///   100 years: waits without a limit.
+  /// - Returns: whether the promise holds. Inside the handler: `true`, and the promise holds later,
+  ///   as for ``cancelAndWait()``.
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult
   public func cancelAndWait(timeout: Duration) -> Bool {
-    noteCancellation()
+    recordCancellation()
     return registration.cancelAndWait(timeout: timeout)
   }
 }

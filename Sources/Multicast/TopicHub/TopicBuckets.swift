@@ -1,18 +1,18 @@
 public import Synchronization
 
-/// The buckets of a ``TopicTable``: a power of two of lists, each of which is replaced as a whole.
+/// The buckets of a ``TopicTable``: immutable lists, replaced as a whole. Their number is a power
+/// of two.
 ///
 /// ## Thread safety
-/// Reading is for any thread inside a read section of the table. Writing is for whoever holds the
-/// lock of the table.
+/// Any thread may read, inside a read section of the table. A writer holds the lock of the table.
 @usableFromInline
 final class TopicBuckets<Topic: Hashable & Sendable, Event: Sendable>: @unchecked Sendable {
-  // Sendable: the pointer never changes, and what it points at is atomic.
+  // Sendable: the pointer never changes, and the slots are atomic.
   @usableFromInline typealias Node = TopicNode<Topic, Event>
   /// Owns a retain of the first node of a bucket.
   @usableFromInline typealias Slot = Atomic<Unmanaged<Node>?>
 
-  /// The number of buckets less one.
+  /// The number of buckets minus one.
   @usableFromInline let mask: Int
   @usableFromInline let slots: UnsafeMutablePointer<Slot>
 
@@ -24,36 +24,36 @@ final class TopicBuckets<Topic: Hashable & Sendable, Event: Sendable>: @unchecke
   }
 
   deinit {
-    // Relaxed: nobody reads or writes any more.
+    // Relaxed: no other thread has a reference.
     for index in 0...mask { slots[index].load(ordering: .relaxed)?.release() }
     slots.deallocate()
   }
 }
 
 extension TopicBuckets {
-  /// The first node of the bucket of `hash`, which the read section of the caller keeps.
+  /// The first node of the bucket of `hash`, which the caller's read section keeps alive.
   @inlinable @inline(__always)
   func first(_ hash: Int) -> Unmanaged<Node>? {
-    // Sequentially consistent: `ReadIndicator` and `TopicHub.finish` argue with the total order.
+    // Sequentially consistent: `ReadIndicator` and `TopicHub.finish` rely on the total order.
     slots[hash & mask].load(ordering: .sequentiallyConsistent)
   }
 
-  /// The first node of a bucket, for whoever writes.
+  /// The first node of a bucket, for a writer.
   subscript(index: Int) -> Node? {
-    // Relaxed: only the caller changes it.
+    // Relaxed: the caller holds the lock under which it changes, or has the only reference.
     slots[index].load(ordering: .relaxed)?.takeUnretainedValue()
   }
 
   /// Makes `first` the first node of a bucket.
   ///
-  /// - Returns: the one that was; the slot's retain of it goes to the caller.
+  /// - Returns: the previous first node, with the retain of the slot.
   func exchange(_ index: Int, for first: Node?) -> Node? {
     // Sequentially consistent: it unlinks the old node, and publishes the contents of the new one.
     slots[index].exchange(first.map(Unmanaged.passRetained), ordering: .sequentiallyConsistent)?
       .takeRetainedValue()
   }
 
-  /// The same nodes in twice as many buckets.
+  /// New buckets, twice as many, with copies of all nodes.
   func doubled() -> TopicBuckets {
     let new = TopicBuckets(count: 2 * (mask + 1))
     for index in 0...mask {

@@ -1,16 +1,14 @@
-/// The hub of one topic, and who is in it.
-///
-/// It closes for good when nobody is left, neither a subscriber nor somebody who is about to become
-/// one.
+/// The hub of one topic. It closes for good, and leaves its table, when it has no more users:
+/// subscribers, and threads that are subscribing.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecked Sendable {
-  // Sendable: `users` and `isClosed` are touched inside `lock` alone; `hub` is set before
-  // anybody else has the channel; `topic` and `table` never change.
+  // Sendable: `users` and `isClosed` are accessed inside `lock` alone; `hub` is set before another
+  // thread has the channel; `topic` and `table` never change.
   private(set) var hub: EventHub<Event>! = nil
   private let topic: Topic
-  /// Where the channel is found until it closes.
+  /// The table that has the channel until it closes.
   private weak let table: TopicTable<Topic, Event>?
   private let lock = Lock()
   private var users = 0
@@ -24,11 +22,13 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecke
     self.table = table
     hub = EventHub(
       ordering: ordering, storage: storage,
-      presence: { [weak self] difference in self?.change(by: difference) })
+      onChange: { [weak self] difference in self?.change(by: difference) })
   }
 
-  /// - Returns: whether the channel is open; then it stays so until ``leave()``.
-  func enter() -> Bool {
+  /// Adds a user until ``release()``, unless the channel is closed.
+  ///
+  /// - Returns: whether it is open.
+  func acquire() -> Bool {
     lock.withLock {
       guard !isClosed else { return false }
       users += 1
@@ -36,9 +36,9 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecke
     }
   }
 
-  func leave() { change(by: -1) }
+  func release() { change(by: -1) }
 
-  /// Closes the channel to those who come later.
+  /// Makes every later ``acquire()`` fail.
   func close() {
     lock.withLock { isClosed = true }
   }

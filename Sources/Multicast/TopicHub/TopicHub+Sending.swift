@@ -1,43 +1,43 @@
 public import Synchronization
 
 extension TopicHub {
-  /// Hands `event` to every subscriber of `topic`. See ``EventHub/send(_:)``.
+  /// Delivers `event` to every subscriber of `topic`. See ``EventHub/send(_:)``.
   ///
-  /// - Returns: how many subscribers were called or have the event in their buffer.
+  /// - Returns: as ``EventHub/send(_:)``; 0 if the topic has no subscriber, or after ``finish()``.
   /// - Complexity: O(subscribers of `topic`).
   @inlinable @discardableResult
   public func send(_ event: Event, to topic: Topic) -> Int {
-    // Acquiring: whoever saw `finish` return sees it here.
+    // Acquiring: a thread that knows that `finish` has returned reads `true` here.
     guard !isFinished.load(ordering: .acquiring) else { return 0 }
     let hash = topic.hashValue
     defer { withExtendedLifetime(self) {} }
-    // SAFETY: the read section keeps the node.
+    // SAFETY: the read section keeps the node alive.
     return topics.read {
       topics.node(topic, hash)?._withUnsafeGuaranteedRef { $0.send(event) } ?? 0
     }
   }
 
-  /// Hands each of `events` to every subscriber of `topic`, one after the other, as
-  /// ``send(_:to:)`` does.
+  /// Sends each of `events` to `topic`, in order, as ``send(_:to:)`` does.
   ///
-  /// All of them go to the topic that is there when this begins. If it goes meanwhile, with its last
-  /// subscriber or because it is finished, whoever subscribes after that begins anew and gets none
-  /// of them. If nobody is subscribed when this begins, `events` is not iterated.
+  /// The topic is looked up once. If it ends during the call, with its last subscriber or because
+  /// it is finished, later subscribers receive none of the events. If the topic has no subscriber
+  /// when the call begins, `events` is not iterated.
   ///
-  /// - Complexity: O(events × subscribers of `topic`). The topic is looked up once.
+  /// - Complexity: O(events × subscribers of `topic`).
   @inlinable
   public func send(contentsOf events: some Sequence<Event>, to topic: Topic) {
     guard !isFinished.load(ordering: .acquiring) else { return }  // As in `send`.
-    // The hub is retained: the sequence may take its time, and would keep every topic that goes.
+    // Retains the hub instead of reading in a section: `events` may block, and a long read section
+    // would keep every topic that ends in memory.
     topics.hub(of: topic)?.send(contentsOf: events)
   }
 
-  /// Hands `event` to every subscriber of `topic`, and suspends while the buffer of one whose
-  /// policy is `.suspend` is full. See ``EventHub/sendWaiting(_:)``.
+  /// Delivers `event` to every subscriber of `topic`, and suspends while a buffer with the policy
+  /// `.suspend` is full. See ``EventHub/sendWaiting(_:)``.
   ///
-  /// - Returns: whether no subscriber missed the event because the hub or the topic was finished, or
-  ///   because the task was cancelled before there was channel. What is sent to a topic that is not
-  ///   there, or after the hub has finished, is not counted.
+  /// - Returns: `false` if the hub was finished, or if a subscriber did not receive the event
+  ///   because the topic was finished or the task was cancelled while a buffer was full. Events
+  ///   sent to a topic without subscribers, or to a finished hub, are not counted as refused.
   /// - Complexity: O(subscribers of `topic`), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
@@ -46,7 +46,7 @@ extension TopicHub {
       return await hub.sendWaiting(event)
     }
     await SendWaiterList.yieldAfterMany()
-    // Loaded again: `finish` may have taken the topic away meanwhile.
+    // Loaded again: `finish` may have removed the topic since.
     return !isFinished.load(ordering: .acquiring)
   }
 }

@@ -6,35 +6,35 @@ extension TopicHub {
   /// ``EventHub/subscribe(on:buffering:where:_:)``.
   ///
   /// - Parameters:
-  ///   - topic: made if it has no subscriber yet.
-  ///   - queue: where to call the handler; `nil`: where the event is sent.
+  ///   - topic: created if it has no subscriber yet.
+  ///   - queue: where to call the handler; `nil`: on the thread that sends.
   ///   - buffering: how many events may wait for the handler, if it has a queue.
-  ///   - filter: which events the subscriber gets; called by senders. Others take no channel in the
-  ///     buffer.
-  ///   - handler: what to do with an event. It may send, subscribe and cancel.
-  /// - Returns: a handle; the subscription ends when it goes away. After ``finish()``, a
-  ///   subscription that has ended.
-  /// - Complexity: amortised O(1). Whenever the number of topics has doubled, the one that makes the
-  ///   next also looks for dead owners: O(subscribers of all topics).
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - handler: called with each event. It may send, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handle of a subscription that has ended.
+  /// - Complexity: amortised O(1). Each time the number of topics has doubled, the next topic's
+  ///   creation removes subscribers whose owners are gone: O(subscribers of all topics).
   public func subscribe(
     to topic: Topic, on queue: DispatchQueue? = nil,
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil,
     _ handler: @escaping @Sendable (Event) -> Void
   ) -> Subscription {
-    enter(topic) { $0.subscribe(on: queue, buffering: buffering, where: filter, handler) }
+    withHub(of: topic) { $0.subscribe(on: queue, buffering: buffering, where: filter, handler) }
   }
 
   /// Calls `handler` with `owner` and each event of `topic`, as long as `owner` lives. See
   /// ``EventHub/subscribe(with:on:buffering:where:_:)``.
   ///
   /// - Parameters:
-  ///   - topic: made if it has no subscriber yet.
-  ///   - owner: whose subscription it is; not kept alive.
-  ///   - queue: where to call the handler; `nil`: where the event is sent.
+  ///   - topic: created if it has no subscriber yet.
+  ///   - owner: the object with which the subscription ends; not kept alive.
+  ///   - queue: where to call the handler; `nil`: on the thread that sends.
   ///   - buffering: how many events may wait for the handler, if it has a queue.
-  ///   - filter: which events the subscriber gets; called by senders.
-  ///   - handler: what to do with an event. It should not capture the owner.
+  ///   - filter: which events the subscriber receives; called by senders.
+  ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: as for ``subscribe(to:on:buffering:where:_:)``.
   @discardableResult
@@ -44,7 +44,7 @@ extension TopicHub {
     where filter: (@Sendable (Event) -> Bool)? = nil,
     _ handler: @escaping @Sendable (Owner, Event) -> Void
   ) -> Subscription {
-    enter(topic) {
+    withHub(of: topic) {
       $0.subscribe(with: owner, on: queue, buffering: buffering, where: filter, handler)
     }
   }
@@ -53,68 +53,68 @@ extension TopicHub {
   /// ``EventHub/events(buffering:where:)``.
   ///
   /// - Parameters:
-  ///   - topic: made if it has no subscriber yet.
+  ///   - topic: created if it has no subscriber yet.
   ///   - buffering: how many events may wait.
-  ///   - filter: which events the sequence gets; called by senders.
+  ///   - filter: which events the sequence receives; called by senders.
   /// - Complexity: as for ``subscribe(to:on:buffering:where:_:)``.
   public func events(
     for topic: Topic, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil
   ) -> EventSequence<Event> {
-    EventSequence { [weak self] in self?.enter(topic) { $0.consumer(buffering, filter) } }
+    EventSequence { [weak self] in self?.withHub(of: topic) { $0.consumer(buffering, filter) } }
   }
 
-  /// The first event of `topic` from now on that satisfies `predicate`, or `nil` if the topic is
-  /// finished, or the hub, or the task is cancelled before. See ``EventHub/first(where:)``.
+  /// The first event of `topic` from now on that satisfies `predicate`; `nil` if the topic or the
+  /// hub finishes, or the task is cancelled, first. See ``EventHub/first(where:)``.
   ///
   /// - Parameters:
-  ///   - topic: made if it has no subscriber yet.
-  ///   - predicate: called by senders, as a filter is.
+  ///   - topic: created if it has no subscriber yet.
+  ///   - predicate: called by senders.
   /// - Complexity: as for ``subscribe(to:on:buffering:where:_:)``, and the wait.
   public func first(
     for topic: Topic, where predicate: @escaping @Sendable (Event) -> Bool
   ) async -> Event? {
-    let iterator = events(for: topic, where: predicate).makeIterator()
-    return await iterator.next()
+    await events(for: topic, where: predicate).makeAsyncIterator().next()
   }
 }
 
-// MARK: - How
+// MARK: - Implementation
 
 extension TopicHub {
-  /// Subscribes to the hub of `topic` in such a way that the hub cannot vanish meanwhile.
-  private func enter<R>(_ topic: Topic, _ subscribe: (EventHub<Event>) -> R) -> R {
+  /// Passes the hub of `topic` to `subscribe`, and counts as a user until that returns.
+  private func withHub<R>(of topic: Topic, _ subscribe: (EventHub<Event>) -> R) -> R {
     // Sequentially consistent: see `finish`.
     guard !isFinished.load(ordering: .sequentiallyConsistent) else {
-      // Nobody else has this hub, so the subscription has ended when this returns.
+      // No other thread has this hub, so the subscription has ended when this returns.
       let hub = EventHub<Event>(ordering: ordering, storage: storage)
       hub.finish()
       return subscribe(hub)
     }
     while true {
       let channel = topics.channel(of: topic) { makeChannel(topic) }
-      if channel.enter() {
-        defer { channel.leave() }
+      if channel.acquire() {
+        defer { channel.release() }
         let subscription = subscribe(channel.hub)
-        // Sequentially consistent: see `finish`. It may have begun meanwhile.
+        // Sequentially consistent: see `finish`, which may have begun since.
         if isFinished.load(ordering: .sequentiallyConsistent) { finish(channel, topic) }
         return subscription
       }
-      // It closed after we found it: whoever closed it is removing it; help.
+      // It closed after the lookup. The thread that closed it may not have removed it yet.
       topics.remove(channel, of: topic)
     }
   }
 
-  /// Lets topics go whose last owners are gone, whenever the number of topics has doubled.
+  /// Each time the number of topics has doubled, removes subscribers whose owners are gone, and
+  /// with them topics without other subscribers.
   private func pruneTopics() {
-    let limit = pruneCount.load(ordering: .relaxed)
+    let limit = pruneLimit.load(ordering: .relaxed)
     guard limit < .max, topics.count >= limit else { return }
-    // One thread at a time.
+    // `.max`: a thread is pruning.
     guard
-      pruneCount.compareExchange(expected: limit, desired: .max, ordering: .relaxed).exchanged
+      pruneLimit.compareExchange(expected: limit, desired: .max, ordering: .relaxed).exchanged
     else { return }
     for (_, channel) in topics.all { channel.hub.registry.prune() }
-    pruneCount.store(max(64, 2 * topics.count), ordering: .relaxed)
+    pruneLimit.store(max(64, 2 * topics.count), ordering: .relaxed)
   }
 
   private func makeChannel(_ topic: Topic) -> TopicChannel<Topic, Event> {

@@ -1,7 +1,7 @@
 public import Synchronization
 
-/// An ``EventHub`` for each topic, made when the topic gets its first subscriber, and gone with its
-/// last one.
+/// An ``EventHub`` for each topic that has subscribers, created with the first subscriber and
+/// destroyed with the last.
 ///
 /// ```swift
 /// let channels = TopicHub<String, Message>()
@@ -10,7 +10,7 @@ public import Synchronization
 /// for await message in messages { show(message) }
 /// ```
 ///
-/// It does not keep events for topics without subscribers, so it does not replay.
+/// It has no replay, because it keeps nothing for topics without subscribers.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while
@@ -19,9 +19,9 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   @usableFromInline let topics = TopicTable<Topic, Event>()
   let ordering: Ordering
   let storage: StorageStrategy
-  /// How many topics there are when those are looked for whose last owners are gone.
-  // Relaxed: a number to be looked at.
-  let pruneCount = Atomic<Int>(64)
+  /// The number of topics at which subscribers whose owners are gone are removed.
+  // Relaxed: guards no other data.
+  let pruneLimit = Atomic<Int>(64)
   /// Whether the whole hub has finished.
   // Sequentially consistent: see ``finish()``.
   @usableFromInline let isFinished = Atomic(false)
@@ -29,8 +29,8 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   /// Creates a hub without topics.
   ///
   /// - Parameters:
-  ///   - ordering: in which order the subscribers of one topic see the events of several senders.
-  ///   - storage: how the subscribers of a topic are stored.
+  ///   - ordering: the order in which the subscribers of a topic see the events of several senders.
+  ///   - storage: how each topic stores its subscribers.
   public init(ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree) {
     self.ordering = ordering
     self.storage = storage
@@ -40,19 +40,20 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
 // MARK: - State
 
 extension TopicHub {
-  /// How many topics have subscribers; one whose owners are gone counts until it is pruned.
+  /// The number of topics with subscribers, including subscribers whose owners are gone and that
+  /// were not removed yet.
   ///
   /// - Complexity: O(1).
   public var topicCount: Int { topics.count }
 
-  /// How many subscribers `topic` has. One whose owner is gone is never counted.
+  /// The number of subscribers of `topic`, excluding those whose owner is gone.
   ///
   /// - Complexity: O(subscribers of `topic`).
   public func subscriberCount(for topic: Topic) -> Int {
     topics.hub(of: topic)?.subscriberCount ?? 0
   }
 
-  /// What became of the events of each topic that has subscribers.
+  /// The statistics of each topic that has subscribers.
   ///
   /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
   public var statistics: [Topic: HubStatistics] {
@@ -61,32 +62,32 @@ extension TopicHub {
     return statistics
   }
 
-  /// What became of the events of `topic`, or `nil` if it has no subscribers.
+  /// The statistics of `topic`, or `nil` if it has no subscribers.
   ///
   /// - Complexity: O(subscribers of `topic`).
   public func statistics(for topic: Topic) -> HubStatistics? {
     topics.hub(of: topic)?.statistics
   }
 
-  /// Ends `topic` for those who are subscribed now; see ``EventHub/finish()``. Whoever subscribes
-  /// later begins anew.
+  /// Finishes `topic` for its current subscribers; see ``EventHub/finish()``. A later subscriber
+  /// creates the topic again.
   ///
   /// - Complexity: O(subscribers of `topic`).
   public func finish(_ topic: Topic) {
     if let channel = topics.channel(of: topic) { finish(channel, topic) }
   }
 
-  /// Ends every topic, and the hub: there will be no more events. See ``EventHub/finish()``.
+  /// Finishes every topic, and the hub. See ``EventHub/finish()``.
   ///
-  /// Later subscribers end at once; later events reach nobody. Finishing again does nothing. If
-  /// somebody subscribes to a topic meanwhile, another subscription of that topic may show its end a
-  /// moment after this returns.
+  /// Later subscriptions end at once; later events reach no subscriber. Finishing again does
+  /// nothing. If a thread subscribes to a topic concurrently, another subscription of that topic
+  /// may end shortly after this returns.
   ///
   /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
   public func finish() {
-    // Sequentially consistent, as is the table: a topic is in the table before its subscriber looks
-    // at the flag. If it is not there yet when the table is read here, the subscriber sees the flag
-    // and ends the topic itself.
+    // Sequentially consistent, as is the table: a thread that subscribes inserts the topic and then
+    // reads the flag. If this does not find the topic in the table, that thread reads `true` and
+    // finishes the topic itself.
     guard !isFinished.exchange(true, ordering: .sequentiallyConsistent) else { return }
     for (topic, channel) in topics.all { finish(channel, topic) }
   }

@@ -1,16 +1,16 @@
 public import CMulticast
 
-/// One topic, its channel, and the rest of its bucket, which is short because the table grows.
+/// One topic, its channel, and the next node of its bucket.
 @usableFromInline
 final class TopicNode<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   @usableFromInline let hash: Int
   @usableFromInline let topic: Topic
-  /// The hub in `channel`, so that a sender need not look into the channel.
+  /// The hub of `channel`, which saves senders one load.
   @usableFromInline let hub: EventHub<Event>
-  // SAFETY: changed by `deinit` alone, of this node or of the last owner of this one: nobody else
-  // has it then.
+  // SAFETY: only `deinit` changes it, of this node or of a node with the only reference to this
+  // one. No other thread has this node then.
   @exclusivity(unchecked) @usableFromInline nonisolated(unsafe) private(set) var next: TopicNode?
-  // A delivery reads the one through the other. A sender asks for both at once.
+  // Prefetched by senders: a delivery reads the slots through the registry.
   @usableFromInline let registry: Unmanaged<Registry>
   @usableFromInline let published: Unmanaged<PublishedSlots>?
   let channel: TopicChannel<Topic, Event>
@@ -25,8 +25,8 @@ final class TopicNode<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
     published = hub.registry.published
   }
 
-  /// Destroys the rest of the bucket one node after the other, as far as nobody else has it: nested
-  /// releases would exhaust the stack where many topics have one hash value.
+  /// Destroys the following nodes in a loop, up to one that is referenced elsewhere: nested
+  /// releases would exhaust the stack if many topics had the same hash value.
   deinit {
     var rest = next
     next = nil
@@ -39,7 +39,7 @@ final class TopicNode<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
 }
 
 extension TopicNode {
-  /// Hands `event` to every subscriber.
+  /// Delivers `event` to every subscriber.
   @inlinable @inline(__always)
   func send(_ event: Event) -> Int {
     cmulticast_prefetch(registry.toOpaque(), 0)
@@ -55,7 +55,7 @@ extension TopicNode {
     _ topic: Topic, _ hash: Int, in first: Unmanaged<TopicNode>?
   ) -> Unmanaged<TopicNode>? {
     var candidate = first
-    // SAFETY: the caller keeps the first node, and each node keeps the next one.
+    // SAFETY: the caller keeps the first node alive, and each node the next one.
     while let node = candidate {
       let isFound = node._withUnsafeGuaranteedRef { $0.hash == hash && $0.topic == topic }
       if isFound { return node }

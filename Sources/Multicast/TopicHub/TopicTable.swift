@@ -4,17 +4,16 @@
 //                                             │
 //                                          TopicNode ──next──▶ TopicNode
 //
-// The lists are immutable. A writer looks through a list as a reader does, makes another one, and
-// under the lock exchanges it if the list is still the one that was looked through. A writer that
-// needs more buckets makes others, with nodes of their own.
+// The lists are immutable. A writer searches a list as a reader does and makes a new one; under the
+// lock it exchanges the list if that has not changed since. To grow, it makes new buckets with
+// copies of all nodes.
 //
-// A reader finds everything inside a read section of `reclaimer`. A slot owns the first node of its
-// list, a node owns the next one, and `current` owns the buckets. What a slot or `current` has
-// owned goes to the reclaimer when it is exchanged; so whatever a reader has found is there until
-// it leaves.
+// A slot owns the first node of its list, a node the next one, and `current` the buckets. A reader
+// searches inside a read section of `reclaimer`, and what a writer exchanges is retired there: so
+// what a reader has found stays alive until its read section ends.
 //
-// The user's `hash(into:)` and `==` run in between, never under the lock. What the lock removes is
-// retired, hence destroyed, after unlock.
+// The user's `hash(into:)` and `==` never run under the lock. What a writer unlinks is retired
+// after unlock.
 
 public import Synchronization
 
@@ -24,21 +23,21 @@ public import Synchronization
 /// Every operation may be called from any thread, also from inside `hash(into:)` and `==`.
 @usableFromInline
 final class TopicTable<Topic: Hashable & Sendable, Event: Sendable>: @unchecked Sendable {
-  // Sendable: `current` is atomic; `entryCount` is touched inside `lock` alone; the nodes never
-  // change before they are destroyed.
+  // Sendable: `current` is atomic; `entryCount` is accessed inside `lock` alone; the nodes do not
+  // change until they are destroyed.
   @usableFromInline typealias Node = TopicNode<Topic, Event>
   @usableFromInline typealias Buckets = TopicBuckets<Topic, Event>
 
   @usableFromInline let current = Atomic(Unmanaged.passRetained(Buckets(count: 8)))
   @usableFromInline let reclaimer = Reclaimer()
-  /// Held while a bucket is exchanged. No user code runs inside.
+  /// Guards writes to `current` and its slots, and `entryCount`. No user code runs inside.
   private let lock = Lock()
   private var entryCount = 0
 
   init() {}
 
   deinit {
-    // Relaxed: nobody reads or writes any more.
+    // Relaxed: no other thread has a reference.
     current.load(ordering: .relaxed).release()
   }
 }
@@ -46,7 +45,7 @@ final class TopicTable<Topic: Hashable & Sendable, Event: Sendable>: @unchecked 
 // MARK: - Reading
 
 extension TopicTable {
-  /// Runs `body` in a read section: what it finds stays until it returns.
+  /// Runs `body` in a read section: what it finds stays alive until it returns.
   @inlinable @inline(__always)
   func read<R>(_ body: () -> R) -> R {
     reclaimer.withReadSection(ThreadCallStack.current, body)
@@ -58,7 +57,7 @@ extension TopicTable {
   @inlinable @inline(__always)
   func node(_ topic: Topic, _ hash: Int) -> Unmanaged<Node>? {
     perturb()
-    // SAFETY: the read section keeps the buckets.
+    // SAFETY: the read section keeps the buckets alive.
     return buckets._withUnsafeGuaranteedRef { Node.find(topic, hash, in: $0.first(hash)) }
   }
 
@@ -79,15 +78,16 @@ extension TopicTable {
     return read { node(topic, hash)?.takeUnretainedValue().channel }
   }
 
-  /// How many topics there are.
+  /// The number of topics.
   var count: Int { lock.withLock { entryCount } }
 
-  /// Every topic and channel that is there all the time while this runs, in no order.
+  /// All topics with their channels, in no order. Topics that are added or removed concurrently may
+  /// be missing.
   ///
   /// - Complexity: O(largest `count` so far): the table does not shrink.
   var all: [(topic: Topic, channel: TopicChannel<Topic, Event>)] {
     read {
-      // SAFETY: the read section keeps the buckets, and the first nodes.
+      // SAFETY: the read section keeps the buckets and the first nodes alive.
       let buckets = buckets.takeUnretainedValue()
       var all: [(topic: Topic, channel: TopicChannel<Topic, Event>)] = []
       for hash in 0...buckets.mask {
@@ -110,7 +110,7 @@ extension TopicTable {
 // MARK: - Writing
 
 extension TopicTable {
-  /// The channel of `topic`; if there is none, what `make` returns, which is kept from now on.
+  /// The channel of `topic`; if there is none, inserts the one that `make` returns.
   ///
   /// - Complexity: amortised O(1) on average.
   func channel(of topic: Topic, orInsert make: () -> TopicChannel<Topic, Event>) -> TopicChannel<
@@ -129,7 +129,7 @@ extension TopicTable {
     }
   }
 
-  /// Removes `channel`, if it is still that of `topic`.
+  /// Removes `channel` if it is still the channel of `topic`.
   func remove(_ channel: TopicChannel<Topic, Event>, of topic: Topic) {
     let hash = topic.hashValue
     while true {
@@ -151,10 +151,10 @@ extension TopicTable {
     }
   }
 
-  /// Makes `new` the list of the bucket if `old` still is.
+  /// Replaces the list of the bucket by `new` if it is still `old`.
   private func exchange(_ hash: Int, _ old: Node?, for new: Node?, countChange: Int) -> Bool {
     let (isDone, garbage) = lock.withLock { () -> (Bool, [AnyObject]) in
-      // Relaxed: only whoever holds the lock changes it.
+      // Relaxed: changes only under the lock.
       let buckets = current.load(ordering: .relaxed).takeUnretainedValue()
       let index = hash & buckets.mask
       guard buckets[index] === old else { return (false, []) }
@@ -162,7 +162,7 @@ extension TopicTable {
       if let unlinked = buckets.exchange(index, for: new) { garbage.append(unlinked) }
       entryCount += countChange
       if entryCount > buckets.mask {
-        // Sequentially consistent: it unlinks the old buckets, and publishes the new ones.
+        // Sequentially consistent: unlinks the old buckets, and publishes the new ones.
         let full = current.exchange(
           .passRetained(buckets.doubled()), ordering: .sequentiallyConsistent)
         garbage.append(full.takeRetainedValue())
