@@ -95,6 +95,25 @@ struct OrderingTests {
     withExtendedLifetime(subscriptions) {}
   }
 
+  @Test(
+    "total: a send from a handler returns the number of subscriptions",
+    arguments: StorageStrategy.allCases)
+  func reentrantTotalCount(strategy: StorageStrategy) {
+    let hub = EventHub<Int>(ordering: .total, storage: strategy)
+    let counts = Journal()
+    var others = (0..<3).map { _ in hub.subscribe(where: { _ in false }) { _ in } }
+    let subscription = hub.subscribe { [weak hub] event in
+      if event == 0, let hub { counts.record(hub.send(1)) }
+    }
+    hub.send(0)
+    others.removeLast()
+    hub.send(0)
+    others[0].cancel()
+    hub.send(0)
+    #expect(counts.entries == [4, 3, 2])
+    withExtendedLifetime((subscription, others)) {}
+  }
+
   @Test("perSender: a send from a handler is delivered at once")
   func reentrantPerSender() {
     let hub = EventHub<Int>()
