@@ -32,12 +32,12 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "MulticastTestSupport",
-      dependencies: ["Multicast"],
+      dependencies: ["Multicast", "BenchmarkHarness"],
       path: "Tests/MulticastTestSupport",
       swiftSettings: strict),
     .executableTarget(
       name: "MulticastStress",
-      dependencies: ["Multicast", "MulticastTestSupport"],
+      dependencies: ["Multicast", "MulticastTestSupport", "BenchmarkHarness"],
       swiftSettings: strict),
     .testTarget(
       name: "MulticastTests",

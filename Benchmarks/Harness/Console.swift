@@ -1,13 +1,3 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#endif
-
 /// A stream of the terminal. Nothing is buffered: what was printed is seen.
 struct Console {
   static let output = Console(descriptor: STDOUT_FILENO)

@@ -1,7 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#endif
-
 /// The memory of the process that was allocated and not freed.
 public enum Heap {
   /// The bytes in use, with what the allocator itself adds; `nil` where the platform does not tell.

@@ -1,13 +1,3 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#endif
-
 /// Time that never goes back, in nanoseconds since an arbitrary moment.
 public enum MonotonicClock {
   public static var nanoseconds: Int {

@@ -1,13 +1,3 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#endif
-
 /// The processor time that all threads of the process have used, in nanoseconds.
 ///
 /// For work that the runtime spreads over a pool of threads: it counts what the work costs,

@@ -1,7 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#endif
-
 /// The processors of the machine.
 enum Processor {
   /// Binds the calling thread to one processor, another one for each number as long as there are

@@ -29,7 +29,7 @@ extension Report {
   }
 
   static func text(of outcome: Outcome) -> String {
-    var table = Table()
+    var table = Table(indentation: 2)
     let hasSizes = outcome.rows.contains { $0.size != nil }
     let hasThreads = outcome.rows.contains { $0.threads != 1 }
     table.append(
@@ -50,7 +50,7 @@ extension Report {
   }
 
   static func text(of verdicts: [Verdict]) -> String {
-    var table = Table()
+    var table = Table(indentation: 2)
     table.append(["requirement", "must be", "measured", ""])
     for verdict in verdicts {
       table.append([

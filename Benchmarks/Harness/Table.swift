@@ -1,22 +1,18 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#endif
-
-/// Text in columns: the first to the left, the others to the right.
-struct Table {
+/// Text in columns: the first is aligned left, the others right.
+public struct Table {
+  private let indentation: String
   private var lines: [[String]] = []
 
-  mutating func append(_ line: [String]) {
+  /// - Parameter indentation: the number of spaces before each line.
+  public init(indentation: Int = 0) {
+    self.indentation = String(repeating: " ", count: indentation)
+  }
+
+  public mutating func append(_ line: [String]) {
     lines.append(line)
   }
 
-  var text: String {
+  public var text: String {
     let columns = lines.map(\.count).max() ?? 0
     let widths = (0..<columns).map { column in
       lines.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
@@ -26,7 +22,7 @@ struct Table {
         let padding = String(repeating: " ", count: widths[column] - cell.count)
         return column == 0 ? cell + padding : padding + cell
       }
-      return "  " + cells.joined(separator: "  ")
+      return indentation + cells.joined(separator: "  ")
     }.joined(separator: "\n")
   }
 }

@@ -1,13 +1,3 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#endif
-
 /// The processor time that the calling thread has used, in nanoseconds.
 ///
 /// For samples so long that others take the processor away in each of them. It takes a system call,

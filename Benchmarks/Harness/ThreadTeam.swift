@@ -1,15 +1,5 @@
 internal import Synchronization
 
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#endif
-
 /// Threads that begin together.
 public enum ThreadTeam {
   /// Runs `body` on `count` threads, which start at the same moment on different processors, and
@@ -20,60 +10,32 @@ public enum ThreadTeam {
   ///   Creating the threads does not count.
   public static func run(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> Int {
     let barrier = StartBarrier(count)
-    let members = (0..<count).map { number in
-      Member {
+    let intervals = (0..<count).map { _ in Interval() }
+    let threads = intervals.enumerated().map { number, interval in
+      JoinableThread {
         Processor.bindThread(number)
         barrier.wait()
         let start = MonotonicClock.nanoseconds
         body(number)
-        return start..<max(start, MonotonicClock.nanoseconds)
+        interval.nanoseconds = start..<max(start, MonotonicClock.nanoseconds)
       }
     }
-    let threads = members.map { $0.start() }
-    for thread in threads { pthread_join(thread, nil) }
-    let first = members.map(\.interval.lowerBound).min() ?? 0
-    let last = members.map(\.interval.upperBound).max() ?? 0
+    for thread in threads { thread.join() }
+    let first = intervals.map(\.nanoseconds.lowerBound).min() ?? 0
+    let last = intervals.map(\.nanoseconds.upperBound).max() ?? 0
     return last - first
   }
 }
 
-/// One thread of a team.
-private final class Member: @unchecked Sendable {
-  // Sendable: `interval` is written by the thread and read after it was joined.
-  private let body: @Sendable () -> Range<Int>
-  private(set) var interval = 0..<0
-
-  init(_ body: @escaping @Sendable () -> Range<Int>) {
-    self.body = body
-  }
-
-  func start() -> pthread_t {
-    #if canImport(Darwin) || canImport(Musl)
-      var thread: pthread_t?
-    #else
-      var thread = pthread_t()
-    #endif
-    let error = pthread_create(
-      &thread, nil,
-      { argument in
-        // Optional on some platforms, and so is the result, at which nobody looks.
-        let object = (argument as UnsafeMutableRawPointer?)!
-        let member = Unmanaged<Member>.fromOpaque(object).takeRetainedValue()
-        member.interval = member.body()
-        return argument
-      }, Unmanaged.passRetained(self).toOpaque())
-    precondition(error == 0, "pthread_create failed with error \(error)")
-    #if canImport(Darwin) || canImport(Musl)
-      return thread!
-    #else
-      return thread
-    #endif
-  }
+/// When one thread of a team worked.
+private final class Interval: @unchecked Sendable {
+  // Sendable: `nanoseconds` is written by the thread and read after it was joined.
+  var nanoseconds = 0..<0
 }
 
-/// Holds threads back until all of them are there.
+/// A barrier that threads pass together, once.
 ///
-/// They spin, because waking a thread takes longer than many a workload.
+/// They spin, because waking a thread takes longer than some workloads.
 private final class StartBarrier: Sendable {
   private let missing: Atomic<Int>
 

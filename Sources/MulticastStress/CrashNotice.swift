@@ -1,11 +1,11 @@
 import Foundation
 
-/// Says which trial was running if the process crashes; the crash then goes on as it would.
+/// Prints which trial was running if the process crashes. The crash then proceeds as without this.
 enum CrashNotice {
-  // SAFETY: `message` is written by the thread that runs the trials, between two of them, and read
-  // by a handler of a signal that a trial raises, which may still be reading the one before.
+  // SAFETY: the thread that runs the trials writes `message` between two of them. The handler of a
+  // signal that a trial raises reads it; it may still read the message before, which is never freed.
   private nonisolated(unsafe) static var message: UnsafeMutablePointer<CChar>?
-  /// All there were: none is ever freed.
+  /// All messages so far. None is freed.
   private nonisolated(unsafe) static var messages: [UnsafeMutablePointer<CChar>?] = []
   private nonisolated(unsafe) static var handlers: [sigaction] = signals.map { _ in .init() }
   private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT]
@@ -22,14 +22,14 @@ enum CrashNotice {
     }
   }()
 
-  /// From now on a crash prints this.
+  /// Makes a crash print this from now on.
   static func prepare(_ happened: String, _ command: String) {
     message = strdup("BROKEN  \(happened)\nrepeat with: \(command)\n")
     messages.append(message)
     install
   }
 
-  /// What is called here may be called in the handler of a signal.
+  /// Calls async-signal-safe functions only.
   private static let notice: @convention(c) (Int32) -> Void = { number in
     if let message { _ = write(STDERR_FILENO, message, strlen(message)) }
     message = nil

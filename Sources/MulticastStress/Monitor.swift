@@ -1,12 +1,12 @@
 import Foundation
 
-/// Watches the trial that is running: shows how it goes, and ends the process if no round comes
-/// to its end.
+/// A watchdog for the trial that is running: shows its progress, and ends the process if no round
+/// ends.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class Monitor: @unchecked Sendable {
-  // Sendable: everything that changes is touched inside `lock` alone.
+  // Sendable: everything that changes is accessed under `lock` only.
   private let lock = NSLock()
   private let stall: Double
   private let onStall: @Sendable (String) -> Void
@@ -24,9 +24,9 @@ final class Monitor: @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - stall: after how many seconds without the end of a round the process is ended.
-  ///   - interval: how often to look, in seconds.
-  ///   - onStall: what to do then with the description of what is stuck.
+  ///   - stall: the number of seconds without the end of a round after which the process is ended.
+  ///   - interval: the number of seconds between two checks.
+  ///   - onStall: what to do then, given a description of what is stuck.
   init(
     stall: Double, interval: Double = 0.1,
     onStall: @escaping @Sendable (String) -> Void = Monitor.endProcess
@@ -37,7 +37,7 @@ final class Monitor: @unchecked Sendable {
       while true {
         Thread.sleep(forTimeInterval: interval)
         guard let self else { return }
-        self.look()
+        self.check()
       }
     }
     thread.start()
@@ -46,14 +46,14 @@ final class Monitor: @unchecked Sendable {
   /// Begins to watch `trial`.
   ///
   /// - Parameters:
-  ///   - done: how much of its scenario is done, from 0 to 1.
-  ///   - share: how much of its scenario it is.
-  ///   - command: what repeats it.
+  ///   - done: the part of its scenario that is done, from 0 to 1.
+  ///   - share: the part of its scenario that the trial is.
+  ///   - command: the command that repeats it.
   func watch(_ trial: Trial, done: Double, share: Double, command: String) {
     lock.withLock { watched = Watched(trial: trial, done: done, share: share, command: command) }
   }
 
-  /// Watches nothing until the next ``watch(_:done:command:)``.
+  /// Watches nothing until the next ``watch(_:done:share:command:)``.
   func rest() {
     lock.withLock { watched = nil }
   }
@@ -63,11 +63,11 @@ final class Monitor: @unchecked Sendable {
     lock.withLock { Console.output.print(line) }
   }
 
-  private func look() {
+  private func check() {
     let stuck: String? = lock.withLock {
       guard var current = watched else { return nil }
       let now = ContinuousClock.now
-      // Not operations: some threads may go on for ever while others cannot.
+      // Rounds and not operations: some threads may go on for ever while others are stuck.
       let rounds = current.trial.rounds
       if rounds != current.rounds { (current.rounds, current.moved) = (rounds, now) }
       let pause = Console.output.isTerminal ? 0.2 : 5
@@ -88,14 +88,14 @@ final class Monitor: @unchecked Sendable {
 
   private static func describe(_ trial: Trial, _ stall: Double, _ command: String) -> String {
     var lines = ["STUCK   \(trial.label): no round has ended for \(stall.shortened) s"]
-    for (index, seat) in trial.seats.enumerated() {
-      let name = index == trial.seats.count - 1 ? "the rest" : "thread \(index)"
-      lines.append("  \(name): \(seat.step), after \(seat.operations.grouped) operations")
+    for (index, activity) in trial.activities.enumerated() {
+      let name = index == trial.activities.count - 1 ? "the rest" : "thread \(index)"
+      lines.append("  \(name): \(activity.step), after \(activity.operations.grouped) operations")
     }
     return (lines + ["repeat with: \(command)"]).joined(separator: "\n")
   }
 
-  /// Ends the process without looking back: threads are stuck.
+  /// Ends the process at once, without running exit handlers: threads are stuck.
   static func endProcess(_ description: String) {
     Console.error.print(description)
     _exit(3)

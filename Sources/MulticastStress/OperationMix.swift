@@ -1,4 +1,4 @@
-/// How often the threads of a scenario add, remove, invoke, and drop a delegate that is registered.
+/// How often the threads of a scenario add, remove, invoke, and release a registered delegate.
 struct OperationMix: Equatable, Sendable {
   enum Operation: CaseIterable, Sendable {
     case add

@@ -7,22 +7,22 @@ extension Options {
     and checks what happened against what may happen.
 
       --seconds S         share S seconds among all runs (10)
-      --rounds N          instead, go on until each run has done N rounds
+      --rounds N          instead, continue until each run has done N rounds
       --threads N         threads of a scenario (twice the processors)
-      --delegates N       delegates that a hub has at the most, where that matters (16)
-      --mix A:R:I:D       weights of add, remove, invoke, and dropping a delegate (\(OperationMix.standard))
+      --delegates N       the most delegates of a hub, where that matters (16)
+      --mix A:R:I:D       weights of add, remove, invoke and release (\(OperationMix.standard))
       --scenario NAME     only this scenario; several with commas
       --strategy NAME     only this storage strategy; several with commas
-      --seed N            make the random choices of the run that printed this seed
-      --stall S           take it for stuck if no round ends for S seconds (60)
+      --seed N            repeat the random choices of the run that printed this seed
+      --stall S           end the process if no round ends for S seconds (60)
       --json FILE         write the figures and verdicts to FILE
       --list              print the scenarios and what they check
       -h, --help          print this
 
-    The threads still meet as the machine has it: a seed repeats what they do, not when.
+    A seed repeats what the threads do, not how the machine interleaves them.
 
     Exit status: 0 if every promise held, 1 if one broke, 2 if the options are unusable,
-    3 if a round came to no end. A crash says where, and ends by its signal.
+    3 if no round ended in time. A crash prints the trial, and ends by its signal.
 
     For example:
       multicast-stress --seconds 60 --strategy waitFree

@@ -1,6 +1,6 @@
 import Multicast
 
-/// What came of a trial.
+/// The result of a trial.
 struct Outcome: Sendable {
   let scenario: String
   let storage: StorageStrategy

@@ -10,7 +10,7 @@ enum Program {
 
   /// Does what the arguments, which do not include the name of the program, ask for.
   static func start(_ arguments: [String]) {
-    // Writing to a pipe that nobody reads is an error like any other, not the end of the process.
+    // Writing to a pipe without a reader is an error like any other, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     do {
       let options = try Options(arguments)

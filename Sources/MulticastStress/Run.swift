@@ -15,7 +15,7 @@ final class Run: Sendable {
     strategies = options.strategies.isEmpty ? StorageStrategy.allCases : options.strategies
   }
 
-  /// Runs everything, and prints how it goes.
+  /// Runs everything, and prints the progress.
   func perform() -> Report {
     let began = ContinuousClock.now
     let end = began.advanced(by: .seconds(options.seconds))
@@ -53,8 +53,8 @@ final class Run: Sendable {
 }
 
 extension Run {
-  /// How long the next trial may take: as much as each of those that are left, but at least half
-  /// of what each of all would get, because those before it may have taken more than theirs.
+  /// How long the next trial may take: an equal share of the time that is left, but at least half of
+  /// an equal share of all, because earlier trials may have taken longer.
   private func share(of rest: Duration, _ left: Int, _ all: Int) -> Duration {
     max(rest / left, .seconds(options.seconds) / all / 2)
   }

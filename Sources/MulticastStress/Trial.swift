@@ -8,18 +8,17 @@ import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class Trial: @unchecked Sendable {
-  // Sendable: `failures` is touched inside `lock` alone; everything else never changes, or is
-  // atomic.
+  // Sendable: `failures` is accessed under `lock` only; the rest never changes or is atomic.
 
   let scenario: any Scenario.Type
   let storage: StorageStrategy
   let threads: Int
   let delegates: Int
   let mix: OperationMix
-  /// After so many seconds something is taken never to happen: before the watchdog thinks so.
+  /// How many seconds to wait for an event. Less than the watchdog waits.
   let patience: Double
-  /// One seat for each thread, and one more for whatever else the scenario does.
-  let seats: [Seat]
+  /// One for each thread, and one more for what else the scenario does.
+  let activities: [WorkerActivity]
   /// Counts the delegates and events of the current round.
   let lifetimes = LifetimeTracker()
 
@@ -47,21 +46,21 @@ final class Trial: @unchecked Sendable {
     delegates = options.delegates
     mix = options.mix
     patience = options.stall / 2
-    // The same for one scenario on one strategy, whatever else runs.
+    // The same for a scenario on a strategy, whatever else runs.
     var mixed = options.seed
     for byte in "\(scenario.name)/\(storage)".utf8 { mixed = mixed &* 31 &+ UInt64(byte) }
     seed = mixed
-    seats = (0...max(2, threads)).map { _ in Seat() }
+    activities = (0...max(2, threads)).map { _ in WorkerActivity() }
   }
 }
 
 // MARK: - Progress
 
 extension Trial {
-  /// Which trial it is, for people.
+  /// The scenario and the strategy, for messages.
   var label: String { "\(scenario.name) on \(storage)" }
 
-  /// Whether no other round is to begin.
+  /// Whether no further round begins.
   var isOver: Bool {
     if failed.load(ordering: .relaxed) { return true }
     return switch limit {
@@ -87,9 +86,9 @@ extension Trial {
   func completeRound() { completedRounds.wrappingAdd(1, ordering: .relaxed) }
 
   /// How many operations the workers have done so far.
-  var operations: Int { seats.reduce(0) { $0 + $1.operations } }
+  var operations: Int { activities.reduce(0) { $0 + $1.operations } }
 
-  /// Random numbers for a worker, or for who sets up (-1), in the current round.
+  /// Random numbers for a worker, or for setting up (-1), in the current round.
   func generator(for worker: Int) -> SplitMix64 {
     var mixer = SplitMix64(seed: seed &+ UInt64(truncatingIfNeeded: rounds) &* 0x9E37)
     return SplitMix64(seed: mixer.next() &+ UInt64(truncatingIfNeeded: worker))
@@ -102,17 +101,17 @@ extension Trial {
   /// What broke, in the order of its discovery.
   var brokenPromises: [String] { lock.withLock { failures } }
 
-  /// A promise broke.
+  /// Records a broken promise.
   func fail(_ message: String) {
     let round = rounds
     lock.withLock {
-      // The first ones tell: what follows is most often more of the same.
+      // The first ones suffice: later ones are mostly consequences.
       if failures.count < 5 { failures.append("\(message) (round \(round))") }
     }
     failed.store(true, ordering: .relaxed)
   }
 
-  /// Notes that a promise broke unless `condition` holds.
+  /// Records a broken promise unless `condition` holds.
   func expect(_ condition: Bool, _ message: @autoclosure () -> String) {
     if !condition { fail(message()) }
   }

@@ -5,11 +5,11 @@ struct Worker {
   let index: Int
   /// Gives the same numbers for the same seed, scenario, strategy, round and worker.
   var generator: SplitMix64
-  let seat: Seat
+  let activity: WorkerActivity
 
-  /// Says what comes next, for the watchdog, and counts it.
+  /// Records the next operation for the watchdog, and counts it.
   func does(_ step: StaticString) {
-    seat.does(step)
+    activity.does(step)
   }
 
   /// A number from 0 to `bound` - 1.
@@ -17,16 +17,16 @@ struct Worker {
     Int(generator.next() % UInt64(bound))
   }
 
-  /// `true` once in `count` times.
+  /// `true` with a probability of one in `count`.
   mutating func once(in count: Int) -> Bool {
     pick(count) == 0
   }
 
-  /// Does nothing for a moment, so that threads meet in different places.
-  mutating func dawdle(upTo steps: Int = 64) {
+  /// Spins for a random number of steps, so that threads overlap in different ways.
+  mutating func spin(upTo steps: Int = 64) {
     var left = pick(steps)
     while left > 0 {
-      seat.add(0)  // An atomic operation, which the compiler keeps.
+      activity.add(0)  // An atomic operation, which the compiler keeps.
       left -= 1
     }
   }

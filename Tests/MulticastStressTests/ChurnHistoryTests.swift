@@ -2,7 +2,7 @@ import Testing
 
 @testable import MulticastStress
 
-/// What the oracle of the churn scenario lets pass, and what it refuses.
+/// What the oracle of the churn scenario accepts, and what it refuses.
 @Suite struct ChurnHistoryTests {
   private typealias Registration = ChurnHistory.Registration
   private typealias Invocation = ChurnHistory.Invocation
@@ -50,7 +50,7 @@ import Testing
     let dead = Registration(addBegan: 1, addReturned: 2, releaseBegan: 3, died: 4)
     #expect(violation([dead], Invocation(began: 5, ended: 9, calls: [0])) != nil)
     #expect(violation([dead], Invocation(began: 5, ended: 9)) == nil)
-    // Released meanwhile: either way.
+    // Released in the meantime: either is allowed.
     let dying = Registration(addBegan: 1, addReturned: 2, releaseBegan: 6, died: 7)
     #expect(violation([dying], Invocation(began: 5, ended: 9, calls: [0])) == nil)
     #expect(violation([dying], Invocation(began: 5, ended: 9)) == nil)

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func anInvocationLooksAtEachInTurn() {
-    // Both are removed meanwhile: those that were reached before are called.
+    // Both are removed in the meantime: those reached before are called.
     for calls in [[], [0], [1], [0, 1]] {
       #expect(
         explains(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MulticastStress
 
-/// What the oracle of the total order lets pass, and what it refuses.
+/// What the oracle of the total order accepts, and what it refuses.
 @Suite struct OrderHistoryTests {
   private typealias Event = OrderHistory.Event
 
@@ -38,12 +38,12 @@ import Testing
   }
 
   @Test(arguments: [[0, 2], [1, 0], [1, 1], [3, 3]])
-  func aGuestSeesAPartWithoutAGap(_ places: [Int]) {
-    let part = places.map { Self.order[$0] }
+  func aGuestSeesAPartWithoutAGap(_ positions: [Int]) {
+    let part = positions.map { Self.order[$0] }
     #expect(OrderHistory(full: [Self.order], partial: [part], sent: [2, 2]).violation() != nil)
   }
 
-  @Test func aGuestThatSeesWhatNobodySentIsRefused() {
+  @Test func aGuestThatSeesWhatWasNotSentIsRefused() {
     let part = [Event(sender: 7, number: 1)]
     #expect(OrderHistory(full: [Self.order], partial: [part], sent: [2, 2]).violation() != nil)
   }

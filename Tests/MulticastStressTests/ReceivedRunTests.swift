@@ -2,7 +2,7 @@ import Testing
 
 @testable import MulticastStress
 
-/// What the oracle for one sender's numbers lets pass, and what it refuses.
+/// What the oracle for one sender's numbers accepts, and what it refuses.
 @Suite struct ReceivedRunTests {
   private typealias Progress = ReceivedRun.Progress
 

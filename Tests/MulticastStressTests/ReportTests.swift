@@ -4,7 +4,7 @@ import Testing
 
 @testable import MulticastStress
 
-/// What is printed, written and returned when all is over.
+/// What is printed, written and returned at the end of a run.
 @Suite struct ReportTests {
   private func report(broken: [String] = []) throws -> Report {
     var report = Report(try Options(["--seed", "7", "--threads", "2"]))

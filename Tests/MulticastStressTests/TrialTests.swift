@@ -12,16 +12,22 @@ private enum Breaking: Scenario {
   static let promise = "nothing"
 
   static func run(_ trial: Trial) {
-    trial.runRounds(
-      setUp: { _ in Counter() },
-      work: { counter, worker in
-        worker.does("adds")
-        counter.add()
-      },
-      check: { counter in
-        trial.expect(counter.value == trial.threads, "a worker was missing")
-        trial.expect(trial.rounds < 2, "three rounds are too many")
-      })
+    trial.runRounds { _ in BreakingRound(trial: trial) }
+  }
+}
+
+private struct BreakingRound: ScenarioRound {
+  let trial: Trial
+  let counter = Counter()
+
+  func work(_ worker: inout Worker) {
+    worker.does("adds")
+    counter.add()
+  }
+
+  func check() {
+    trial.expect(counter.value == trial.threads, "a worker was missing")
+    trial.expect(trial.rounds < 2, "three rounds are too many")
   }
 }
 

@@ -15,8 +15,8 @@ import Testing
       description.value = $0
       stalled.open()
     }
-    trial.seats[0].does("invoke")
-    trial.seats[1].does("cancelAndWait")
+    trial.activities[0].does("invoke")
+    trial.activities[1].does("cancelAndWait")
     monitor.watch(trial, done: 0, share: 1, command: "multicast-stress --seed 1")
     stalled.wait()
     let lines = description.value?.split(separator: "\n").map(String.init) ?? []

@@ -1,4 +1,4 @@
-/// A delegate that does what it is told when it is called, and when it goes away.
+/// A delegate that runs closures when it is called and in its `deinit`.
 public final class ActingObserver: Observing, Listening {
   public let id: Int
   private let tracker: LifetimeTracker?

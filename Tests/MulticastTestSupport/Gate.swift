@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A door that is closed until somebody opens it, for good.
+/// A gate that a thread opens once, and on which others wait.
 public final class Gate: @unchecked Sendable {
-  // Sendable: `opened` is touched inside `condition` alone.
+  // Sendable: `opened` is accessed under `condition` only.
   private let condition = NSCondition()
   private var opened = false
   private let name: String
@@ -42,5 +42,5 @@ public final class Gate: @unchecked Sendable {
   }
 }
 
-/// After so many seconds a test that waits is taken to be stuck.
+/// The number of seconds after which a waiting test counts as stuck.
 public let timeLimit: Double = 300

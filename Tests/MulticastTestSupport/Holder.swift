@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A reference that one thread can drop while others use what it refers to.
+/// A reference that one thread can release while others use its object.
 public final class Holder<Value: Sendable>: @unchecked Sendable {
-  // Sendable: `stored` is touched inside `lock` alone.
+  // Sendable: `stored` is accessed under `lock` only.
   private let lock = NSLock()
   private var stored: Value?
 

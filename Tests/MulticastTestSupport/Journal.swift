@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What was called, in order; several delegates may share one.
+/// A record of calls, in order. Several delegates may share one.
 public final class Journal: @unchecked Sendable {
-  // Sendable: `recorded` is touched inside `lock` alone.
+  // Sendable: `recorded` is accessed under `lock` only.
   private let lock = NSLock()
   private var recorded: [Int] = []
 

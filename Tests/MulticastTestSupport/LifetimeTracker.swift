@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Counts objects that come and go, and calls that come too late.
+/// Counts objects that are created and destroyed, and calls that come too late.
 public final class LifetimeTracker: Sendable {
   private let creations = Atomic<Int>(0)
   private let destructions = Atomic<Int>(0)
@@ -11,13 +11,13 @@ public final class LifetimeTracker: Sendable {
   public var created: Int { creations.load(ordering: .sequentiallyConsistent) }
   public var destroyed: Int { destructions.load(ordering: .sequentiallyConsistent) }
 
-  /// How many objects exist now.
+  /// The number of objects that exist.
   public var live: Int {
-    let destroyed = destroyed  // First: what is created meanwhile does not make this negative.
+    let destroyed = destroyed  // First, so that this is never negative.
     return created - destroyed
   }
 
-  /// How many calls reached an object that must not be called any more.
+  /// The number of calls to objects that must not be called any more.
   public var lateCalls: Int { late.load(ordering: .sequentiallyConsistent) }
 
   public func noteCreation() { creations.add(1, ordering: .sequentiallyConsistent) }

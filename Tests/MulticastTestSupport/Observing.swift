@@ -10,7 +10,7 @@ public protocol Listening: Sendable {
   func receive(_ value: Int)
 }
 
-/// What only some delegates can do besides.
+/// A protocol that only some delegates conform to.
 public protocol Reporting: Sendable {
   func report(_ value: Int)
 }

@@ -1,16 +1,15 @@
 internal import Synchronization
 
-/// Lets `actors` run against each other, each on its own thread, in many rounds with a new state
-/// each.
+/// Runs `actors` against each other, each on its own thread, in many rounds with a new state each.
 ///
-/// The threads meet before each round, and then wait for a few random steps, so that the actors
-/// meet in different places. When all are done, one of them looks at the state.
+/// The threads meet before each round and then spin for a random number of steps, so that the
+/// actors overlap in different ways. When all are done, one thread inspects the state.
 ///
 /// - Parameters:
-///   - rounds: how often.
+///   - rounds: the number of rounds.
 ///   - setUp: makes the state of a round.
 ///   - actors: what the threads do with it.
-///   - outcome: what came of it. Called when the actors of the round are done.
+///   - outcome: the result of a round. Called when its actors are done.
 /// - Returns: how often each outcome was seen. The states are gone.
 public func race<State: Sendable, Outcome: Hashable & Sendable>(
   rounds: Int,
@@ -18,35 +17,23 @@ public func race<State: Sendable, Outcome: Hashable & Sendable>(
   actors: [@Sendable (State) -> Void],
   outcome: @escaping @Sendable (State) -> Outcome
 ) -> [Outcome: Int] {
-  let course = RaceCourse<State, Outcome>()
-  let barrier = StartBarrier(actors.count)
+  let outcomes = Outcomes<Outcome>()
   let seed = SplitMix64.runSeed
-  runThreads(actors.count, seconds: 4 * timeLimit) { index in
-    var generator = SplitMix64(seed: seed &+ UInt64(index))
-    let step = Atomic<Int>(0)
-    for _ in 0..<rounds {
-      if index == 0 { course.state = setUp() }
-      barrier.arriveAndWait()
+  runRounds(
+    threads: actors.count, seconds: 4 * timeLimit,
+    setUp: { $0 < rounds ? setUp() : nil },
+    work: { state, thread, round in
+      var generator = SplitMix64(seed: seed &+ UInt64(round * actors.count + thread))
+      let step = Atomic<Int>(0)
       for _ in 0..<(generator.next() % 64) { step.add(1, ordering: .relaxed) }
-      // No copy of the state outlives the actor: the last reference may be what the race is about.
-      course.run(actors[index])
-      barrier.arriveAndWait()
-      if index == 0 {
-        course.outcomes[course.run(outcome), default: 0] += 1
-        course.state = nil
-      }
-    }
-  }
-  return course.outcomes
+      actors[thread](state)
+    },
+    check: { outcomes.counts[outcome($0), default: 0] += 1 })
+  return outcomes.counts
 }
 
-/// What the threads of a race share.
-private final class RaceCourse<State: Sendable, Outcome: Hashable & Sendable>: @unchecked Sendable {
-  // Sendable: written by the first thread alone, while the others wait at the barrier.
-  var state: State?
-  var outcomes: [Outcome: Int] = [:]
-
-  func run<R>(_ body: (State) -> R) -> R {
-    body(state!)
-  }
+/// How often each outcome was seen.
+private final class Outcomes<Outcome: Hashable & Sendable>: @unchecked Sendable {
+  // Sendable: changed by the first thread of a race alone, and read when its threads are gone.
+  var counts: [Outcome: Int] = [:]
 }

@@ -25,10 +25,10 @@ open class RecordingObserver: Observing, Listening, @unchecked Sendable {
     tracker?.noteDestruction()
   }
 
-  /// How many calls there were.
+  /// The number of calls.
   public var calls: Int { received.load(ordering: .sequentiallyConsistent) }
 
-  /// From now on no call must come: the tracker counts those that do.
+  /// Forbids further calls: the tracker counts those that come.
   public func poison() { poisoned.store(true, ordering: .sequentiallyConsistent) }
 
   open func receive(_ value: Int) {

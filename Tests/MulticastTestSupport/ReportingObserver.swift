@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// A subclass that can do more than the class.
+/// A subclass that conforms to a further protocol.
 public final class ReportingObserver: RecordingObserver, Reporting, @unchecked Sendable {
   // Sendable: as for the superclass.
   private let reported = Atomic<Int>(0)
 
-  /// How many reports there were.
+  /// The number of reports.
   public var reports: Int { reported.load(ordering: .sequentiallyConsistent) }
 
   public func report(_ value: Int) {

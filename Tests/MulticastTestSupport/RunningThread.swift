@@ -1,52 +1,20 @@
+internal import BenchmarkHarness
 public import Dispatch
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#endif
+internal import Foundation
 
 /// A thread of its own, not one of a pool. It must be joined.
-public final class RunningThread: @unchecked Sendable {
-  // Sendable: `thread` is written before `init` returns and then only read.
-  private var thread: pthread_t?
+public final class RunningThread: Sendable {
+  private let thread: JoinableThread
   private let finished = DispatchSemaphore(value: 0)
 
   /// Starts a thread that runs `body`.
   ///
-  /// - Parameter stackSize: the size of its stack in bytes, if not the usual one.
+  /// - Parameter stackSize: the size of its stack in bytes; the usual one if `nil`.
   public init(stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void) {
-    let finished = finished
-    let main = ThreadMain {
+    thread = JoinableThread(stackSize: stackSize) { [finished] in
       body()
       finished.signal()
     }
-    #if canImport(Darwin) || canImport(Musl)
-      var thread: pthread_t?
-    #else
-      var thread = pthread_t()
-    #endif
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    if let stackSize {
-      let error = pthread_attr_setstacksize(&attributes, stackSize)
-      precondition(error == 0, "pthread_attr_setstacksize failed with error \(error)")
-    }
-    let error = pthread_create(
-      &thread, &attributes,
-      { argument in
-        // Optional on some platforms, and so is the result, at which nobody looks.
-        let object = (argument as UnsafeMutableRawPointer?)!
-        Unmanaged<ThreadMain>.fromOpaque(object).takeRetainedValue().run()
-        return argument
-      }, Unmanaged.passRetained(main).toOpaque())
-    precondition(error == 0, "pthread_create failed with error \(error)")
-    self.thread = thread
   }
 
   /// Returns when the thread is gone. Traps if it has not ended at `deadline`: then it is stuck.
@@ -54,7 +22,7 @@ public final class RunningThread: @unchecked Sendable {
     guard finished.wait(timeout: deadline) == .success else {
       fatalError("a thread did not end in time: it is stuck")
     }
-    pthread_join(thread!, nil)
+    thread.join()
   }
 }
 
@@ -69,15 +37,7 @@ public func runThreads(
   for thread in threads { thread.join(deadline: deadline) }
 }
 
-private final class ThreadMain {
-  let run: @Sendable () -> Void
-
-  init(_ run: @escaping @Sendable () -> Void) {
-    self.run = run
-  }
-}
-
-/// Lets other threads run until `condition` holds. Traps if that takes too long.
+/// Yields to other threads until `condition` holds. Traps if that takes too long.
 public func yield(until condition: () -> Bool) {
   let deadline = ContinuousClock.now.advanced(by: .seconds(timeLimit))
   while !condition() {

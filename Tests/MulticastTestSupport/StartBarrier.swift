@@ -1,48 +1,62 @@
 internal import Foundation
 internal import Synchronization
 
-/// Lets a number of threads go at the same time, as often as they meet.
+/// A barrier at which a fixed number of threads wait for each other, any number of times.
+///
+/// A thread spins for a moment, so that the threads continue at the same instant, and then sleeps:
+/// with more threads than processors, a spinning thread takes time from those it waits for.
 public final class StartBarrier: Sendable {
   private let parties: Int
+  private let seconds: Double
   private let arrived = Atomic<Int>(0)
-  private let meeting = Atomic<Int>(0)
-  /// For those who have waited for a while: on a machine with more threads than processors they are
-  /// in the way of those whom they wait for.
+  /// How often all threads have met.
+  private let phase = Atomic<Int>(0)
+  /// Guards the change of `phase` against threads that are about to sleep.
   private let condition = NSCondition()
 
-  public init(_ parties: Int) {
+  /// - Parameters:
+  ///   - parties: the number of threads.
+  ///   - seconds: how long a thread waits for the others before it traps. May be infinite.
+  public init(_ parties: Int, seconds: Double = timeLimit) {
     precondition(parties > 0)
     self.parties = parties
+    self.seconds = seconds
   }
 
-  /// Returns when every party has arrived. Traps if that takes too long.
+  /// Returns when every thread has arrived. Traps if that takes too long.
   public func arriveAndWait() {
-    let mine = meeting.load(ordering: .acquiring)
-    // Acquiring and releasing: what each party did before is visible to all of them afterwards.
+    // Acquiring: as below.
+    let current = phase.load(ordering: .acquiring)
+    // Acquiring and releasing: afterwards every thread sees what the others did before.
     if arrived.add(1, ordering: .acquiringAndReleasing).newValue == parties {
       arrived.store(0, ordering: .relaxed)
-      meeting.store(mine + 1, ordering: .releasing)
-      // After the lock was free, those who sleep either see the new number or hear the call.
-      condition.withLock { condition.broadcast() }
+      condition.withLock {
+        phase.store(current + 1, ordering: .releasing)
+        condition.broadcast()
+      }
       return
     }
-    // Whoever sleeps starts late, so at first nobody does.
-    let bedtime = ContinuousClock.now + .milliseconds(1)
+    // A thread that sleeps continues late.
+    let spinning = ContinuousClock.now + .milliseconds(1)
     var spins = 0
-    while meeting.load(ordering: .acquiring) == mine {
+    while phase.load(ordering: .acquiring) == current {
       spins += 1
       guard spins > 500 else { continue }
-      guard ContinuousClock.now < bedtime else { return sleep(through: mine) }
+      guard ContinuousClock.now < spinning else { return sleep(through: current) }
       sched_yield()
     }
   }
 
-  private func sleep(through mine: Int) {
-    let deadline = Date(timeIntervalSinceNow: timeLimit)
+  private func sleep(through current: Int) {
+    let deadline = seconds.isFinite ? Date(timeIntervalSinceNow: seconds) : nil
     condition.withLock {
-      while meeting.load(ordering: .acquiring) == mine {
+      while phase.load(ordering: .acquiring) == current {
+        guard let deadline else {
+          condition.wait()
+          continue
+        }
         let isInTime = condition.wait(until: deadline)
-        precondition(isInTime, "a start barrier waited for more than \(timeLimit) s")
+        precondition(isInTime, "a start barrier waited for more than \(seconds) s")
       }
     }
   }

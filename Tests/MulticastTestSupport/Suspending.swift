@@ -15,7 +15,7 @@ public func eventually(_ condition: @Sendable () -> Bool) async {
 /// Runs `body`, which may block, on a thread of its own, and suspends until it has returned.
 public func onOwnThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
   let result = await withCheckedContinuation { continuation in
-    // The thread is joined by the queue, so that it is gone when the process looks for leaks.
+    // The queue joins the thread, so that it is gone before the process checks for leaks.
     let thread = RunningThread { continuation.resume(returning: body()) }
     DispatchQueue(label: "join").async { thread.join() }
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A stream of the terminal. Nothing is buffered: what was printed is seen.
+/// Standard output or standard error, without a buffer.
 struct Console: Sendable {
   static let output = Console(descriptor: STDOUT_FILENO)
   static let error = Console(descriptor: STDERR_FILENO)

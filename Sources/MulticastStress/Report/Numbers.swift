@@ -13,7 +13,7 @@ extension Int {
 }
 
 extension Double {
-  /// Without decimals that say nothing.
+  /// Without superfluous decimals.
   var shortened: String {
     self == rounded() && magnitude < 1e15 ? "\(Int(self))" : String(format: "%.2f", self)
   }

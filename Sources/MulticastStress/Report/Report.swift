@@ -1,7 +1,8 @@
+import BenchmarkHarness
 import Foundation
 import Multicast
 
-/// What a run has found.
+/// The results of a run.
 struct Report {
   let options: Options
   var outcomes: [Outcome] = []
@@ -13,7 +14,7 @@ struct Report {
 
   var held: Bool { outcomes.allSatisfy(\.held) }
 
-  /// What was asked for, with the seed.
+  /// The options, with the seed.
   var heading: String {
     let limit =
       options.rounds.map { "\($0.grouped) rounds each" } ?? "\(options.seconds.shortened) s"
@@ -34,14 +35,14 @@ struct Report {
 // MARK: - Lines
 
 extension Report {
-  /// How a trial goes.
+  /// The progress of a trial.
   static func progress(_ trial: Trial, done: Double, seconds: Double) -> String {
     let rate = seconds > 0 ? Int(Double(trial.operations) / seconds) : 0
     return "        \(trial.scenario.name) \(Int(done * 100)) %: \(trial.storage), "
       + "\(trial.operations.grouped) operations, \(rate.grouped)/s"
   }
 
-  /// What came of a scenario.
+  /// The result of a scenario.
   static func line(_ scenario: String, _ outcomes: [Outcome]) -> String {
     let rounds = outcomes.reduce(0) { $0 + $1.rounds }
     let operations = outcomes.reduce(0) { $0 + $1.operations }

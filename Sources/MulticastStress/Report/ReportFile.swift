@@ -1,7 +1,7 @@
 import Foundation
 import Multicast
 
-/// The file for the figures and verdicts, which is opened before anything runs.
+/// The file for the figures and verdicts. It is opened before the first trial.
 struct ReportFile {
   private let path: String
   private let handle: FileHandle

@@ -1,22 +1,19 @@
 import Multicast
 import MulticastTestSupport
 
-/// Delegates die without being removed, and new ones are made where they were.
+/// Delegates die without being removed, and new ones are created at their addresses.
 enum AddressReuse: Scenario {
   static let name = "address-reuse"
   static let promise = "a delegate that is dead is never mistaken for a new one at its address"
 
   static func run(_ trial: Trial) {
-    trial.runRounds(
-      setUp: { generator in
-        AddressReuseRound(trial, operations: 16 << Int.random(in: 0..<5, using: &generator))
-      },
-      work: { round, worker in round.work(&worker) },
-      check: { round in round.check() })
+    trial.runRounds { generator in
+      AddressReuseRound(trial, operations: 16 << Int.random(in: 0..<5, using: &generator))
+    }
   }
 }
 
-/// A delegate that says when it is dead.
+/// A delegate that records its end.
 private final class ReuseTarget: Target, @unchecked Sendable {
   // Sendable: as for the superclass.
   private let ended: Counter
@@ -29,7 +26,7 @@ private final class ReuseTarget: Target, @unchecked Sendable {
   deinit { ended.add(1) }
 }
 
-private final class AddressReuseRound: Sendable {
+private final class AddressReuseRound: ScenarioRound {
   private let trial: Trial
   private let operations: Int
   private let hub: MulticastDelegate<ReuseTarget>
@@ -41,7 +38,7 @@ private final class AddressReuseRound: Sendable {
   }
 
   func work(_ worker: inout Worker) {
-    /// What was registered for delegates of the past, and whether they are dead by now.
+    /// The registrations of earlier delegates, and whether those are dead.
     var past: [(registration: Registration<ReuseTarget>, ended: Counter)] = []
     for _ in 0..<operations {
       let ended = Counter()
@@ -55,7 +52,7 @@ private final class AddressReuseRound: Sendable {
     }
   }
 
-  /// The life of one delegate, which is not removed when it ends.
+  /// Registers a delegate that dies on return, without being removed.
   private func live(
     _ worker: inout Worker, _ ended: Counter,
     _ past: inout [(registration: Registration<ReuseTarget>, ended: Counter)]
@@ -64,7 +61,7 @@ private final class AddressReuseRound: Sendable {
     let target = ReuseTarget(trial.lifetimes, ended)
     trial.expect(!hub.contains(target), "a delegate is found that was not added yet")
     #if !(canImport(ObjectiveC) || MULTICAST_PORTABLE_WEAK)
-      // With portable weak references a dead one may be removed that had the address.
+      // With portable weak references, `remove` may remove a dead delegate that had the address.
       trial.expect(!hub.remove(target), "a delegate was removed that was not added yet")
     #endif
     let registration = hub.add(target)
@@ -73,7 +70,7 @@ private final class AddressReuseRound: Sendable {
       trial.expect(!registration.isActive, "the registration of a dead delegate is active")
       if worker.once(in: 2) { registration.cancel() }
     }
-    trial.expect(hub.contains(target), "a delegate went with one that was at its address")
+    trial.expect(hub.contains(target), "a delegate was removed with one that had its address")
     if worker.once(in: 4) { hub.add(target) }  // It is there already.
     worker.does("forEach")
     var calls = 0

@@ -2,27 +2,23 @@ import Multicast
 import MulticastTestSupport
 
 /// Some threads invoke all the time; the others register delegates, hand them to each other, and
-/// drop the last reference. Some delegates take themselves off the hub when they go.
+/// release the last reference. Some delegates remove themselves in their `deinit`.
 enum Lifetime: Scenario {
   static let name = "lifetime"
   static let promise =
-    "a delegate is called only while it lives, is not kept alive by the hub, and goes exactly once"
+    "a delegate is called only while it lives, is not kept alive by the hub, and is destroyed once"
 
   static func run(_ trial: Trial) {
     let threads = max(2, trial.threads)
-    trial.runRounds(
-      threads: threads,
-      setUp: { generator in
-        LifetimeRound(
-          trial, owners: threads - threads / 2,
-          operations: 16 << Int.random(in: 0..<6, using: &generator))
-      },
-      work: { round, worker in round.work(&worker) },
-      check: { round in round.check() })
+    trial.runRounds(threads: threads) { generator in
+      LifetimeRound(
+        trial, owners: threads - threads / 2,
+        operations: 16 << Int.random(in: 0..<6, using: &generator))
+    }
   }
 }
 
-/// A delegate that may take itself off the hub when it goes.
+/// A delegate that may remove itself in its `deinit`.
 private final class LifetimeTarget: Target, @unchecked Sendable {
   // Sendable: as for the superclass.
   private let hub: MulticastDelegate<LifetimeTarget>?
@@ -46,13 +42,13 @@ private final class LifetimeTarget: Target, @unchecked Sendable {
   }
 }
 
-/// One hub, those who invoke, and those who own the delegates.
-private final class LifetimeRound: Sendable {
+/// One hub, the threads that invoke it, and the threads that own the delegates.
+private final class LifetimeRound: ScenarioRound {
   private let trial: Trial
   private let owners: Int
   private let operations: Int
   private let hub: MulticastDelegate<LifetimeTarget>
-  private let places: [Holder<LifetimeTarget>]
+  private let holders: [Holder<LifetimeTarget>]
   private let ownersLeft = Counter()
   private let made = Counter()
   private let ended = Counter()
@@ -62,7 +58,7 @@ private final class LifetimeRound: Sendable {
     self.owners = owners
     self.operations = operations
     hub = MulticastDelegate(storage: trial.storage)
-    places = (0..<trial.delegates).map { _ in Holder(nil) }
+    holders = (0..<trial.delegates).map { _ in Holder(nil) }
     ownersLeft.add(owners)
   }
 
@@ -74,7 +70,7 @@ private final class LifetimeRound: Sendable {
     }
     while ownersLeft.value > 0 {
       if worker.once(in: 8) {
-        // This keeps what it finds alive for a moment, and may be the last to do so.
+        // This retains the delegates for a moment, and may release the last reference.
         worker.does("delegates")
         for target in hub.delegates { target.receive() }
       } else {
@@ -85,7 +81,7 @@ private final class LifetimeRound: Sendable {
   }
 
   private func own(_ worker: inout Worker) {
-    let place = places[worker.pick(places.count)]
+    let holder = holders[worker.pick(holders.count)]
     if worker.once(in: 2) {
       worker.does("add")
       let target = LifetimeTarget(
@@ -94,10 +90,10 @@ private final class LifetimeRound: Sendable {
       let registration = hub.add(target)
       trial.expect(hub.contains(target), "a delegate is not there after its addition")
       if worker.once(in: 8) { registration.cancel() }
-      place.value = target  // The one that was there dies now, unless it is being called.
+      holder.value = target  // The delegate before it dies now, unless it is being called.
     } else {
       worker.does("drop")
-      place.value = nil
+      holder.value = nil
     }
     if worker.once(in: 64) {
       worker.does("prune")
@@ -106,7 +102,7 @@ private final class LifetimeRound: Sendable {
   }
 
   func check() {
-    let kept = places.compactMap(\.value)
+    let kept = holders.compactMap(\.value)
     let live = made.value - ended.value
     trial.expect(
       live == kept.count, "\(live) delegates live, and \(kept.count) have an owner")
@@ -114,6 +110,6 @@ private final class LifetimeRound: Sendable {
     for target in hub {
       trial.expect(kept.contains { $0 === target }, "the hub has a delegate without an owner")
     }
-    for place in places { place.value = nil }
+    for holder in holders { holder.value = nil }
   }
 }

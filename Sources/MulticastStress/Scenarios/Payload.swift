@@ -1,8 +1,8 @@
 import MulticastTestSupport
 
-/// An event that is counted as long as it exists.
+/// An event whose lifetime is counted.
 final class Payload: Sendable {
-  /// Who has sent it, and as which of its events, counted from 1.
+  /// The sender, and the number of the event among those of the sender, counted from 1.
   let sender: Int
   let number: Int
   private let lifetimes: LifetimeTracker

@@ -3,7 +3,7 @@ import Multicast
 import MulticastTestSupport
 
 /// Every thread sends numbers to delegates on serial, concurrent, global and suspended queues and on
-/// the main queue; some delegates are there only for a while.
+/// the main queue; some delegates are registered only for a while.
 enum Queues: Scenario {
   static let name = "queues"
   static let promise =
@@ -11,39 +11,23 @@ enum Queues: Scenario {
     + "is registered"
 
   static func run(_ trial: Trial) {
-    trial.runRounds(
-      setUp: { generator in
-        QueuesRound(trial, operations: 4 << Int.random(in: 0..<5, using: &generator))
-      },
-      work: { round, worker in round.work(&worker) },
-      check: { round in
-        round.check()
-        // What a queue has run may outlive its last call by a moment.
-        trial.wait(for: "the queues did not let go of a delegate") { round.guestsAreGone() }
-      })
+    trial.runRounds { generator in
+      QueuesRound(trial, operations: 4 << Int.random(in: 0..<5, using: &generator))
+    }
   }
 }
 
-/// A delegate that notes if two threads are inside.
+/// A delegate that records overlapping calls.
 private final class QueueTarget: Target, @unchecked Sendable {
-  // Sendable: each element of `runs` is touched by the calls for this delegate, which the library
-  // promises to make one after the other (the thread sanitizer looks whether it does), and when all
-  // of them are done.
-  private let runs: UnsafeMutablePointer<ReceivedRun>
-  private let senders: Int
+  // Sendable: as for the superclass. `runs` is accessed by the calls for this delegate, which the
+  // library promises to serialize (the thread sanitizer checks that), and when all are done.
+  private let runs: PerThread<ReceivedRun>
   private let inside = Counter()
   private let overlaps = Counter()
 
   init(_ lifetimes: LifetimeTracker, senders: Int) {
-    runs = .allocate(capacity: senders)
-    runs.initialize(repeating: ReceivedRun(), count: senders)
-    self.senders = senders
+    runs = PerThread(repeating: ReceivedRun(), threads: senders)
     super.init(0, lifetimes)
-  }
-
-  deinit {
-    runs.deinitialize(count: senders)
-    runs.deallocate()
   }
 
   func receive(_ number: Int, from sender: Int) {
@@ -59,8 +43,7 @@ private final class QueueTarget: Target, @unchecked Sendable {
 }
 
 /// One hub, and its delegates on queues.
-private final class QueuesRound: @unchecked Sendable {
-  // Sendable: each element of `guests` is touched by its thread alone, and when all are done.
+private final class QueuesRound: ScenarioRound {
   private let trial: Trial
   private let operations: Int
   private let hub: MulticastDelegate<QueueTarget>
@@ -69,13 +52,13 @@ private final class QueuesRound: @unchecked Sendable {
   /// Runs nothing before the threads are done.
   private let suspended = DispatchQueue(label: "suspended")
   private let residents: [(target: QueueTarget, registration: Registration<QueueTarget>)]
-  private let guests: UnsafeMutablePointer<[Guest]>
+  private let guests: PerThread<[Guest]>
 
   /// A delegate that was registered for a while.
   private struct Guest {
     let target: QueueTarget
     let registration: Registration<QueueTarget>
-    /// What each sender had completed when it was about to be added, and begun when it was there.
+    /// What each sender had completed before it was added, and begun when it had been added.
     var added: [ReceivedRun.Progress]
     /// What each sender had begun when it was removed.
     var removed: [Int] = []
@@ -97,13 +80,7 @@ private final class QueuesRound: @unchecked Sendable {
       let target = QueueTarget(trial.lifetimes, senders: trial.threads)
       return (target, hub.add(target, on: queue))
     }
-    guests = .allocate(capacity: trial.threads)
-    guests.initialize(repeating: [], count: trial.threads)
-  }
-
-  deinit {
-    guests.deinitialize(count: trial.threads)
-    guests.deallocate()
+    guests = PerThread(repeating: [], threads: trial.threads)
   }
 
   func work(_ worker: inout Worker) {
@@ -117,7 +94,7 @@ private final class QueuesRound: @unchecked Sendable {
         worker.does("invoke")
         number += 1
         let (number, sender) = (number, worker.index)
-        sent[sender].add(1)  // Begun; what is completed is one less at the least.
+        sent[sender].add(1)  // Begun; at least one less is completed.
         let reached = hub.invoke { $0.receive(number, from: sender) }
         trial.expect(
           reached >= residents.count, "invoke reached \(reached) of \(residents.count) delegates")
@@ -141,8 +118,8 @@ private final class QueuesRound: @unchecked Sendable {
 
   private func removeGuest(_ worker: inout Worker) {
     let mine = worker.index
-    guard let place = guests[mine].firstIndex(where: { $0.removed.isEmpty }) else { return }
-    let guest = guests[mine][place]
+    guard let index = guests[mine].firstIndex(where: { $0.removed.isEmpty }) else { return }
+    let guest = guests[mine][index]
     if worker.once(in: 2) {
       worker.does("cancelAndWait")
       trial.expect(
@@ -151,17 +128,26 @@ private final class QueuesRound: @unchecked Sendable {
     } else {
       worker.does("remove")
       trial.expect(hub.remove(guest.target), "remove did not find a delegate that is registered")
-      // Nothing can have begun on a queue that runs nothing.
+      // No call can have begun on a suspended queue.
       if guest.isSuspended { guest.target.poison() }
     }
-    guests[mine][place].removed = sent.map(\.value)
+    guests[mine][index].removed = sent.map(\.value)
   }
 
   func check() {
+    checkDeliveries()
+    for thread in 0..<sent.count { guests[thread] = [] }
+    // What a queue has run may outlive its last call by a moment.
+    trial.wait(for: "the queues did not release a delegate") {
+      trial.lifetimes.live == residents.count
+    }
+  }
+
+  private func checkDeliveries() {
     suspended.resume()
     trial.expect(
       hub.flush(timeout: .seconds(trial.patience)), "flush gave up waiting for the queues")
-    for guest in (0..<sent.count).flatMap({ guests[$0] }) {
+    for guest in guests.all.joined() {
       // A call that had passed its check when the guest was removed may still be running.
       trial.expect(
         guest.registration.cancelAndWait(timeout: .seconds(trial.patience)),
@@ -173,7 +159,7 @@ private final class QueuesRound: @unchecked Sendable {
         let violation = target.run(of: sender).violation(added: .init(), removed: all)
         report(violation, "a resident", sender)
       }
-      for guest in (0..<sent.count).flatMap({ guests[$0] }) {
+      for guest in guests.all.joined() {
         // What waits at the time of the removal is discarded.
         let removed = ReceivedRun.Progress(begun: guest.removed[sender], completed: 0)
         let run = guest.target.run(of: sender)
@@ -189,13 +175,10 @@ private final class QueuesRound: @unchecked Sendable {
         "the statistics do not say that \(total) calls were enqueued and delivered")
     }
     trial.expect(hub.count == residents.count, "\(hub.count) delegates are left in the hub")
-    for guest in (0..<sent.count).flatMap({ guests[$0] }) {
+    for guest in guests.all.joined() {
       trial.expect(!guest.target.hadOverlaps, "two calls of one delegate ran at once")
     }
-    for thread in 0..<sent.count { guests[thread] = [] }
   }
-
-  func guestsAreGone() -> Bool { trial.lifetimes.live == residents.count }
 
   private func report(_ violation: String?, _ who: String, _ sender: Int) {
     if let violation { trial.fail("\(who), of sender \(sender): \(violation)") }

@@ -1,21 +1,17 @@
 import Multicast
 import MulticastTestSupport
-import Synchronization
 
 /// Hubs in a ring, whose callbacks add, remove, cancel and wait, and invoke their hub and the next
-/// one, at depth, on every thread; some delegates unregister themselves when they go.
+/// one, at depth, on every thread; some delegates remove themselves in their `deinit`.
 enum Reentrancy: Scenario {
   static let name = "reentrancy"
   static let promise =
-    "everything is allowed inside a callback and a deinit, and does what it does outside"
+    "every operation is allowed inside a callback and a deinit, and does what it does outside"
 
   static func run(_ trial: Trial) {
-    trial.runRounds(
-      setUp: { generator in
-        ReentrancyRound(trial, operations: 4 << Int.random(in: 0..<5, using: &generator))
-      },
-      work: { round, worker in round.work(&worker) },
-      check: { round in round.check() })
+    trial.runRounds { generator in
+      ReentrancyRound(trial, operations: 4 << Int.random(in: 0..<5, using: &generator))
+    }
   }
 }
 
@@ -44,7 +40,7 @@ private final class RingTarget: Target, @unchecked Sendable {
   deinit { onDeinit?(self) }
 }
 
-/// What one thread is inside of, and what is its own.
+/// The callbacks that a thread is in, and the delegates it owns.
 private struct Nesting {
   /// What this thread has registered and not yet removed.
   var mine: [(target: RingTarget, registration: Registration<RingTarget>, hub: Int)] = []
@@ -55,7 +51,7 @@ private struct Nesting {
 }
 
 /// Three hubs, and their residents.
-private final class ReentrancyRound: Sendable {
+private final class ReentrancyRound: ScenarioRound {
   private static let ring = 3
   private static let deepest = 4
 
@@ -129,22 +125,22 @@ private final class ReentrancyRound: Sendable {
     target.isRemoved = true
   }
 
-  /// Registers a delegate that goes at once, and does things to the hub when it goes: with the last
-  /// reference to it, or with its registration if the hub holds that.
+  /// Registers a delegate that is destroyed at once, with its last reference or, if the hub holds
+  /// that, with its registration. Its `deinit` uses the hub.
   private func dropAtOnce(_ worker: inout Worker, _ index: Int) {
     worker.does("drop")
     let (hub, resident, invocations) = (hubs[index], residents[index], invocations[index])
     let registration = hub.add(
       RingTarget(-1, trial.lifetimes) { gone in
         hub.remove(gone)
-        hub.add(resident)  // It is there already.
+        hub.add(resident)  // It is registered already.
         invocations.add()
         hub.forEach { $0.calls.add() }
       }, ownership: worker.once(in: 2) ? .strong : .weak)
     registration.cancel()
   }
 
-  /// Empties a hub that is the last owner of its delegates, which do things to it when they go.
+  /// Empties a hub that is the last owner of its delegates, whose `deinit` uses the hub.
   private func emptyAtOnce(_ worker: inout Worker) {
     worker.does("removeAll")
     let hub = MulticastDelegate<RingTarget>(storage: trial.storage)
@@ -173,7 +169,7 @@ private final class ReentrancyRound: Sendable {
       trial.expect(isNew, "a delegate was called twice by one invocation")
       if target.owner == worker.index {
         trial.expect(
-          !target.isRemoved, "a delegate was called that this thread has removed before its turn")
+          !target.isRemoved, "a delegate was called that this thread had removed before")
         trial.expect(
           target.added <= began, "a delegate was called that was added during the invocation")
       }

@@ -1,8 +1,7 @@
 import Multicast
 import MulticastTestSupport
-import Synchronization
 
-/// Some threads invoke all the time, the others register a delegate, and end that with
+/// Some threads invoke all the time; the others register delegates, and cancel them with
 /// `cancelAndWait`.
 enum Removal: Scenario {
   static let name = "removal"
@@ -11,15 +10,11 @@ enum Removal: Scenario {
 
   static func run(_ trial: Trial) {
     let threads = max(2, trial.threads)
-    trial.runRounds(
-      threads: threads,
-      setUp: { generator in
-        RemovalRound(
-          trial, removers: threads - threads / 2,
-          operations: 4 << Int.random(in: 0..<4, using: &generator))
-      },
-      work: { round, worker in round.work(&worker) },
-      check: { round in round.check() })
+    trial.runRounds(threads: threads) { generator in
+      RemovalRound(
+        trial, removers: threads - threads / 2,
+        operations: 4 << Int.random(in: 0..<4, using: &generator))
+    }
   }
 }
 
@@ -28,8 +23,7 @@ private final class RemovalTarget: Target, @unchecked Sendable {
   // Sendable: as for the superclass.
   let calls = Counter()
   let inside = Counter()
-  /// Written by callbacks and read when none is running; the thread sanitizer looks whether that is
-  /// so.
+  /// Written by callbacks and read when none is running; the thread sanitizer checks that.
   private let trace: UnsafeMutablePointer<Int>
   /// How many threads call: if one does, the trace is its own.
   private let isTraced: Bool
@@ -48,37 +42,29 @@ private final class RemovalTarget: Target, @unchecked Sendable {
     noteCall()
     calls.add(1)
     if isTraced { trace.pointee += 1 }
-    worker.dawdle(upTo: 32)
+    worker.spin(upTo: 32)
     inside.add(-1)
   }
 
   var traced: Int? { isTraced ? trace.pointee : nil }
 }
 
-/// One hub, those who invoke, and those who remove.
-private final class RemovalRound: @unchecked Sendable {
-  // Sendable: each element of `ended` is touched by its thread alone, and when all are done.
+/// One hub, the threads that invoke it, and the threads that remove delegates.
+private final class RemovalRound: ScenarioRound {
   private let trial: Trial
   private let removers: Int
   private let operations: Int
   private let hub: MulticastDelegate<RemovalTarget>
-  private let removersLeft: Counter
-  private let ended: UnsafeMutablePointer<[(target: RemovalTarget, calls: Int)]>
+  private let removersLeft = Counter()
+  private let ended: PerThread<[(target: RemovalTarget, calls: Int)]>
 
   init(_ trial: Trial, removers: Int, operations: Int) {
     self.trial = trial
     self.removers = removers
     self.operations = operations
     hub = MulticastDelegate(storage: trial.storage)
-    removersLeft = Counter()
     removersLeft.add(removers)
-    ended = .allocate(capacity: removers)
-    ended.initialize(repeating: [], count: removers)
-  }
-
-  deinit {
-    ended.deinitialize(count: removers)
-    ended.deallocate()
+    ended = PerThread(repeating: [], threads: removers)
   }
 
   func work(_ worker: inout Worker) {
@@ -95,16 +81,16 @@ private final class RemovalRound: @unchecked Sendable {
 
   private func addAndRemove(_ worker: inout Worker) {
     worker.does("add")
-    let callers = trial.seats.count - 1 - removers
+    let callers = trial.activities.count - 1 - removers
     let target = RemovalTarget(trial.lifetimes, isTraced: callers == 1)
     let registration = hub.add(target, ownership: worker.once(in: 2) ? .strong : .weak)
-    // Most often the callers have found it by then.
-    var looks = 0
-    while target.calls.value == 0 && looks < 2000 {
-      worker.seat.add(0)
-      looks += 1
+    // Mostly the callers have found it by then.
+    var polls = 0
+    while target.calls.value == 0 && polls < 2000 {
+      worker.activity.add(0)
+      polls += 1
     }
-    worker.dawdle()
+    worker.spin()
     worker.does("cancelAndWait")
     let held = registration.cancelAndWait(timeout: .seconds(3600))
     trial.expect(held, "cancelAndWait gave up")
@@ -116,12 +102,12 @@ private final class RemovalRound: @unchecked Sendable {
       trial.expect(traced == calls, "what a callback wrote was not seen after cancelAndWait")
     }
     trial.expect(!registration.isActive, "a registration is active after its end")
-    // Keeping some until the end shows calls that come much later; dropping others, reuse.
+    // Keeping some until the end shows late calls; releasing others shows reuse of their memory.
     if worker.once(in: 2) { ended[worker.index].append((target, calls)) }
   }
 
   func check() {
-    for (target, calls) in (0..<removers).flatMap({ ended[$0] }) {
+    for (target, calls) in ended.all.joined() {
       trial.expect(
         target.calls.value == calls, "a callback ran after cancelAndWait had returned")
     }

@@ -1,52 +1,48 @@
 import Dispatch
 import Multicast
 import MulticastTestSupport
-import Synchronization
 
-/// Every thread sends as fast as it can to subscribers that take nothing, with every policy.
+/// Every thread sends as fast as it can to subscribers that consume nothing, with every policy.
 enum SlowConsumers: Scenario {
   static let name = "slow-consumers"
   static let promise =
-    "a slow consumer keeps no more events than its policy says, slows nobody, and every loss is "
-    + "counted"
+    "a slow consumer keeps no more events than its policy says, slows no other one, and every drop "
+    + "is counted"
 
   static func run(_ trial: Trial) {
-    trial.runRounds(
-      setUp: { generator in
-        SlowConsumersRound(
-          trial, operations: 32 << Int.random(in: 0..<6, using: &generator),
-          coalesces: Int.random(in: 0..<4, using: &generator) == 0)
-      },
-      work: { round, worker in round.work(&worker) },
-      check: { round in round.check() })
+    trial.runRounds { generator in
+      SlowConsumersRound(
+        trial, operations: 32 << Int.random(in: 0..<6, using: &generator),
+        coalesces: Int.random(in: 0..<4, using: &generator) == 0)
+    }
   }
 }
 
-private final class SlowConsumersRound: @unchecked Sendable {
-  // Sendable: `consumers` and `waiting` are touched when the threads are done.
+private final class SlowConsumersRound: ScenarioRound, @unchecked Sendable {
+  // Sendable: `consumers` and `waiting` are accessed when the threads are done.
   private static let limit = 8
   private static let keys = 4
 
   private let trial: Trial
   private let operations: Int
-  /// Whether there is a subscriber whose events are coalesced. While one sender compares keys, what
-  /// others send waits for it: how much that is depends on how long the sender is kept from running.
+  /// Whether a subscriber coalesces. While one sender compares keys, the events of others wait for it:
+  /// their number depends on how long that sender is preempted.
   private let coalesces: Bool
   private let hub: EventHub<Payload>
   private let quick: Subscription
   private let quickCount = Counter()
-  /// What waits on a queue that runs nothing before the threads are done.
+  /// A queue that runs nothing before the threads are done.
   private let suspended = DispatchQueue(label: "suspended")
   private var waiting: [(subscription: Subscription, limit: Int)] = []
   private var consumers: [Consumer] = []
 
-  /// A sequence from which nobody takes anything before the threads are done.
+  /// A sequence that is not iterated before the threads are done.
   private struct Consumer {
     let policy: String
     let limit: Int
     let sequence: EventSequence<Payload>
     let iterator: EventSequence<Payload>.Iterator
-    /// What comes out of it at last.
+    /// Which events it keeps.
     let keeps: Kept
   }
 
@@ -88,13 +84,13 @@ private final class SlowConsumersRound: @unchecked Sendable {
   }
 
   func work(_ worker: inout Worker) {
-    // What all buffers may hold, and the few that each thread has in its hands.
+    // What all buffers may hold, and the few events that each thread is sending.
     let bound = 5 * Self.limit + 2 + 8 * trial.threads
     for number in 1...operations {
       worker.does("send")
       hub.send(Payload(number, from: worker.index, trial.lifetimes))
       guard number.isMultiple(of: 16), !coalesces else { continue }
-      // In this order: what others send between the two looks does not count.
+      // In this order: what others send between the two loads does not count.
       let created = trial.lifetimes.created
       let live = created - trial.lifetimes.destroyed
       trial.expect(
@@ -122,7 +118,7 @@ private final class SlowConsumersRound: @unchecked Sendable {
     }
     trial.expect(
       hub.statistics.dropped == dropped,
-      "the hub counts \(hub.statistics.dropped) losses, and its subscribers \(dropped)")
+      "the hub counts \(hub.statistics.dropped) drops, and its subscribers \(dropped)")
     hub.finish()
     takeWhatWaits()
     suspended.resume()
@@ -139,7 +135,7 @@ private final class SlowConsumersRound: @unchecked Sendable {
       "\(policy): \(statistics.pending) events wait where the limit is \(limit)")
   }
 
-  /// Iterates to the end, and looks what there was.
+  /// Iterates to the end, and checks the events.
   private func takeWhatWaits() {
     let (consumers, trial, operations) = (Sent(consumers), trial, operations)
     let isDone = Counter()
@@ -166,7 +162,7 @@ private final class SlowConsumersRound: @unchecked Sendable {
     trial.wait(for: "consumers of a hub that has finished did not end") { isDone.value == 1 }
   }
 
-  /// What is handed to a task, and not used here meanwhile.
+  /// Consumers that a task uses, and this thread does not in the meantime.
   private struct Sent: @unchecked Sendable {
     // Sendable: an iterator belongs to one task at a time, and this thread waits for that one.
     let value: [Consumer]

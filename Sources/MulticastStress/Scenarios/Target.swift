@@ -1,7 +1,7 @@
 import MulticastTestSupport
 import Synchronization
 
-/// A delegate that knows whether it lives, is counted, and may be called.
+/// A delegate that is counted, and detects calls that come too late.
 class Target: @unchecked Sendable {
   // Sendable: every stored property is a constant of a Sendable type; so it must be in subclasses.
   let id: Int
@@ -23,10 +23,10 @@ class Target: @unchecked Sendable {
     lifetimes.noteDestruction()
   }
 
-  /// From now on no call must come: those that do are counted.
+  /// Forbids further calls: those that come are counted.
   final func poison() { poisoned.store(true, ordering: .sequentiallyConsistent) }
 
-  /// What every call does first: notes it if it comes too late.
+  /// Called first by each call: counts it if it comes too late.
   final func noteCall() {
     let lives = canary.load(ordering: .relaxed) == Self.alive
     if !lives || poisoned.load(ordering: .sequentiallyConsistent) { lifetimes.noteLateCall() }

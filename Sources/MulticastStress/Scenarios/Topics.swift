@@ -2,27 +2,24 @@ import Multicast
 import MulticastTestSupport
 import Synchronization
 
-/// Every thread subscribes to topics, sends to them, alone and in batches, and leaves them; most
-/// topics come and go all the time. In some rounds a thread finishes the whole hub, while the others
-/// may still be at it.
+/// Every thread subscribes to topics, sends single events and batches to them, and unsubscribes; most
+/// topics are created and removed all the time. In some rounds a thread finishes the hub while others
+/// may still use it.
 enum Topics: Scenario {
   static let name = "topics"
   static let promise =
-    "a topic's subscribers get its events and no others, and a topic goes with the last of them"
+    "a topic's subscribers get its events and no others, and a topic is removed with the last of them"
 
   static func run(_ trial: Trial) {
-    trial.runRounds(
-      setUp: { generator in
-        TopicsRound(
-          trial, operations: 16 << Int.random(in: 0..<6, using: &generator),
-          finishes: generator.next().isMultiple(of: 2))
-      },
-      work: { round, worker in round.work(&worker) },
-      check: { round in round.check() })
+    trial.runRounds { generator in
+      TopicsRound(
+        trial, operations: 16 << Int.random(in: 0..<6, using: &generator),
+        finishes: generator.next().isMultiple(of: 2))
+    }
   }
 }
 
-/// A topic whose hash says little.
+/// A topic whose hash collides.
 struct CrowdedTopic: Hashable, Sendable {
   let number: Int
 
@@ -37,8 +34,8 @@ private struct TopicEvent: Sendable {
 
 /// A subscriber of one topic, on behalf of one thread.
 private final class TopicTarget: Target, @unchecked Sendable {
-  // Sendable: `last` and `received` are touched by the calls with events of one thread, which that
-  // thread makes; for the rest as for the superclass.
+  // Sendable: as for the superclass. `last` and `received` are accessed by the calls with events of
+  // one thread, which that thread makes.
   private let trial: Trial
   private let topic: CrowdedTopic
   private let thread: Int
@@ -64,10 +61,10 @@ private final class TopicTarget: Target, @unchecked Sendable {
   }
 }
 
-private final class TopicsRound: @unchecked Sendable {
-  // Sendable: `left` is touched by the first thread alone; the rest never changes or is atomic.
+private final class TopicsRound: ScenarioRound, @unchecked Sendable {
+  // Sendable: `left` is accessed by the first thread alone; the rest never changes or is atomic.
   private static let topics = 6
-  /// Somebody may finish this one at any time.
+  /// Any thread may finish this one at any time.
   private static let unsafeTopic = CrowdedTopic(number: 0)
   /// An event has a number beyond those of all earlier events of its sender.
   private static let largestBatch = 8
@@ -78,7 +75,7 @@ private final class TopicsRound: @unchecked Sendable {
   private let finishes: Bool
   private let hub: TopicHub<CrowdedTopic, TopicEvent>
   /// Raised before the hub finishes, and after it has.
-  // Sequentially consistent: who sees the one not raised began before the other.
+  // Sequentially consistent: a thread that sees a flag not raised began before it was.
   private let isFinishing = Atomic(false)
   private let hasFinished = Atomic(false)
   /// What the first thread was subscribed to when it finished the hub.
@@ -94,7 +91,7 @@ private final class TopicsRound: @unchecked Sendable {
   /// What one thread is subscribed to.
   private struct Membership {
     var target: TopicTarget
-    /// Ends the subscription when it goes; otherwise the target does.
+    /// Ends the subscription with its last reference; `nil` if the target owns the subscription.
     var subscription: Subscription?
   }
 
@@ -156,7 +153,7 @@ private final class TopicsRound: @unchecked Sendable {
       trial.expect(!hadFinished || reached == 0, "an event reached \(reached) after the hub's end")
       trial.expect(
         mine == nil || reached > 0 || mayEnd(topic),
-        "an event reached nobody, though its sender is subscribed")
+        "an event reached no subscriber, though its sender is one")
     }
     guard let target = mine?.target else { return }
     // Events are numbered in steps of one within a batch, so the newest number tells which came.
@@ -170,12 +167,12 @@ private final class TopicsRound: @unchecked Sendable {
     trial.expect(!hadFinished || received == 0, "\(received) events came after the hub's end")
   }
 
-  /// Whether somebody may have finished `topic` by now.
+  /// Whether a thread may have finished `topic` by now.
   private func mayEnd(_ topic: CrowdedTopic) -> Bool {
     topic == Self.unsafeTopic || isFinishing.load(ordering: .sequentiallyConsistent)
   }
 
-  /// Finishes the hub: from now on no event reaches anybody.
+  /// Finishes the hub: from now on no event reaches a subscriber.
   private func finish(_ worker: Worker, _ mine: [CrowdedTopic: Membership]) {
     worker.does("finish the hub")
     isFinishing.store(true, ordering: .sequentiallyConsistent)
@@ -195,7 +192,7 @@ private final class TopicsRound: @unchecked Sendable {
       trial.expect(end == .finished, "a subscription has not ended with the hub")
     }
     for number in 0..<Self.topics {
-      // An owner that took its subscription along is noticed by the next send.
+      // The next send finds a subscription whose owner has died.
       let topic = CrowdedTopic(number: number)
       let reached = hub.send(TopicEvent(topic: topic, sender: -1, number: 0), to: topic)
       trial.expect(reached == 0, "an event reached \(reached) subscribers that are gone")

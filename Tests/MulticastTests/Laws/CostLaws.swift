@@ -1,24 +1,15 @@
+import Foundation
 import MulticastTestSupport
 import Testing
 
 @testable import Multicast
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
-
 @Suite("Promise 11: adding and removing cost amortised O(1) at any size")
 struct CostLaws {
   @Test("the cost of an operation does not grow with the size", arguments: StorageStrategy.allCases)
   func theCostDoesNotGrowWithTheSize(storage: StorageStrategy) {
-    // A hundred times the size: an operation that looked at every entry would cost a hundred times
-    // as much. What is allowed beside is for caches and for whatever else the machine is doing.
+    // A hundred times the size: an operation that visited every entry would cost a hundred times as
+    // much. The rest of the allowance is for caches and for other load on the machine.
     let delegates = (0..<10_000).map { RecordingObserver($0) }
     let small = (0..<5).map { _ in cost(of: delegates.prefix(100), storage) }.min()!
     let large = (0..<3).map { _ in cost(of: delegates[...], storage) }.min()!
@@ -50,7 +41,7 @@ struct CostLaws {
     let delegate = RecordingObserver()
     let registrations = (0..<20_000).map { _ in hub.add(delegate) }
     let begin = threadTime()
-    // The oldest first: they are at the far end of their chain.
+    // The oldest first: they are at the end of their chain.
     for registration in registrations { registration.cancel() }
     let each = (threadTime() - begin) / registrations.count
     #expect(hub.isEmpty)
@@ -64,9 +55,9 @@ struct CostLaws {
     for delegate in delegates { hub += delegate }
     let storage = try #require(hub.registry.storage as? WaitFreeStorage)
     let entry = try #require(storage.snapshot().first??.allocatedBytes)
-    // A word in the list and a word in the index for each place.
-    let places = storage.slots.capacity * 2 * MemoryLayout<Int>.size / delegates.count
-    #expect(entry + places <= 112, "\(entry) for the entry, \(places) for its place")
+    // A word in the list and a word in the index for each slot.
+    let slots = storage.slots.capacity * 2 * MemoryLayout<Int>.size / delegates.count
+    #expect(entry + slots <= 112, "\(entry) for the entry, \(slots) for its slot")
   }
 }
 

@@ -1,18 +1,13 @@
-/// Every thread adds, removes, invokes, and drops delegates that are registered.
+/// Every thread adds, removes and invokes delegates, and releases registered ones.
 enum Churn: Scenario {
   static let name = "churn"
   static let promise =
-    "who is registered and alive throughout an invocation is called once by it, in order; who is "
-    + "not, never"
+    "an invocation calls each delegate that is registered and alive throughout it once, in order, "
+    + "and no other"
 
   static func run(_ trial: Trial) {
-    trial.runRounds(
-      setUp: { generator in
-        ChurnRound(trial, operations: 8 << Int.random(in: 0..<6, using: &generator))
-      },
-      work: { round, worker in round.work(&worker) },
-      check: { round in
-        if let violation = round.violation() { trial.fail(violation) }
-      })
+    trial.runRounds { generator in
+      ChurnRound(trial, operations: 8 << Int.random(in: 0..<6, using: &generator))
+    }
   }
 }

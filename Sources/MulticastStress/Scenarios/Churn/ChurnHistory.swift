@@ -1,5 +1,4 @@
-/// What happened in a round of ``Churn``, with the logical time of everything, and whether it may
-/// have happened.
+/// What happened in a round of ``Churn``, with logical times, and whether that is allowed.
 struct ChurnHistory {
   /// Later than everything.
   static let never = Int.max
@@ -24,7 +23,7 @@ struct ChurnHistory {
     var ended = 0
     /// Indices of registrations, in the order of the calls.
     var calls: [Int] = []
-    /// When each call was made; empty if the invocation took no notice.
+    /// When each call was made; empty if the invocation did not record it.
     var times: [Int] = []
   }
 
@@ -59,7 +58,7 @@ extension ChurnHistory {
     var newestBefore = Int.min
     // The check of a delegate comes after the callback of the one before it.
     var checkedAfter = invocation.began
-    for (place, id) in invocation.calls.enumerated() {
+    for (position, id) in invocation.calls.enumerated() {
       guard registrations.indices.contains(id) else { return "a call came to no delegate: \(id)" }
       let registration = registrations[id]
       if seenBy[id] == number { return "delegate \(id) was called twice by one invocation" }
@@ -72,11 +71,11 @@ extension ChurnHistory {
       }
       if registration.died < checkedAfter { return "delegate \(id) was called after its end" }
       if registration.addReturned < newestBefore {
-        return "delegate \(id) was called behind one that was added later"
+        return "delegate \(id) was called after one that was added later"
       }
       newestBefore = max(newestBefore, registration.addBegan)
-      guard place < invocation.times.count else { continue }
-      checkedAfter = invocation.times[place]
+      guard position < invocation.times.count else { continue }
+      checkedAfter = invocation.times[position]
       if registration.waited && registration.removeReturned < checkedAfter {
         return "delegate \(id) was called after cancelAndWait had returned"
       }

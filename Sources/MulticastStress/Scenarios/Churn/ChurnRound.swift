@@ -3,8 +3,8 @@ import Multicast
 import MulticastTestSupport
 import Synchronization
 
-/// One hub, and what the threads do with it.
-final class ChurnRound: Sendable {
+/// One hub, and what the threads do to it.
+final class ChurnRound: ScenarioRound {
   private let trial: Trial
   private let operations: Int
   private let hub: MulticastDelegate<Target>
@@ -33,8 +33,12 @@ final class ChurnRound: Sendable {
     }
   }
 
+  func check() {
+    if let violation = violation() { trial.fail(violation) }
+  }
+
   /// What must not have happened, if anything.
-  func violation() -> String? {
+  private func violation() -> String? {
     var history = ChurnHistory()
     history.invocations = journals.flatMap(\.invocations)
     var records: [Int: ChurnHistory.Registration] = [:]
@@ -123,7 +127,8 @@ extension ChurnRound {
       worker.does("invoke")
       let returned = hub.invoke { journal.note($0, takesTimes, clock) }
       trial.expect(
-        returned == journal.current.calls.count, "invoke returned another number than it called")
+        returned == journal.current.calls.count,
+        "invoke returned a number other than that of its calls")
     case 1:
       worker.does("results")
       let results = hub.results { target in
@@ -131,7 +136,7 @@ extension ChurnRound {
         return target.id
       }
       let ids = results.map { $0.get() }
-      trial.expect(ids == journal.current.calls, "results gave the answers of others")
+      trial.expect(ids == journal.current.calls, "results returned other answers")
     default:
       worker.does("forEach")
       hub.forEach { journal.note($0, takesTimes, clock) }
@@ -140,7 +145,7 @@ extension ChurnRound {
     journal.invocations.append(journal.current)
   }
 
-  /// Runs `body` with a slot that no other thread is using, if there is one at hand.
+  /// Runs `body` with a random slot, unless another thread is using that.
   private func withSlot(_ worker: inout Worker, _ body: (ChurnSlot, inout Worker) -> Void) {
     let slot = slots[worker.pick(slots.count)]
     guard slot.lock.try() else { return }
@@ -149,7 +154,7 @@ extension ChurnRound {
   }
 }
 
-/// The place of one delegate, whichever that is.
+/// A slot for one delegate at a time.
 final class ChurnSlot: @unchecked Sendable {
   // Sendable: everything is touched while `lock` is held, or when all threads are done.
   let lock = NSLock()

@@ -1,12 +1,12 @@
 import MulticastTestSupport
 import Synchronization
 
-/// A delegate of ``Churn``, which notes when its deinitialisation begins.
+/// A delegate of ``Churn``, which records when its deinitialisation begins.
 final class ChurnTarget: Target, @unchecked Sendable {
   // Sendable: as for the superclass.
   private let life: Life
 
-  /// What is left of a delegate.
+  /// What outlives a delegate.
   final class Life: Sendable {
     let died = Atomic<Int>(ChurnHistory.never)
   }
@@ -24,7 +24,7 @@ final class ChurnTarget: Target, @unchecked Sendable {
   }
 }
 
-/// Time that counts events: what ticks later in one thread's sight is later for all.
+/// A logical clock: all threads agree on the order of its ticks.
 final class LogicalClock: Sendable {
   private let time = Atomic<Int>(0)
 

@@ -3,9 +3,9 @@ import MulticastTestSupport
 import Synchronization
 
 /// One hub with one consumer, which the first thread ends while the others send.
-final class ConsumerRound: @unchecked Sendable {
-  // Sendable: `task` and `sequence` are touched by the first thread alone, each element of
-  // `accepted` by one sender, and all of them when the threads are done.
+final class ConsumerRound: ScenarioRound, @unchecked Sendable {
+  // Sendable: `task` and `sequence` are accessed by the first thread alone, `hub` is read by all
+  // threads, and all three change when the threads are done.
   private let trial: Trial
   private let end: ConsumerEnd
   private let events: Int
@@ -13,7 +13,7 @@ final class ConsumerRound: @unchecked Sendable {
   private let log: ConsumerLog
   private var sequence: EventSequence<Payload>?
   private var task: Task<Void, Never>?
-  /// How many events of each sender the hub has taken.
+  /// How many events of each sender the hub has accepted.
   private let accepted: [Counter]
   private let waitingSenders = Counter()
   private let sendersLeft = Counter()
@@ -54,7 +54,7 @@ final class ConsumerRound: @unchecked Sendable {
 
   func work(_ worker: inout Worker) {
     if worker.index == 0 {
-      worker.dawdle(upTo: 512)
+      worker.spin(upTo: 512)
       endConsumer(&worker)
     } else {
       send(&worker, as: worker.index - 1)
@@ -80,7 +80,7 @@ final class ConsumerRound: @unchecked Sendable {
       worker.does("abandon")
       sequence = nil
     case .dropped:
-      worker.does("cancel")  // Perhaps no event comes any more.
+      worker.does("cancel")  // There may be no further event.
       if worker.once(in: 2) { task?.cancel() } else { hub?.finish() }
     }
   }
@@ -110,7 +110,7 @@ final class ConsumerRound: @unchecked Sendable {
 
   func check() {
     trial.wait(for: "a consumer did not end") { log.hasEnded }
-    trial.wait(for: "a sender that waits for room was not released") { waitingSenders.value == 0 }
+    trial.wait(for: "a waiting sender did not return") { waitingSenders.value == 0 }
     guard log.hasEnded, waitingSenders.value == 0, let hub else { return }
     for (sender, accepted) in accepted.map(\.value).enumerated() {
       let run = log.run(of: sender)
@@ -131,19 +131,20 @@ final class ConsumerRound: @unchecked Sendable {
     trial.expect(
       hub.subscriberCount == 0, "\(hub.subscriberCount) consumers are left in the hub")
     trial.expect(
-      hub.statistics.pending == 0, "\(hub.statistics.pending) events wait for nobody")
+      hub.statistics.pending == 0, "\(hub.statistics.pending) events wait for no consumer")
     trial.expect(
-      hub.send(Payload(1, from: 0, trial.lifetimes)) == 0, "an event reached nobody's buffer")
+      hub.send(Payload(1, from: 0, trial.lifetimes)) == 0,
+      "an event entered a buffer without a consumer")
     self.hub = nil
     task = nil
-    // A task that has ended may keep its sequence for a moment.
+    // A task that has ended may hold its sequence for a moment.
     trial.wait(for: "events were not destroyed") { trial.lifetimes.live == 0 }
   }
 }
 
 /// What a consumer has received.
 final class ConsumerLog: @unchecked Sendable {
-  // Sendable: `runs` is touched by the consuming task, and by others when it has ended.
+  // Sendable: `runs` is accessed by the consuming task, and by others when it has ended.
   private var runs: [ReceivedRun]
   private let received = Counter()
   private let ended = Atomic(false)
@@ -161,7 +162,7 @@ final class ConsumerLog: @unchecked Sendable {
 
   func run(of sender: Int) -> ReceivedRun { runs[sender] }
 
-  // Releasing and acquiring: who sees the end sees what came before it.
+  // Releasing and acquiring: a thread that sees the end sees what came before it.
   func end() { ended.store(true, ordering: .releasing) }
   var hasEnded: Bool { ended.load(ordering: .acquiring) }
 }

@@ -2,8 +2,8 @@
 enum Cancellation: Scenario {
   static let name = "cancellation"
   static let promise =
-    "cancelling a consuming task while events are sent ends it, blocks nobody, and loses nothing "
-    + "before"
+    "cancelling a consuming task while events are sent ends it, blocks no sender, and drops no "
+    + "event before"
 
   static func run(_ trial: Trial) {
     runConsumers(trial, [.cancelled])
@@ -11,7 +11,7 @@ enum Cancellation: Scenario {
 }
 
 /// Consumers of a hub that finishes, at once or when they have everything, and consumers that are
-/// abandoned, early to be cancelled, or in the way of senders that wait for room.
+/// abandoned, cancelled early, or cancelled while senders wait for space in their buffer.
 enum Consumers: Scenario {
   static let name = "consumers"
   static let promise =
@@ -36,32 +36,28 @@ enum ConsumerEnd {
   case finished
   /// The hub finishes when the consumer has received everything.
   case finishedWhenAllHasCome
-  /// Nobody ever iterates, and the sequence goes.
+  /// The sequence is released without having been iterated.
   case abandoned
   /// The task stops iterating.
   case dropped
   /// Its task is cancelled before it begins to iterate.
   case cancelledEarly
-  /// Its task is cancelled when its buffer is full, and tasks wait for room in it.
+  /// Its task is cancelled while its buffer is full and tasks wait for space in it.
   case cancelledWithSendersWaiting
-  /// The hub finishes while tasks wait for room in its buffer.
+  /// The hub finishes while tasks wait for space in its buffer.
   case finishedWithSendersWaiting
 
-  /// Whether its buffer is small, and senders wait for room.
+  /// Whether its buffer is small, and senders wait for space.
   var hasWaitingSenders: Bool {
     self == .cancelledWithSendersWaiting || self == .finishedWithSendersWaiting
   }
 }
 
 private func runConsumers(_ trial: Trial, _ ends: [ConsumerEnd]) {
-  trial.runRounds(
-    threads: max(2, trial.threads),
-    setUp: { generator in
-      ConsumerRound(
-        trial, senders: max(2, trial.threads) - 1,
-        end: ends.randomElement(using: &generator)!,
-        events: 1 << Int.random(in: 0..<5, using: &generator))
-    },
-    work: { round, worker in round.work(&worker) },
-    check: { round in round.check() })
+  let threads = max(2, trial.threads)
+  trial.runRounds(threads: threads) { generator in
+    ConsumerRound(
+      trial, senders: threads - 1, end: ends.randomElement(using: &generator)!,
+      events: 1 << Int.random(in: 0..<5, using: &generator))
+  }
 }

@@ -1,14 +1,13 @@
-/// A small history of one hub: what a few threads called, when, and what came of it.
+/// A small history of one hub: what a few threads called, when, and with what result.
 ///
 /// Whether there is an order of its steps that explains every result is decided by trying the orders
 /// that the times allow on the sequential model: an ordered set. Everything but an invocation is one
-/// step, at some moment between its call and its return. An invocation is several: first it gets
-/// hold of the set, then it looks at each delegate of it in turn, and calls the one that is still
-/// registered.
+/// step, at some moment between its call and its return. An invocation is several: first it fetches
+/// the set, then it checks each delegate of it, in order, and calls it if it is still registered.
 struct LinearHistory {
   /// What was called, with its result.
   enum Action: Equatable {
-    /// Adds the delegate unless it is there.
+    /// Adds the delegate unless it is registered.
     case add(Int)
     case remove(Int, found: Bool)
     case contains(Int, found: Bool)
@@ -43,10 +42,10 @@ struct LinearHistory {
 /// Tries the orders of the steps of one history.
 struct LinearSearch {
   private let operations: [LinearHistory.Operation]
-  /// States from which there is no way to the end.
+  /// States from which no order of the remaining steps succeeds.
   private var deadEnds: Set<State> = []
 
-  /// How far the operations have got, and what is registered now.
+  /// The progress of the operations, and what is registered.
   struct State: Hashable {
     /// Which operations are over, as bits.
     var over = 0
@@ -56,7 +55,7 @@ struct LinearSearch {
     var delegates: [Int] = []
     /// For each operation that has added: the registration it returned; otherwise -1.
     var returned: [Int]
-    /// For each invocation that has begun: the registrations it has yet to look at.
+    /// For each invocation that has begun: the registrations it has yet to check.
     var rest: [[Int]?]
     /// How many calls each invocation has made.
     var calls: [Int]
@@ -77,7 +76,7 @@ struct LinearSearch {
   private mutating func succeeds(_ state: State) -> Bool {
     if state.over == 1 << operations.count - 1 { return true }
     if deadEnds.contains(state) { return false }
-    // Nothing can come after the return of one that is not over.
+    // No step can follow the return of an operation that is not over.
     var horizon = Int.max
     for index in operations.indices where !state.isOver(index) {
       horizon = min(horizon, operations[index].returned)
@@ -101,21 +100,21 @@ extension LinearSearch.State {
     case .invoke(let called):
       return next.step(of: index, called) ? next : nil
     case .add(let delegate):
-      if let place = delegates.firstIndex(of: delegate) {
-        next.returned[index] = entries[place]
+      if let position = delegates.firstIndex(of: delegate) {
+        next.returned[index] = entries[position]
       } else {
         next.returned[index] = index
         next.entries.append(index)
         next.delegates.append(delegate)
       }
     case .remove(let delegate, let found):
-      let place = delegates.firstIndex(of: delegate)
-      guard (place != nil) == found else { return nil }
-      if let place { next.remove(at: place) }
+      let position = delegates.firstIndex(of: delegate)
+      guard (position != nil) == found else { return nil }
+      if let position { next.remove(at: position) }
     case .contains(let delegate, let found):
       guard delegates.contains(delegate) == found else { return nil }
     case .cancel(let addition):
-      if let place = entries.firstIndex(of: returned[addition]) { next.remove(at: place) }
+      if let position = entries.firstIndex(of: returned[addition]) { next.remove(at: position) }
     case .isActive(let addition, let isActive):
       guard entries.contains(returned[addition]) == isActive else { return nil }
     }
@@ -130,15 +129,15 @@ extension LinearSearch.State {
       finishIfDone(index, called)
       return true
     }
-    // Those that are not registered any more never will be again.
-    guard let place = left.firstIndex(where: { entries.contains($0) }) else {
+    // A registration that has ended stays ended.
+    guard let position = left.firstIndex(where: { entries.contains($0) }) else {
       finishIfDone(index, called)
       return isOver(index)
     }
-    let delegate = delegates[entries.firstIndex(of: left[place])!]
+    let delegate = delegates[entries.firstIndex(of: left[position])!]
     guard calls[index] < called.count, called[calls[index]] == delegate else { return false }
     calls[index] += 1
-    rest[index] = Array(left[(place + 1)...])
+    rest[index] = Array(left[(position + 1)...])
     finishIfDone(index, called)
     return true
   }
@@ -148,8 +147,8 @@ extension LinearSearch.State {
     if !left.contains(where: { entries.contains($0) }) { over |= 1 << index }
   }
 
-  private mutating func remove(at place: Int) {
-    entries.remove(at: place)
-    delegates.remove(at: place)
+  private mutating func remove(at position: Int) {
+    entries.remove(at: position)
+    delegates.remove(at: position)
   }
 }

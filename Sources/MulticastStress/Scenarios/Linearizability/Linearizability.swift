@@ -1,40 +1,36 @@
 import Multicast
 import MulticastTestSupport
 
-/// Two or three threads do up to three things each with a new hub, and what came of it is compared
-/// with what an ordered set would have answered, over and over.
+/// Two or three threads do up to three operations each on a new hub, over and over. The results are
+/// compared with those of an ordered set.
 enum Linearizability: Scenario {
   static let name = "linearizability"
   static let promise =
-    "small histories have the results of an ordered set, whose invocations look at each delegate "
-    + "in turn"
+    "small histories have the results of an ordered set, whose invocations check each delegate in "
+    + "order"
 
   static func run(_ trial: Trial) {
     let threads = min(3, max(2, trial.threads))
-    trial.runRounds(
-      threads: threads,
-      setUp: { generator in LinearRound(trial, threads: threads, &generator) },
-      work: { round, worker in round.work(&worker) },
-      check: { _ in })
+    trial.runRounds(threads: threads) { generator in
+      LinearRound(trial, threads: threads, &generator)
+    }
   }
 }
 
 /// Many hubs, one for each history.
-private final class LinearRound: @unchecked Sendable {
-  // Sendable: each element of `recorded` is touched by its thread alone, and by all of them when
-  // all have met after the last history.
+private final class LinearRound: ScenarioRound {
   private static let histories = 64
   private static let delegates = 3
 
   private let trial: Trial
   private let threads: Int
-  private let barrier: MeetingPoint
+  private let barrier: StartBarrier
   private let targets: [Target]
   private let hubs: [Recorded]
   /// What each thread has done in each history.
-  private let recorded: UnsafeMutablePointer<[[LinearHistory.Operation]]>
+  private let recorded: PerThread<[[LinearHistory.Operation]]>
 
-  /// One hub, its time, and what was done to it before the threads come.
+  /// One hub, its clock, and what was done to it before the threads begin.
   private struct Recorded {
     let hub: MulticastDelegate<Target>
     let clock = LogicalClock()
@@ -44,7 +40,7 @@ private final class LinearRound: @unchecked Sendable {
   init(_ trial: Trial, threads: Int, _ generator: inout SplitMix64) {
     self.trial = trial
     self.threads = threads
-    barrier = MeetingPoint(threads)
+    barrier = StartBarrier(threads, seconds: .infinity)
     let targets = (0..<Self.delegates).map { Target($0, trial.lifetimes) }
     self.targets = targets
     hubs = (0..<Self.histories).map { _ in
@@ -58,13 +54,7 @@ private final class LinearRound: @unchecked Sendable {
       }
       return recorded
     }
-    recorded = .allocate(capacity: threads)
-    recorded.initialize(repeating: [], count: threads)
-  }
-
-  deinit {
-    recorded.deinitialize(count: threads)
-    recorded.deallocate()
+    recorded = PerThread(repeating: [], threads: threads)
   }
 
   func work(_ worker: inout Worker) {
@@ -73,20 +63,23 @@ private final class LinearRound: @unchecked Sendable {
     for hub in hubs {
       var operations: [LinearHistory.Operation] = []
       operations.reserveCapacity(3)
-      // The third thread is not always there.
+      // The third thread may do nothing.
       let count = worker.index < 2 ? 1 + worker.pick(3) : worker.pick(4)
       var additions: [(operation: Int, registration: Registration<Target>)] = []
       barrier.arriveAndWait()
-      worker.dawdle(upTo: 16)
+      worker.spin(upTo: 16)
       for _ in 0..<count { act(&worker, hub, &operations, &additions) }
       mine.append(operations)
     }
     recorded[worker.index] = mine
     worker.does("meets the others")
     barrier.arriveAndWait()
-    worker.does("looks at histories")
+    worker.does("checks histories")
     for number in stride(from: worker.index, to: hubs.count, by: threads) { check(number) }
   }
+
+  /// Nothing is left to check: the threads share that work.
+  func check() {}
 
   private func act(
     _ worker: inout Worker, _ recorded: Recorded,

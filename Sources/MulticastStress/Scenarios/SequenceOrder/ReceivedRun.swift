@@ -14,13 +14,13 @@ struct ReceivedRun {
     last = number
   }
 
-  /// What is wrong with it for a delegate that was registered once, if anything.
+  /// What must not have happened to a delegate that was registered once, if anything.
   ///
   /// - Parameters:
-  ///   - added: what the sender had begun to send when the delegate was there, and had completed
-  ///     when it was about to be added.
-  ///   - removed: what the sender had begun to send when the delegate was removed, and had completed
-  ///     when it was about to be.
+  ///   - added: what the sender had completed before the delegate was added, and begun when it had
+  ///     been added.
+  ///   - removed: what the sender had completed before the delegate was removed, and begun when it
+  ///     had been removed.
   func violation(added: Progress, removed: Progress) -> String? {
     if let gap { return "\(gap.came) came after \(gap.after)" }
     if first == 0 {
@@ -38,7 +38,7 @@ struct ReceivedRun {
     return nil
   }
 
-  /// How far a sender has got.
+  /// The progress of a sender.
   struct Progress {
     var begun = 0
     var completed = 0

@@ -9,37 +9,25 @@ enum SequenceOrder: Scenario {
     "each delegate gets each sender's numbers one after the other, without a gap while registered"
 
   static func run(_ trial: Trial) {
-    trial.runRounds(
-      setUp: { generator in
-        SequenceRound(trial, operations: 16 << Int.random(in: 0..<6, using: &generator))
-      },
-      work: { round, worker in round.work(&worker) },
-      check: { round in round.check() })
+    trial.runRounds { generator in
+      SequenceRound(trial, operations: 16 << Int.random(in: 0..<6, using: &generator))
+    }
   }
 }
 
-/// A delegate that can be told a number by each of some senders.
+/// A delegate that receives numbers from several senders.
 protocol SequenceReceiving: AnyObject, Sendable {
   func receive(_ number: Int, from sender: Int)
 }
 
-/// A delegate that remembers what it has received from each sender.
+/// A delegate that records what it has received from each sender.
 final class SequenceTarget: Target, SequenceReceiving, @unchecked Sendable {
-  // Sendable: each element of `runs` is touched by the thread of its sender alone, and when all
-  // threads are done.
-  private let runs: UnsafeMutablePointer<ReceivedRun>
-  private let senders: Int
+  // Sendable: as for the superclass.
+  private let runs: PerThread<ReceivedRun>
 
   init(_ id: Int, _ lifetimes: LifetimeTracker, senders: Int) {
-    runs = .allocate(capacity: senders)
-    runs.initialize(repeating: ReceivedRun(), count: senders)
-    self.senders = senders
+    runs = PerThread(repeating: ReceivedRun(), threads: senders)
     super.init(id, lifetimes)
-  }
-
-  deinit {
-    runs.deinitialize(count: senders)
-    runs.deallocate()
   }
 
   func receive(_ number: Int, from sender: Int) {
@@ -50,9 +38,9 @@ final class SequenceTarget: Target, SequenceReceiving, @unchecked Sendable {
   func run(of sender: Int) -> ReceivedRun { runs[sender] }
 }
 
-/// How far one sender has got, for all to see.
+/// The progress of one sender, which all threads read.
 private final class SenderProgress: Sendable {
-  // Sequentially consistent: a number that was begun is seen before what the invocation reads.
+  // Sequentially consistent: a thread sees that a number was begun before its invocation reads.
   private let begun = Atomic<Int>(0)
   private let completed = Atomic<Int>(0)
 
@@ -63,14 +51,13 @@ private final class SenderProgress: Sendable {
 }
 
 /// One hub, and what was sent through it.
-private final class SequenceRound: @unchecked Sendable {
-  // Sendable: each element of `guests` is touched by its thread alone, and when all are done.
+private final class SequenceRound: ScenarioRound {
   private let trial: Trial
   private let operations: Int
   private let hub: MulticastDelegate<any SequenceReceiving>
   private let senders: [SenderProgress]
   private let residents: [SequenceTarget]
-  private let guests: UnsafeMutablePointer<[Guest]>
+  private let guests: PerThread<[Guest]>
 
   /// A delegate that was registered for a while, with the progress of each sender.
   private struct Guest {
@@ -90,13 +77,7 @@ private final class SequenceRound: @unchecked Sendable {
       SequenceTarget($0, trial.lifetimes, senders: trial.threads)
     }
     for resident in residents { hub.add(resident) }
-    guests = .allocate(capacity: trial.threads)
-    guests.initialize(repeating: [], count: trial.threads)
-  }
-
-  deinit {
-    guests.deinitialize(count: trial.threads)
-    guests.deallocate()
+    guests = PerThread(repeating: [], threads: trial.threads)
   }
 
   func work(_ worker: inout Worker) {
@@ -158,7 +139,7 @@ private final class SequenceRound: @unchecked Sendable {
         let all = ReceivedRun.Progress(begun: sent, completed: sent)
         report(run.violation(added: .init(), removed: all), "a resident", sender)
       }
-      for guest in (0..<senders.count).flatMap({ guests[$0] }) {
+      for guest in guests.all.joined() {
         let run = guest.target.run(of: sender)
         report(
           run.violation(added: guest.added[sender], removed: guest.removed[sender]), "a guest",

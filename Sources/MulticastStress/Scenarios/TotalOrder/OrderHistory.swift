@@ -1,14 +1,14 @@
 /// What the subscribers of a hub with one order for all have received.
 struct OrderHistory {
-  /// An event: who has sent it, and as which of its events.
+  /// An event: its sender, and its number among those of the sender.
   struct Event: Hashable {
     let sender: Int
     let number: Int
   }
 
-  /// What a subscriber has received that was there from beginning to end.
+  /// What each subscriber received that was subscribed from beginning to end.
   var full: [[Event]] = []
-  /// What one has received that was there for a while.
+  /// What each subscriber received that was subscribed for a while.
   var partial: [[Event]] = []
   /// How many events each sender has sent.
   var sent: [Int] = []
@@ -23,20 +23,20 @@ struct OrderHistory {
       counts[event.sender] += 1
       if counts[event.sender] != event.number {
         return "\(event.number) of sender \(event.sender) came where \(counts[event.sender]) was "
-          + "to come"
+          + "expected"
       }
     }
     if counts != sent { return "\(counts) events came, and \(sent) were sent" }
     for other in full.dropFirst() where other != order {
       return "two subscribers saw different orders"
     }
-    var places: [Event: Int] = [:]
-    for (place, event) in order.enumerated() { places[event] = place }
+    var positions: [Event: Int] = [:]
+    for (position, event) in order.enumerated() { positions[event] = position }
     for part in partial {
       guard let first = part.first else { continue }
-      guard let place = places[first], place + part.count <= order.count,
-        part.elementsEqual(order[place..<(place + part.count)])
-      else { return "a subscriber that was there for a while saw another order, or a gap" }
+      guard let position = positions[first], position + part.count <= order.count,
+        part.elementsEqual(order[position..<(position + part.count)])
+      else { return "a subscriber that left early saw another order, or a gap" }
     }
     return nil
   }

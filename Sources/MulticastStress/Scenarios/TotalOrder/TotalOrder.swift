@@ -2,20 +2,17 @@ import Dispatch
 import Multicast
 import MulticastTestSupport
 
-/// Every thread sends, and so does a handler; some subscribers are there for a while.
+/// Every thread sends, and so does a handler; some subscribers are subscribed for a while.
 enum TotalOrder: Scenario {
   static let name = "total-order"
   static let promise = "all subscribers see one order, also of events that handlers send"
 
   static func run(_ trial: Trial) {
-    trial.runRounds(
-      setUp: { generator in
-        TotalOrderRound(
-          trial, operations: 8 << Int.random(in: 0..<5, using: &generator),
-          replay: Int.random(in: 0..<2, using: &generator) * 4)
-      },
-      work: { round, worker in round.work(&worker) },
-      check: { round in round.check() })
+    trial.runRounds { generator in
+      TotalOrderRound(
+        trial, operations: 8 << Int.random(in: 0..<5, using: &generator),
+        replay: Int.random(in: 0..<2, using: &generator) * 4)
+    }
   }
 }
 
@@ -23,8 +20,8 @@ private typealias Event = OrderHistory.Event
 
 /// What one subscriber has received.
 private final class OrderLog: @unchecked Sendable {
-  // Sendable: `events` is touched by whoever delivers to the one subscriber, and when all of that
-  // has ended.
+  // Sendable: `events` is accessed by the thread that delivers to the one subscriber, and when all
+  // deliveries have ended.
   private(set) var events: [Event] = []
   private let received = Counter()
 
@@ -36,15 +33,15 @@ private final class OrderLog: @unchecked Sendable {
   var count: Int { received.value }
 }
 
-private final class TotalOrderRound: @unchecked Sendable {
-  // Sendable: each element of `guests` is touched by its thread alone, `reactions` by whoever
-  // delivers, and both when all are done.
+private final class TotalOrderRound: ScenarioRound, @unchecked Sendable {
+  // Sendable: `reactions` is accessed by the thread that delivers, and when all threads are done;
+  // `subscriptions` before the threads begin, and when they are done.
   private let trial: Trial
   private let operations: Int
   private let hub: EventHub<Event>
   private var subscriptions: [Subscription] = []
   private let logs = (0..<4).map { _ in OrderLog() }
-  private let guests: UnsafeMutablePointer<[OrderLog]>
+  private let guests: PerThread<[OrderLog]>
   private var reactions = 0
 
   init(_ trial: Trial, operations: Int, replay: Int) {
@@ -52,8 +49,7 @@ private final class TotalOrderRound: @unchecked Sendable {
     self.operations = operations
     let hub = EventHub<Event>(replay: replay, ordering: .total, storage: trial.storage)
     self.hub = hub
-    guests = .allocate(capacity: trial.threads)
-    guests.initialize(repeating: [], count: trial.threads)
+    guests = PerThread(repeating: [], threads: trial.threads)
     let logs = logs
     subscriptions = [
       hub.subscribe { [unowned self] event in
@@ -67,12 +63,7 @@ private final class TotalOrderRound: @unchecked Sendable {
     Task { for await event in sequence { logs[3].receive(event) } }
   }
 
-  deinit {
-    guests.deinitialize(count: trial.threads)
-    guests.deallocate()
-  }
-
-  /// Sends an event of its own now and then, in the handler of the first subscriber.
+  /// Sends an event of its own from time to time, in the handler of the first subscriber.
   private func react(to event: Event) {
     guard event.sender < trial.threads, event.number.isMultiple(of: 4) else { return }
     reactions += 1
@@ -101,7 +92,7 @@ private final class TotalOrderRound: @unchecked Sendable {
   }
 
   func check() {
-    // Whoever delivered last has sent meanwhile; nobody is delivering now but queues and tasks.
+    // The threads have sent everything; only queues and tasks still deliver.
     var history = OrderHistory()
     history.sent = Array(repeating: operations, count: trial.threads) + [reactions]
     let total = history.sent.reduce(0, +)
@@ -112,7 +103,7 @@ private final class TotalOrderRound: @unchecked Sendable {
     hub.finish()
     subscriptions = []
     history.full = logs.map(\.events)
-    history.partial = (0..<trial.threads).flatMap { guests[$0].map(\.events) }
+    history.partial = guests.all.joined().map(\.events)
     if let violation = history.violation() { trial.fail(violation) }
   }
 }

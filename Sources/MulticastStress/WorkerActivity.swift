@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What the watchdog sees of one worker: how much it has done, and what it is doing.
-final class Seat: @unchecked Sendable {
+/// What the watchdog reads of one worker: how much it has done, and what it is doing.
+final class WorkerActivity: @unchecked Sendable {
   // Sendable: what changes is atomic, and `latest` points to a string of the program, which never
-  // changes. Relaxed everywhere: numbers and words to be looked at.
+  // changes. Relaxed everywhere: the values are only displayed.
   private let count = Atomic<Int>(0)
   private let latest: Atomic<UnsafePointer<UInt8>>
-  /// Keeps the next object's counters off this one's cache lines.
+  /// Keeps the counters of the next object off the cache lines of this one.
   private let padding: (Int, Int, Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0, 0, 0)
 
   init() {
@@ -20,7 +20,7 @@ final class Seat: @unchecked Sendable {
     count.wrappingAdd(1, ordering: .relaxed)
   }
 
-  /// So many operations more of what the worker is doing.
+  /// Adds to the number of operations.
   func add(_ operations: Int) {
     count.wrappingAdd(operations, ordering: .relaxed)
   }
