@@ -8,7 +8,7 @@ final class Demo {
   /// The hub. A `MulticastDelegate` holds its delegates weakly unless it is told otherwise…
   private let delegates = MulticastDelegate<any EventDelegate>()
 
-  // … so somebody has to keep them: here, the run does.
+  // … so the program must keep them alive: here, the run does.
   private let counter: KeyCounter
   private let filter: MatchFilter?
   private let meter: RateMeter
@@ -26,7 +26,7 @@ final class Demo {
     // Registration order is the order of delivery.
     delegates.add(counter)
     if let filter { delegates.add(filter) }
-    delegates += meter  // The same as `add`, for those who like it short.
+    delegates += meter  // Shorthand for `add`.
   }
 }
 

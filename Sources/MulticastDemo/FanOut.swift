@@ -1,18 +1,17 @@
 import Foundation
 import Multicast
 
-/// The way of the events: several threads take them from a source, and tell all delegates about
-/// each.
+/// Delivery: several threads take events from a source and pass each to all delegates.
 struct FanOut: Sendable {
   let source: any EventSource
   let delegates: MulticastDelegate<any EventDelegate>
 }
 
 extension FanOut {
-  /// Delivers all events, and returns when each delegate has been told about each of them.
+  /// Delivers all events, and returns when each delegate has received each of them.
   ///
-  /// - Throws: the first error of the source or of a delegate. Other threads may be at work still,
-  ///   or wait for input; then the program has to end.
+  /// - Throws: the first error of the source or of a delegate. Other threads may still be working or
+  ///   waiting for input, so the program must end.
   func run(threads: Int) throws {
     let outcome = Outcome()
     for _ in 0..<threads {
@@ -35,8 +34,8 @@ extension FanOut {
   private func deliver() throws {
     while let events = try source.next() {
       for event in events {
-        // The multicast: calls each delegate, here and now, in the order in which they were added.
-        // A `for` loop over the hub would do too, but it makes a copy of the list each time.
+        // The multicast: calls each delegate on this thread, in registration order. A `for` loop
+        // over the hub works too, but copies the list each time.
         try delegates.forEach { try $0.didReceive(event) }
       }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file that is open for reading, closed when it goes away.
+/// A file that is open for reading. `deinit` closes it.
 struct InputFile: ~Copyable {
   let name: String
   private let descriptor: Int32
@@ -42,7 +42,7 @@ extension InputFile {
     FileIdentity(ofRegularFile: descriptor)
   }
 
-  /// Reads what is there, after waiting for something if need be.
+  /// Reads what is available, and waits if nothing is.
   ///
   /// - Returns: whether there was anything; `false` at the end of the file.
   func read(appendingTo bytes: inout [UInt8], limit: Int = 1 << 16) throws -> Bool {

@@ -1,6 +1,6 @@
 /// The lines of a file, read as they are needed.
 ///
-/// No more is in memory than the lines on their way to the delegates.
+/// Only the lines that are being delivered are in memory.
 final class LineSource: EventSource {
   private let state: Locked<State>
   let name: String
@@ -30,8 +30,8 @@ final class LineSource: EventSource {
   }
 
   func next() throws -> [Event]? {
-    // The lock is held while waiting for the input: nobody has anything better to wait for. No
-    // delegate is called in here.
+    // The lock is held while waiting for the input, which is all that the other threads wait for. No
+    // delegate is called under it.
     try state.withLock { state in
       while !state.ended {
         guard let events = try state.read() else { continue }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that one thread at a time can get at.
+/// A value that one thread at a time can access.
 ///
 /// `Mutex` of the Synchronization module has the same interface. On Linux it gets many times slower
 /// when more threads than there are cores want it all the time, as here; a lock of pthreads, which

@@ -14,7 +14,7 @@ final class MatchFilter: EventDelegate {
   }
 
   /// - Parameters:
-  ///   - text: what to look for.
+  ///   - text: the text to match.
   ///   - file: where to write the lines that contain it.
   init(_ text: String, writingTo file: consuming OutputFile? = nil) {
     self.text = text
@@ -23,7 +23,7 @@ final class MatchFilter: EventDelegate {
   }
 
   func didReceive(_ event: Event) throws {
-    // Relaxed: a count on its own. Whoever reads it has waited for the threads that delivered.
+    // Relaxed: a count on its own. The reader has waited for the threads that delivered.
     received.wrappingAdd(1, ordering: .relaxed)
     guard event.contains(pattern) else { return }
     try matches.withLock { matches in

@@ -1,9 +1,8 @@
 import Foundation
 
-/// A file that is open for writing, with a buffer, closed when it goes away.
+/// A file that is open for writing, with a buffer. `deinit` closes it.
 ///
-/// Going away does not write the buffer, because nobody would hear of an error then: call
-/// ``flush()``.
+/// `deinit` does not write the buffer, because it could not report an error: call ``flush()``.
 struct OutputFile: ~Copyable {
   private let name: String
   private let descriptor: Int32
@@ -12,9 +11,9 @@ struct OutputFile: ~Copyable {
 
   private static let bufferSize = 1 << 16
 
-  /// Opens the file at `path`; makes it if there is none, and empties it if there is.
+  /// Opens the file at `path`. Creates it if it does not exist, otherwise empties it.
   ///
-  /// - Parameter input: what is being read, and hence must not be emptied.
+  /// - Parameter input: the file that is being read, which must not be emptied.
   init(path: String, sparing input: FileIdentity? = nil) throws {
     name = path
     descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
@@ -52,7 +51,7 @@ extension OutputFile {
 
   /// Writes what is in the buffer.
   mutating func flush() throws {
-    // What could not be written is not tried again: the error is told once.
+    // What could not be written is not tried again, so an error is reported once.
     defer { buffer.removeAll(keepingCapacity: true) }
     try buffer.withUnsafeBytes { buffer in
       var written = 0

@@ -4,7 +4,7 @@ import Foundation
 @main
 enum Program {
   static func main() {
-    // Writing to a pipe that nobody reads is an error like any other, not the end of the process.
+    // Writing to a pipe without a reader is an error like any other, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     do {
       try run(Array(CommandLine.arguments.dropFirst()))
@@ -33,7 +33,7 @@ enum Program {
   /// Prints one line on standard error.
   @Sendable private static func tell(_ line: String) {
     var output = OutputFile(descriptor: STDERR_FILENO, name: "standard error")
-    // There is nowhere to complain about standard error.
+    // An error of standard error cannot be reported.
     try? output.write(line: "multicast-demo: \(line.printable)".utf8)
     try? output.flush()
   }

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A delegate that prints how far the events have got, and how fast they come.
+/// A delegate that prints the number of events, and their rate.
 final class RateMeter: EventDelegate {
   private let interval: Duration
   private let now: @Sendable () -> ContinuousClock.Instant
   private let print: @Sendable (String) -> Void
   private let start: ContinuousClock.Instant
   private let received = Atomic(0)
-  /// How many times the interval has passed, as far as progress was printed.
+  /// The number of intervals for which progress was printed.
   private let reported = Atomic(0)
 
   /// - Parameters:
@@ -41,7 +41,7 @@ final class RateMeter: EventDelegate {
     Summary(title: "rate", received: received.load(ordering: .relaxed))
   }
 
-  /// Prints how far the events have got.
+  /// Prints the number of events so far.
   func printProgress() {
     printProgress(received.load(ordering: .relaxed), after: now() - start)
   }

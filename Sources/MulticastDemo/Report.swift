@@ -1,4 +1,4 @@
-/// What a run has come to.
+/// The result of a run.
 struct Report {
   /// Where the events came from.
   let source: String
@@ -21,7 +21,7 @@ extension Report {
     return lines
   }
 
-  /// Checks that each delegate was told about each event, once.
+  /// Checks that each delegate received each event once.
   ///
   /// - Parameter delegates: how many delegates there are.
   func checkTotals(delegates: Int) throws {

@@ -11,11 +11,11 @@ final class SampleSource: EventSource {
 
   var name: String { "the built-in sample" }
 
-  /// What to look for unless somebody wants something else: answers with an error of the server.
+  /// What to match unless the user chooses: responses with a server error.
   var match: String { " 500" }
 
   var eventsRead: Int {
-    // Relaxed: a count on its own. Whoever asks has waited for the threads that took events.
+    // Relaxed: a count on its own. The reader has waited for the threads that took events.
     min(given.load(ordering: .relaxed), count)
   }
 

@@ -2,8 +2,8 @@
 struct Summary: Sendable, Equatable {
   /// What the delegate does.
   let title: String
-  /// How many events it was told about.
+  /// The number of events it received.
   let received: Int
-  /// What it made of them, a line each.
+  /// Its results, a line each.
   var details: [String] = []
 }

@@ -83,7 +83,7 @@ extension DemoProcess {
   private static func wait(for process: pid_t) throws -> Int32? {
     let watchdog = DispatchWorkItem { kill(process, SIGKILL) }
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(300), execute: watchdog)
-    // Until it is reaped, below, nobody else gets its number: the watchdog is called off in time.
+    // No other process gets its number until it is reaped below, and the watchdog is cancelled before.
     var information = siginfo_t()
     try #require(waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) == 0)
     watchdog.cancel()

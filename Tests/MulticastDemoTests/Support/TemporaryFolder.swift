@@ -2,7 +2,7 @@ import Foundation
 
 @testable import MulticastDemo
 
-/// A folder that is there as long as this object.
+/// A folder that exists as long as this object.
 final class TemporaryFolder {
   let url: URL
 

@@ -18,8 +18,8 @@ private func all<Event: Sendable>(_ sequence: EventSequence<Event>) async -> [Ev
 
 @Suite("The beginning and the end of a subscription meet events and the end of the hub")
 struct BeginningAndEndTests {
-  // The filter of a subscriber runs between its admission and its replay: it stands for whatever
-  // another thread does at that moment.
+  // The filter of a subscriber runs between its admission and its replay: it stands for what another
+  // thread does at that moment.
 
   @Test("a live event that comes before the replay is coalesced with its own key alone")
   func coalescingDuringReplay() async {
@@ -38,7 +38,7 @@ struct BeginningAndEndTests {
       events == [Keyed(key: 0, value: 1), Keyed(key: 1, value: 1), Keyed(key: 0, value: 3)])
   }
 
-  @Test("a hub that finishes while somebody subscribes: the replay and what was sent is delivered")
+  @Test("a hub that finishes during subscribe: the replay and what was sent are delivered")
   func finishDuringReplay() async {
     let hub = EventHub<Int>(replay: 1)
     hub.send(1)
@@ -162,7 +162,8 @@ struct BeginningAndEndTests {
     #expect(finished.end == .finished)
   }
 
-  @Test("a hub that goes tells when its last subscriber has gone, one on a queue with an owner")
+  @Test(
+    "a hub that is released reports the end of its last subscriber, one on a queue with an owner")
   func hubGoesBeforeItsSubscriberOnAQueue() {
     let last = Gate("last subscriber")
     let owner = RecordingObserver()

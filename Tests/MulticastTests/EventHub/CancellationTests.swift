@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Promise 8: cancelling a consuming task while an event is sent never deadlocks")
 struct CancellationTests {
-  // One after the other: the threads never rest, and ten of them leave nothing to other tests.
+  // One after the other: the threads never block, and ten of them would starve other tests.
   @Test(
     "in many racing rounds, from other threads", .serialized, arguments: StorageStrategy.allCases)
   func racingRounds(_ strategy: StorageStrategy) async {
@@ -97,7 +97,7 @@ struct CancellationTests {
       hub.send(RecordingObserver(tracker: tracker))
       _ = await iterator.next()
     }
-    // The iterator is gone; the sequence is still there.
+    // The iterator is gone, the sequence is not.
     #expect(hub.subscriberCount == 0)
     withExtendedLifetime(sequence) {}
     let broken = hub.events()
@@ -138,7 +138,7 @@ struct CancellationTests {
       holder.value = nil
     }
     hub.send(0)
-    // Six calls of the first. Each of the others but the last is gone before its turn.
+    // Six calls of the first. Each of the others but the last is cancelled before its call.
     #expect(calls.load(ordering: .relaxed) == 6 + 1)
     subscription.cancel()
     #expect(hub.send(0) == 0)

@@ -30,7 +30,7 @@ struct EventHubTests {
     #expect(hub.subscriberCount == 0)
   }
 
-  @Test("no event between subscribe and the first send is lost")
+  @Test("no event between subscribe and the first send is dropped")
   func registeredWhenItReturns() async {
     for _ in 0..<200 {
       let hub = EventHub<Int>()
@@ -180,7 +180,7 @@ struct EventHubTests {
     _ = second
   }
 
-  @Test("hooks take turns, also when subscribers come and go on many threads")
+  @Test("hooks alternate, also when many threads subscribe and cancel")
   func hooksTakeTurns() {
     let journal = Journal()
     let hub = EventHub<Int>(

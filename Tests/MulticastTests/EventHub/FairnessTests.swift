@@ -2,10 +2,10 @@ import Multicast
 import MulticastTestSupport
 import Testing
 
-/// An actor that consumes, and on which another job waits for its turn.
+/// An actor that consumes, and on which another job waits.
 private actor Consumer {
   private var results = 0
-  /// How many results had come when the job ran.
+  /// The number of results when the job ran.
   private var resultsBefore: Int?
 
   /// Calls `next` `count` times, after a job was put behind this one.
@@ -87,7 +87,7 @@ struct FairnessTests {
     #expect(try #require(before) <= 64)
   }
 
-  @Test("sendWaiting: with room, without subscribers, after the end", arguments: 0..<5)
+  @Test("sendWaiting: with space, without subscribers, after the end", arguments: 0..<5)
   func sendWaiting(_ kind: Int) async throws {
     let hub = EventHub<Int>()
     let topics = TopicHub<Int, Int>()

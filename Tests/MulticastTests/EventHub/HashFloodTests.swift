@@ -2,7 +2,7 @@ import Multicast
 import MulticastTestSupport
 import Testing
 
-/// A topic as an enemy would choose it: all of them have one hash value.
+/// A topic as an attacker would choose it: all have the same hash value.
 private struct FloodedTopic: Hashable, Sendable {
   let number: Int
 

@@ -16,7 +16,7 @@ struct MailboxStateTests {
 
   private func envelope(_ value: Int) -> Envelope { Envelope(Element(value)) }
 
-  private func value(_ parcel: Envelope?) -> Int? { (parcel?.box as? Element)?.value }
+  private func value(_ envelope: Envelope?) -> Int? { (envelope?.box as? Element)?.value }
 
   private func values(_ items: RingBuffer<MailboxState.Item>) -> [Int] {
     (0..<items.count).map { value(items[$0].element)! }
@@ -78,7 +78,7 @@ struct MailboxStateTests {
     #expect(effects.isParked == (whenFull == .suspend))
     guard whenFull == .suspend else { return }
     #expect(effects.dropped == 0 && effects.garbage == nil)
-    // It comes in as soon as there is room, in front of a later one.
+    // It is appended as soon as there is space, before a later one.
     var batch = RingBuffer<MailboxState.Item>()
     let taken = state.take(1, into: &batch)
     #expect(values(batch) == [0])
@@ -103,7 +103,7 @@ struct MailboxStateTests {
 
   // MARK: Take and finish
 
-  @Test("busy × finish: comes back as long as something waits, then is idle")
+  @Test("busy × finish: drains again while something waits, then is idle")
   func finish() {
     var state = state(.dropNewest, limit: 10, holding: 3)
     var batch = RingBuffer<MailboxState.Item>()
@@ -151,7 +151,7 @@ struct MailboxStateTests {
     for whenFull in OverflowPolicy.allCases {
       var state = state(whenFull, holding: count)
       let (effects, discarded) = state.close(reason)
-      #expect(effects.wake == (count == 0))  // Otherwise it is coming anyway.
+      #expect(effects.wake == (count == 0))  // Otherwise it is awake already.
       #expect(discarded.0.count == (reason == .cancelled ? count : 0))
       #expect(state.end == reason)
       let refused = state.append(envelope(9))
@@ -183,7 +183,7 @@ struct MailboxStateTests {
     check(takeAll(&state) == (isCancelled ? [] : [0, 1, 2, 3]))
   }
 
-  @Test("parked × cancel, and × lost: noted where it was lost, also if the hub finishes")
+  @Test("parked × cancel, and × dropped: noted where it was dropped, also if the hub finishes")
   func notesAmongParked() {
     var state = state(.suspend, holding: 2)
     let senders = (0..<3).map { _ in SendWaiter() }
@@ -204,7 +204,7 @@ struct MailboxStateTests {
 
   // MARK: What was dropped
 
-  @Test("what is lost is noted where it was lost")
+  @Test("what is dropped is noted where it was dropped")
   func notesWhatIsLost() {
     var oldest = state(.dropOldest, holding: 5)
     var batch = RingBuffer<MailboxState.Item>()
@@ -223,7 +223,7 @@ struct MailboxStateTests {
     check(newest.takeDroppedAtEnd() == 0)
   }
 
-  @Test("limit 1: a dropped element's own note is not forgotten")
+  @Test("limit 1: the note of an element that is dropped itself is kept")
   func droppedWithLimitOne() {
     var state = state(.dropOldest, limit: 1, holding: 4)
     var batch = RingBuffer<MailboxState.Item>()

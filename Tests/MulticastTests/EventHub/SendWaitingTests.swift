@@ -3,7 +3,7 @@ import MulticastTestSupport
 import Synchronization
 import Testing
 
-@Suite("A sender that waits learns what became of its event, and no event is lost uncounted")
+@Suite("A waiting sender learns what became of its event, and every dropped event is counted")
 struct SendWaitingTests {
   @Test(
     "events that senders wait with when the hub finishes are delivered, in order",
@@ -29,7 +29,7 @@ struct SendWaitingTests {
     #expect(iterator.end == .finished)
   }
 
-  @Test("a cancelled sender is told, and its event is noted where it would have been")
+  @Test("a cancelled sender learns it, and its event is noted where it would have been")
   func cancelledSender() async {
     let hub = EventHub<Int>()
     var iterator = hub.events(buffering: .bounded(1, whenFull: .suspend)).notingDrops()
@@ -51,7 +51,7 @@ struct SendWaitingTests {
     #expect(hub.statistics.dropped == 1)
   }
 
-  @Test("what a policy drops, and nobody to send to, are no failure; a finished hub is")
+  @Test("what a policy drops, and a hub without subscribers, are no failure; a finished hub is")
   func results() async {
     let hub = EventHub<Int>()
     #expect(await hub.sendWaiting(0))
@@ -163,7 +163,7 @@ struct SendWaitingTests {
       #expect(taken == sent && statistics.enqueued <= sent)
       #expect(statistics.dropped == 0 && counts.refused == 0)
     default:
-      // Each event was taken and delivered, or the sender was told.
+      // Each event was accepted and delivered, or the sender was told otherwise.
       #expect(taken == received)
       #expect(received + counts.dropped + counts.refused == sent)
       #expect(statistics.dropped <= (end == .hubFinished ? 0 : events))

@@ -11,7 +11,7 @@ struct SlowConsumerTests {
     .coalescing { $0 % 4 },
   ]
 
-  @Test("one stalled consumer starves nobody, in every policy", arguments: policies.indices)
+  @Test("one stalled consumer starves no other one, in every policy", arguments: policies.indices)
   func stalled(_ policy: Int) async {
     let hub = EventHub<Int>()
     let stalled = hub.events(buffering: Self.policies[policy])
@@ -122,7 +122,7 @@ struct SlowConsumerTests {
 
   // MARK: sendWaiting
 
-  @Test("sendWaiting suspends while a .suspend subscriber is full, and loses nothing")
+  @Test("sendWaiting suspends while a .suspend subscriber is full, and drops nothing")
   func sendWaiting() async {
     let hub = EventHub<Int>()
     let slow = hub.events(buffering: .bounded(2, whenFull: .suspend))
@@ -140,8 +140,7 @@ struct SlowConsumerTests {
         var expected = 0
         for await event in slow {
           #expect(event == expected)
-          // The sender cannot be further ahead than the buffer, the batch taken, and the one it
-          // waits with.
+          // The sender is ahead by at most the buffer, the batch taken, and the event it waits with.
           #expect(sent.value <= event + 2 + 2 + 1)
           expected += 1
         }
@@ -157,7 +156,7 @@ struct SlowConsumerTests {
   }
 
   @Test(
-    "a sender that waits is released by room, cancellation, finish, and the end of the consumer")
+    "a waiting sender resumes on space, cancellation, finish, and the end of the consumer")
   func releases() async {
     for reason in 0..<3 {
       let hub = EventHub<Int>()
@@ -180,7 +179,7 @@ struct SlowConsumerTests {
     await eventually { hub.statistics.pending == 2 }
     _ = sequence
     sequence = nil
-    // The subscription has ended by itself: that is none of the sender's business.
+    // The subscription has ended by itself, which is no failure of the sender.
     #expect(await sender.value)
     #expect(hub.subscriberCount == 0)
   }

@@ -3,7 +3,7 @@ import Multicast
 import MulticastTestSupport
 import Testing
 
-@Suite("A batch goes to the topic that is there when it begins")
+@Suite("A batch goes to the topic that exists when it begins")
 struct TopicBatchTests {
   @Test(
     "in order, to handlers, queues and sequences", arguments: StorageStrategy.allCases,
@@ -31,8 +31,8 @@ struct TopicBatchTests {
     withExtendedLifetime(subscriptions) {}
   }
 
-  @Test("a batch for a topic that nobody has is not looked at, and makes no topic")
-  func nobody() {
+  @Test("a batch for a topic without subscribers is not iterated, and creates no topic")
+  func noSubscriber() {
     let hub = TopicHub<Int, Int>()
     hub.send(
       contentsOf: (0..<3).lazy.map { event in
@@ -42,7 +42,7 @@ struct TopicBatchTests {
     #expect(hub.topicCount == 0)
   }
 
-  @Test("who joins a topic that is there gets the rest of the batch")
+  @Test("a subscriber that joins an existing topic gets the rest of the batch")
   func joining() {
     let hub = TopicHub<Int, Int>()
     let (early, late) = (Journal(), Journal())
@@ -59,14 +59,15 @@ struct TopicBatchTests {
     #expect(hub.topicCount == 0)
   }
 
-  /// How a topic goes.
+  /// How a topic ends.
   enum End: CaseIterable {
     case cancelled
     case finished
   }
 
   @Test(
-    "who subscribes when the topic has gone gets none of the batch", arguments: Ordering.allCases,
+    "a subscriber that comes after the topic is gone gets none of the batch",
+    arguments: Ordering.allCases,
     End.allCases)
   func goneInAHandler(_ ordering: Ordering, _ end: End) {
     let hub = TopicHub<Int, Int>(ordering: ordering)
@@ -92,7 +93,7 @@ struct TopicBatchTests {
     #expect(hub.topicCount == 0)
   }
 
-  @Test("so it is if the topic goes while the batch makes its next event")
+  @Test("the same if the topic is removed while the batch makes its next event")
   func goneInTheBatch() {
     let hub = TopicHub<Int, Int>()
     let (old, new) = (Journal(), Journal())
@@ -121,7 +122,7 @@ struct TopicBatchTests {
     let hub = TopicHub<Int, Numbered>(storage: strategy)
     let tracker = LifetimeTracker()
     let (own, wrong, done) = (Counter(), Counter(), Counter())
-    // Each of two threads comes to a topic of its own and goes; two others send to both.
+    // Each of two threads subscribes to a topic of its own and cancels; two others send to both.
     runThreads(4) { thread in
       func send(_ round: Int, to topic: Int) {
         let first = (4 * round + thread) * size
@@ -157,7 +158,7 @@ struct TopicBatchTests {
   }
 }
 
-/// An event that is counted as long as it exists.
+/// An event whose lifetime is counted.
 private final class Numbered: Sendable {
   let number: Int
   private let tracker: LifetimeTracker

@@ -82,7 +82,7 @@ struct TopicFilterTests {
     #expect(hub.topicCount == 0)
   }
 
-  @Test("many wait for the first event of topics that go meanwhile")
+  @Test("many wait for the first event of topics that are removed in the meantime")
   func manyWait() async {
     let hub = TopicHub<Int, Int>()
     let tasks = (0..<400).map { number in

@@ -3,7 +3,7 @@ import MulticastTestSupport
 import Synchronization
 import Testing
 
-@Suite("A hub per topic, made on first use and gone with its last subscriber")
+@Suite("A hub per topic, created for its first subscriber and removed with its last one")
 struct TopicHubTests {
   @Test func topicsAreApart() async {
     let hub = TopicHub<String, Int>()
@@ -27,7 +27,7 @@ struct TopicHubTests {
     #expect(hub.topicCount == 0)
   }
 
-  @Test("an owner takes its topic along")
+  @Test("the end of an owner removes its topic")
   func owners() {
     let hub = TopicHub<Int, Int>()
     var owner: RecordingObserver? = RecordingObserver()
@@ -38,10 +38,10 @@ struct TopicHubTests {
     #expect(hub.topicCount == 0)
   }
 
-  @Test("a topic that vanishes loses no concurrent subscriber")
+  @Test("a topic that is removed drops no concurrent subscriber")
   func vanishing() {
     let hub = TopicHub<Int, Int>()
-    let lost = Atomic<Int>(0)
+    let missed = Atomic<Int>(0)
     runThreads(4) { index in
       var generator = SplitMix64(seed: SplitMix64.runSeed &+ UInt64(index))
       for round in 0..<2000 {
@@ -51,17 +51,17 @@ struct TopicHubTests {
           if event == index { counter.record(round) }
         }
         hub.send(index, to: topic)
-        if counter.entries.count != 1 { lost.add(1, ordering: .relaxed) }
+        if counter.entries.count != 1 { missed.add(1, ordering: .relaxed) }
         subscription.cancel()
       }
     }
-    #expect(lost.load(ordering: .relaxed) == 0)
+    #expect(missed.load(ordering: .relaxed) == 0)
     #expect(hub.topicCount == 0)
   }
 
   // MARK: Finish
 
-  @Test("finish ends every topic, and whoever subscribes later", arguments: Ordering.allCases)
+  @Test("finish ends every topic, and every later subscription", arguments: Ordering.allCases)
   func finish(_ ordering: Ordering) async {
     let hub = TopicHub<Int, Int>(ordering: ordering)
     let journal = Journal()
@@ -167,7 +167,7 @@ struct TopicHubTests {
   }
 }
 
-/// A topic whose hash tells nothing, and which uses the hub when it is compared.
+/// A topic whose hash collides with all others, and which uses the hub when it is compared.
 private struct Awkward: Hashable, Sendable {
   let id: Int
   let hub: TopicHub<Awkward, Int>?

@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import Multicast
 import MulticastTestSupport

@@ -3,8 +3,8 @@ import Multicast
 import MulticastTestSupport
 import Testing
 
-/// An event that uses its hub when it goes, on another thread: a lock that the thread which destroys
-/// it holds would stop that.
+/// An event whose `deinit` uses the hub on another thread. It would deadlock if the thread that
+/// destroys the event held a lock.
 private final class Parting: Sendable {
   private let hub: EventHub<Parting?>
   private let gone: Counter
@@ -49,7 +49,7 @@ struct EventReentrancyLaws {
       _ = await iterator.next()
       for _ in 0..<5 { hub.send(Parting(hub, gone)) }
       await Self.cancelASender(hub, gone)
-      // What waits goes with the subscription, and what is kept for replay with newer events.
+      // The subscription discards what waits, and newer events replace those kept for replay.
       onQueue.cancel()
       for _ in 0..<2 { hub.send(nil) }
       hub.finish()

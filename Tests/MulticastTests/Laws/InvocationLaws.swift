@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import Multicast
 import MulticastTestSupport
@@ -25,7 +25,7 @@ struct InvocationLaws {
   }
 
   @Test(
-    "one added meanwhile waits for the next invocation", arguments: StorageStrategy.allCases)
+    "one added during an invocation waits for the next one", arguments: StorageStrategy.allCases)
   func oneAddedMeanwhileWaits(storage: StorageStrategy) {
     let journal = Journal()
     let hub = MulticastDelegate<any Observing>(storage: storage)
@@ -43,7 +43,7 @@ struct InvocationLaws {
   }
 
   @Test(
-    "one added meanwhile by another thread waits too", arguments: StorageStrategy.allCases)
+    "one added by another thread waits too", arguments: StorageStrategy.allCases)
   func oneAddedByAnotherThreadWaits(storage: StorageStrategy) {
     let journal = Journal()
     let hub = MulticastDelegate<any Observing>(storage: storage)
@@ -92,7 +92,7 @@ struct InvocationLaws {
           let known = added.load(ordering: .acquiring)
           var newest = -1
           hub.forEach { newest = max(newest, $0.id) }
-          // A reader that was overtaken by the removals may find less.
+          // A reader that the removals overtook may find less.
           let overtaken = added.load(ordering: .acquiring) > known + 6
           if newest < known - 1 && !overtaken { missed.add(1, ordering: .relaxed) }
           invocations.add(1, ordering: .relaxed)
@@ -100,8 +100,8 @@ struct InvocationLaws {
         }
       }
     }
-    let (misses, looks) = (missed.load(ordering: .relaxed), invocations.load(ordering: .relaxed))
-    #expect(misses == 0, "of \(looks) invocations")
+    let (misses, total) = (missed.load(ordering: .relaxed), invocations.load(ordering: .relaxed))
+    #expect(misses == 0, "of \(total) invocations")
     #expect(hub.map(\.id) == Array(rounds - 8..<rounds))
   }
 

@@ -32,7 +32,7 @@
     }
   }
 
-  /// The delegates of one round, which the thread that drops them is to destroy.
+  /// The delegates of one round. The thread that releases them must destroy them.
   private final class Delegates: @unchecked Sendable {
     // Sendable: `objects` and `observers` are changed by one actor alone; the rest never changes.
     let hub = MulticastDelegate<any Observing>()
@@ -62,7 +62,7 @@
     weak var object: ActingObserver?
   }
 
-  /// Which thread drops the objects.
+  /// The thread that releases the objects.
   private final class DroppingThread: Sendable {
     private let thread = Atomic<UInt>(0)
 

@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import MulticastTestSupport
 import Testing
@@ -19,7 +19,7 @@ struct NoWaitingLaws {
     runThreads(2) { index in
       if index == 0 {
         hub.invoke { delegate in
-          // The second emission is not to wait here.
+          // The second invocation must not wait here.
           guard !inside.isOpen else { return }
           inside.open()
           done.wait()
@@ -41,7 +41,7 @@ struct NoWaitingLaws {
     for delegate in delegates { hub += delegate }
     var dead: RecordingObserver? = RecordingObserver(9)
     hub += dead!
-    dead = nil  // An emission that comes across it wants to prune.
+    dead = nil  // An invocation that finds it prunes.
     let storage = try #require(hub.registry.storage as? WaitFreeStorage)
     let inside = Gate("inside the critical section")
     let emitted = Gate("emitted")

@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import Multicast
 import MulticastTestSupport
@@ -43,8 +43,8 @@ enum HubOperation: CaseIterable {
     }
   }
 
-  /// Runs all of them on another thread while this one waits for it: a lock that this thread holds
-  /// would stop them.
+  /// Runs all of them on another thread while this one waits for it. They would deadlock if this
+  /// thread held a lock.
   static func runAllElsewhere(on hub: MulticastDelegate<any Observing>) {
     runThreads(1) { _ in
       for operation in allCases { operation.run(on: hub) }
@@ -87,7 +87,7 @@ struct ReentrancyLaws {
     #expect(answers.count == 1)
   }
 
-  /// How a hub comes to let go of a strong delegate.
+  /// The ways in which a hub releases a strong delegate.
   enum LettingGo: CaseIterable {
     case remove
     case cancel
@@ -114,7 +114,7 @@ struct ReentrancyLaws {
           for operation in HubOperation.allCases { operation.run(on: used) }
         })
       registration = hub!.add(delegate, ownership: .strong)
-      // Either of these may be the last one that holds the delegate.
+      // Either of these may hold the last reference to the delegate.
       if way == .remove { hub!.remove(delegate) }
       if way == .replace { hub!.add(delegate) }
     }

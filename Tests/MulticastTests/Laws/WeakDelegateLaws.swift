@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import Multicast
 import MulticastTestSupport
@@ -54,7 +54,7 @@ struct WeakDelegateLaws {
     let registrations = holders.map { hub.add($0.value!) }
     let alive = (0..<5).filter { !dead.contains($0) }
     for id in dead { holders[id].value = nil }
-    // Reading is what prunes, so each of these gets a hub in which the dead are still there.
+    // Reading prunes, so each of these gets a hub with unpruned dead delegates.
     #expect(registrations.map(\.isActive) == (0..<5).map { alive.contains($0) })
     #expect(hub.map(\.id) == alive)
     #expect(hub.prune() == dead.count)
@@ -142,7 +142,7 @@ struct WeakDelegateLaws {
     #expect(tracker.live == 0)
   }
 
-  @Test("the end of the hub lets go of the strong ones", arguments: StorageStrategy.allCases)
+  @Test("the end of the hub releases the strong ones", arguments: StorageStrategy.allCases)
   func theEndOfTheHubLetsGo(storage: StorageStrategy) {
     let tracker = LifetimeTracker()
     let registrations: [Registration<any Observing>]

@@ -1,6 +1,6 @@
 import Multicast
 
-/// What a hub should be, as a plain array.
+/// The model of a hub: a plain array.
 struct HubModel {
   struct Entry {
     let registration: Int
@@ -10,7 +10,7 @@ struct HubModel {
 
   let duplicates: DuplicatePolicy
   private(set) var entries: [Entry] = []
-  /// Delegates that somebody beside the hub keeps alive.
+  /// Delegates that are held outside the hub.
   private(set) var held: Set<Int> = []
   private var registrations = 0
 

@@ -20,7 +20,7 @@ struct RandomOperationsTests {
   }
 }
 
-/// A hub and a model that go through the same.
+/// A hub and a model to which the same is done.
 private struct Run {
   private let hub: MulticastDelegate<any Observing>
   private var model: HubModel
@@ -123,21 +123,22 @@ private struct Run {
   /// Compares the hub with the model in some of the possible ways: reading prunes, so that each has
   /// to be the first one at times.
   private mutating func agree(_ moment: String) -> Bool {
-    for look in Look.allCases.shuffled(using: &generator).prefix(3) where !agree(look) {
-      Issue.record("\(look) is wrong \(moment), \(name): \(hub.map(\.id)), not \(model.delegates)")
+    for reading in Reading.allCases.shuffled(using: &generator).prefix(3) where !agree(reading) {
+      Issue.record(
+        "\(reading) is wrong \(moment), \(name): \(hub.map(\.id)), not \(model.delegates)")
       return false
     }
-    // Handles of what has ended are interesting for a while only.
+    // Handles of ended registrations are kept for a while only.
     if registrations.count > 40 { registrations.removeFirst(20) }
     return true
   }
 
-  private enum Look: CaseIterable {
+  private enum Reading: CaseIterable {
     case count, isEmpty, delegates, sequence, isActive, lifetimes, contains, indices, subscripts
   }
 
-  private func agree(_ look: Look) -> Bool {
-    switch look {
+  private func agree(_ reading: Reading) -> Bool {
+    switch reading {
     case .count:
       return hub.count == model.entries.count
     case .isEmpty:

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A door for tasks that is closed until somebody opens it, for good.
+/// A gate that is opened once, and on which tasks wait.
 final class AsyncGate: @unchecked Sendable {
-  // Sendable: everything that changes is touched inside `lock` alone.
+  // Sendable: everything that changes is accessed under `lock` only.
   private let lock = NSLock()
   private var isOpen = false
   private var nextID = 0

@@ -8,7 +8,7 @@ protocol Awaited: AnyObject, Sendable {
   func receive(_ value: Int) async
 }
 
-/// A delegate that records each call and does what it is told.
+/// A delegate that records each call and runs a closure.
 final class AwaitedObserver: Awaited {
   let id: Int
   private let journal: Journal?
@@ -34,7 +34,7 @@ final class AwaitedObserver: Awaited {
 
   var calls: Int { received.load(ordering: .sequentiallyConsistent) }
 
-  /// From now on no call must come, nor be in progress: the tracker counts those that are.
+  /// Forbids further calls, and calls in progress: the tracker counts both.
   func poison() { poisoned.store(true, ordering: .sequentiallyConsistent) }
 
   func receive(_ value: Int) async {
@@ -89,7 +89,7 @@ enum WayOfCalling: CaseIterable {
   }
 }
 
-/// Lets other tasks run until `condition` holds.
+/// Yields to other tasks until `condition` holds.
 func yieldTask(until condition: () async -> Bool) async {
   while !(await condition()) { await Task.yield() }
 }

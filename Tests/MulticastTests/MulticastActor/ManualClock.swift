@@ -1,8 +1,8 @@
 import Foundation
 
-/// A clock that stands still until it is told to go on.
+/// A clock that stands still until a test advances it.
 final class ManualClock: Clock, @unchecked Sendable {
-  // Sendable: everything that changes is touched inside `lock` alone.
+  // Sendable: everything that changes is accessed under `lock` only.
 
   struct Instant: InstantProtocol {
     var offset: Duration = .zero
@@ -28,7 +28,7 @@ final class ManualClock: Clock, @unchecked Sendable {
   var now: Instant { lock.withLock { time } }
   var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// How many tasks are sleeping.
+  /// The number of sleeping tasks.
   var sleeperCount: Int { lock.withLock { sleepers.count } }
 
   func sleep(until end: Instant, tolerance: Duration?) async throws {
@@ -69,7 +69,7 @@ final class ManualClock: Clock, @unchecked Sendable {
   }
 
   /// Returns when a task is sleeping.
-  func untilSomebodySleeps() async {
+  func untilATaskSleeps() async {
     await withCheckedContinuation { continuation in
       let isSleeping = lock.withLock {
         if sleepers.isEmpty { watchers.append(continuation) }
@@ -79,7 +79,7 @@ final class ManualClock: Clock, @unchecked Sendable {
     }
   }
 
-  /// Lets time pass, and wakes those whose time has come.
+  /// Advances the time, and wakes the tasks whose deadlines have passed.
   func advance(by duration: Duration) {
     let due = lock.withLock {
       time = time.advanced(by: duration)

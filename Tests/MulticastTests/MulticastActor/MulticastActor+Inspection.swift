@@ -1,6 +1,6 @@
 @testable import Multicast
 
 extension MulticastActor {
-  /// How many invocations wait for their turn.
+  /// The number of invocations that wait.
   var waitingCount: Int { invocationQueue.waiting.count }
 }

@@ -60,14 +60,14 @@ struct MulticastActorAnswersTests {
       await AsyncGate().waitUnlessCancelled()
       return delegate.id
     }
-    await clock.untilSomebodySleeps()
+    await clock.untilATaskSleeps()
     clock.advance(by: .seconds(2))
     #expect(await answer == nil)
     #expect(clock.sleeperCount == 0)
   }
 
   @Test(
-    "the last answer is that of the last delegate that has one, whoever answers last",
+    "the last answer is that of the last delegate that has one, in any order of answers",
     arguments: StorageStrategy.allCases)
   func lastAnswerWins(storage: StorageStrategy) async {
     let hub = makeHub(storage)
@@ -108,7 +108,7 @@ struct MulticastActorAnswersTests {
       if delegate.id > 3 { await AsyncGate().waitUnlessCancelled() }
       return delegate.id
     }
-    await clock.untilSomebodySleeps()
+    await clock.untilATaskSleeps()
     clock.advance(by: .seconds(2))
     let position = await answer ?? -1
     #expect(position < 4)
@@ -142,7 +142,7 @@ struct MulticastActorAnswersTests {
       if delegate.id == 5 { await AsyncGate().waitUnlessCancelled() }
       return true
     }
-    await clock.untilSomebodySleeps()
+    await clock.untilATaskSleeps()
     clock.advance(by: .seconds(1))
     #expect(await !all)
     async let any = hub.contains(timeout: .seconds(1), clock: clock) { delegate in
@@ -150,7 +150,7 @@ struct MulticastActorAnswersTests {
       await AsyncGate().waitUnlessCancelled()
       return true
     }
-    await clock.untilSomebodySleeps()
+    await clock.untilATaskSleeps()
     clock.advance(by: .seconds(1))
     #expect(await !any)
   }

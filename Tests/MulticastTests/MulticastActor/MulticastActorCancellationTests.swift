@@ -113,7 +113,7 @@ struct MulticastActorCancellationTests {
   func theTimerEnds(storage: StorageStrategy) async {
     let clock = ManualClock()
     let hub = AwaitingHub(storage: storage)
-    let delegate = AwaitedObserver(1) { _ in await clock.untilSomebodySleeps() }
+    let delegate = AwaitedObserver(1) { _ in await clock.untilATaskSleeps() }
     hub.add(delegate)
     let results = await hub.invokeConcurrently(timeout: .seconds(1), clock: clock) {
       await $0.receive(1)
@@ -124,7 +124,7 @@ struct MulticastActorCancellationTests {
   }
 
   @Test(
-    "in the queue of a serialized hub it leaves nobody stuck, and the order as it is",
+    "in the queue of a serialized hub it blocks no other invocation, and keeps the order",
     arguments: StorageStrategy.allCases, [0, 1, 2])
   func queued(storage: StorageStrategy, cancelled: Int) async {
     let journal = Journal()

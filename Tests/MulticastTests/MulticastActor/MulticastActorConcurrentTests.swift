@@ -47,7 +47,7 @@ struct MulticastActorConcurrentTests {
     let results = await hub.invokeConcurrently(limit: limit) { delegate in
       let now = inside.add(1, ordering: .sequentiallyConsistent).newValue
       most.max(now, ordering: .sequentiallyConsistent)
-      // Nobody leaves before the limit was reached once.
+      // No call returns before the limit was reached once.
       if now == limit { full.open() }
       await full.wait()
       await Task.yield()
@@ -80,7 +80,7 @@ struct MulticastActorConcurrentTests {
       await $0.receive(1)
       return $0.id
     }
-    await clock.untilSomebodySleeps()
+    await clock.untilATaskSleeps()
     await yieldTask { inside.load(ordering: .relaxed) == 3 }
     clock.advance(by: .seconds(4))
     #expect(clock.sleeperCount == 1, "it is not yet time")
@@ -106,7 +106,7 @@ struct MulticastActorConcurrentTests {
     let delegates = (0..<5).map { id in
       AwaitedObserver(id) { _ in
         guard id == 1 else { return }
-        await clock.untilSomebodySleeps()
+        await clock.untilATaskSleeps()
         clock.advance(by: .seconds(1))
         await AsyncGate().waitUnlessCancelled()
       }

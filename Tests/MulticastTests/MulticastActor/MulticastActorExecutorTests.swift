@@ -79,7 +79,7 @@ struct MulticastActorExecutorTests {
   private func check(_ hub: AwaitingHub, expected: String?) async {
     let inside = Atomic(0)
     let seen = Journal()
-    // Nothing in this body suspends, so nobody else is on the executor meanwhile.
+    // Nothing in this body suspends, so no other task runs on the executor in the meantime.
     let call: @Sendable () -> Void = {
       #expect(inside.add(1, ordering: .relaxed).newValue == 1)
       seen.record(Self.queue == expected ? 1 : 0)

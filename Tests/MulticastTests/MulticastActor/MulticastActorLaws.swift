@@ -33,7 +33,7 @@ struct MulticastActorInvocationLaws {
   }
 
   @Test(
-    "one added meanwhile waits for the next invocation",
+    "one added during an invocation waits for the next one",
     arguments: StorageStrategy.allCases, WayOfCalling.allCases)
   func oneAddedMeanwhileWaits(storage: StorageStrategy, way: WayOfCalling) async {
     let journal = Journal()
@@ -190,7 +190,7 @@ struct MulticastActorRemovalLaws {
     let other = hub.add(neighbour)
     async let invocation: Void = way.call(hub)
     await inside.wait()
-    #expect(!Self.look(registration), "it is inside")
+    #expect(!Self.hasEnded(registration), "it is inside")
     if way == .inOrder {
       // A neighbour that is not being called is not waited for.
       await other.cancelAndWait()
@@ -204,14 +204,14 @@ struct MulticastActorRemovalLaws {
     await waiter
     await invocation
     #expect(journal.take() == [1, 2])
-    #expect(Self.look(registration))
+    #expect(Self.hasEnded(registration))
     #expect(neighbour.calls == (way == .inOrder ? 0 : 1))
     await way.call(hub)
     #expect(delegate.calls == 1)
   }
 
   /// Whether the callback is known not to run, without waiting.
-  private static func look(_ registration: Registration<any Awaited>) -> Bool {
+  private static func hasEnded(_ registration: Registration<any Awaited>) -> Bool {
     registration.cancelAndWait(timeout: .zero)
   }
 

@@ -26,7 +26,7 @@ struct MulticastActorSerializedTests {
       await yieldTask { delegates[0].calls == 1 }
       for value in 1..<20 {
         group.addTask { await way.call(hub, value) }
-        // Now it stands in the queue.
+        // Now it is in the queue.
         await yieldTask { await hub.waitingCount == value }
       }
       leave.open()
@@ -61,7 +61,7 @@ struct MulticastActorSerializedTests {
     }
   }
 
-  @Test("a task that a callback starts waits for its turn", arguments: StorageStrategy.allCases)
+  @Test("a task that a callback starts waits in the queue", arguments: StorageStrategy.allCases)
   func aTaskThatACallbackStarts(storage: StorageStrategy) async {
     let journal = Journal()
     let hub = AwaitingHub(storage: storage, serialized: true)
@@ -78,7 +78,7 @@ struct MulticastActorSerializedTests {
     #expect(journal.take() == [1, 2])
   }
 
-  @Test("an invocation that throws gives its turn back", arguments: StorageStrategy.allCases)
+  @Test("an invocation that throws lets the next one begin", arguments: StorageStrategy.allCases)
   func anInvocationThatThrows(storage: StorageStrategy) async {
     struct Failure: Error {}
     let hub = AwaitingHub(storage: storage, serialized: true)

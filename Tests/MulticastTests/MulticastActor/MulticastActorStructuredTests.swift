@@ -94,7 +94,7 @@ struct MulticastActorStructuredTests {
     }
   }
 
-  @Test("a child of a task that a callback merely starts waits for its turn")
+  @Test("a child of a task that a callback merely starts waits in the queue")
   func aChildOfAnUnstructuredTask() async {
     let journal = Journal()
     let hub = AwaitingHub(serialized: true)
@@ -124,7 +124,9 @@ struct MulticastActorStructuredTests {
     #expect(journal.take() == [1] + Array(repeating: 2, count: count))
   }
 
-  @Test("children that invoke at once all belong to the callback, and the turn goes on after them")
+  @Test(
+    "children that invoke at once all belong to the callback, and the invocation goes on after them"
+  )
   func manyChildren() async {
     let hub = AwaitingHub(serialized: true)
     let inside = Atomic(0)

@@ -1,13 +1,13 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import Multicast
 import MulticastTestSupport
 import Testing
 
-/// How often each race is run. What it finds, it finds in the first thousands.
+/// How often each race runs. Most faults show in the first thousands of rounds.
 let raceRounds = 1_500
 
-/// What happens when two or three things happen at once: the outcomes that are allowed are listed.
+/// Races of two or three operations. Each test lists the outcomes that are allowed.
 @Suite("Outcomes of races", .serialized)
 struct OutcomeTests {
   /// Runs the race, with a delegate that is always there in front, and checks how it ends.
@@ -319,7 +319,7 @@ struct OutcomeTests {
   }
 
   @Test(
-    "removeAll ‖ add ‖ invoke: the new one is there or not, and nobody is called twice",
+    "removeAll ‖ add ‖ invoke: the new one is there or not, and no delegate is called twice",
     arguments: StorageStrategy.allCases)
   func removeAllVersusAddVersusInvoke(storage: StorageStrategy) {
     check(

@@ -1,11 +1,11 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import Multicast
 import MulticastTestSupport
 import Synchronization
 import Testing
 
-/// Everything at once, for as long as it takes: closed-form counts and a leak count at the end.
+/// Every operation at once, with closed-form counts and a leak count at the end.
 @Suite("Storms", .serialized)
 struct StormTests {
   @Test(

@@ -24,7 +24,7 @@ struct DeadDelegateTests {
     expectNothingKept(hub, queue)
   }
 
-  /// Lets a delegate on `queue` die and invokes 10,000 times.
+  /// Releases a delegate on `queue` and invokes 10,000 times.
   private func expectNothingKept(_ hub: MulticastDelegate<any Observing>, _ queue: DispatchQueue) {
     let tracker = LifetimeTracker()
     var delegate: RecordingObserver? = RecordingObserver()

@@ -126,7 +126,7 @@ struct QueueBufferingTests {
     #expect(tracker.live == 0)
   }
 
-  @Test("one stalled delegate starves nobody")
+  @Test("one stalled delegate starves no other one")
   func stalledDelegate() async {
     let hub = MulticastDelegate<any Observing>()
     let stalled = DispatchQueue(label: "stalled")

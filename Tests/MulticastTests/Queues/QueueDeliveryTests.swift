@@ -22,7 +22,7 @@ struct QueueDeliveryTests {
     queue.resume()
     await hub.flush()
     #expect(queued.calls == 1)
-    // The ways of calling on the caller's thread take no notice of the queue.
+    // The calls on the caller's thread ignore the queue.
     hub.forEach { $0.receive(0) }
     #expect(queued.calls == 2)
   }
@@ -63,7 +63,7 @@ struct QueueDeliveryTests {
   }
 
   @Test(
-    "a delegate that was removed before its turn is not called", arguments: StorageStrategy.allCases
+    "a delegate that was removed before its call is not called", arguments: StorageStrategy.allCases
   )
   func removedBeforeItsTurn(_ strategy: StorageStrategy) async {
     let hub = MulticastDelegate<any Observing>(storage: strategy)
@@ -81,7 +81,7 @@ struct QueueDeliveryTests {
   }
 
   @Test(
-    "a delegate that died before its turn is not called, and what waits does not keep it alive",
+    "a delegate that died before its call is not called, and what waits does not keep it alive",
     arguments: StorageStrategy.allCases)
   func diedBeforeItsTurn(_ strategy: StorageStrategy) async {
     let tracker = LifetimeTracker()
@@ -96,7 +96,7 @@ struct QueueDeliveryTests {
     queue.resume()
     await hub.flush()
     #expect(registration.statistics?.discarded == 10)
-    // The next invocation knows, enqueues nothing, and prunes.
+    // The next invocation finds it dead, enqueues nothing, and prunes.
     #expect(hub.invoke { $0.receive(0) } == 0)
     #expect(hub.prune() == 0)
   }
@@ -140,7 +140,7 @@ struct QueueDeliveryTests {
     #expect(delegate.calls == 1 + 4)
   }
 
-  @Test("a long backlog yields the queue after a bounded share")
+  @Test("a long drain yields the queue after a bounded share")
   func fairness() async {
     let hub = MulticastDelegate<any Observing>()
     let queue = DispatchQueue(label: "serial")

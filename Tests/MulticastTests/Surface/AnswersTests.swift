@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import Multicast
 import MulticastTestSupport
@@ -83,7 +83,7 @@ struct AnswersTests {
     #expect(MulticastDelegate<any Observing>(storage: storage).results { $0.id }.isEmpty)
   }
 
-  @Test("the first answer ends the asking", arguments: StorageStrategy.allCases)
+  @Test("after the first answer no delegate is called", arguments: StorageStrategy.allCases)
   func firstResult(storage: StorageStrategy) {
     let (hub, delegates) = makeHub(storage)
     let answer = hub.firstResult { delegate -> Int? in
@@ -99,7 +99,7 @@ struct AnswersTests {
     }
   }
 
-  @Test("the last answer is asked of all", arguments: StorageStrategy.allCases)
+  @Test("for the last answer all are called", arguments: StorageStrategy.allCases)
   func lastResult(storage: StorageStrategy) {
     let (hub, delegates) = makeHub(storage)
     let answer = hub.lastResult { delegate -> Int? in

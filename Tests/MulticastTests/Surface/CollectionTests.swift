@@ -73,7 +73,7 @@ struct CollectionTests {
   }
 
   @Test(
-    "an iteration passes over what is removed or dies before its turn",
+    "an iteration skips what is removed or dies before it is reached",
     arguments: StorageStrategy.allCases)
   func iterationPassesOverTheRemoved(storage: StorageStrategy) {
     let hub = MulticastDelegate<any Observing>(storage: storage)
@@ -144,7 +144,7 @@ struct CollectionTests {
   }
 
   @Test(
-    "the descriptions tell type, count, storage and delegates", arguments: StorageStrategy.allCases)
+    "the descriptions name type, count, storage and delegates", arguments: StorageStrategy.allCases)
   func descriptions(storage: StorageStrategy) {
     let hub = MulticastDelegate<any Observing>(storage: storage)
     let (first, second) = (RecordingObserver(1), ReportingObserver(2))

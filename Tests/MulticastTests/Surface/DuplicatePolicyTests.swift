@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import Dispatch
 import Multicast
@@ -8,7 +8,7 @@ import Testing
 @Suite("Duplicates")
 struct DuplicatePolicyTests {
   @Test(
-    "ignored: the registration that exists stays, with its place and ownership",
+    "ignored: the registration that exists stays, with its position and ownership",
     arguments: StorageStrategy.allCases, [Ownership.weak, .strong])
   func ignored(storage: StorageStrategy, ownership: Ownership) {
     let tracker = LifetimeTracker()
@@ -30,7 +30,7 @@ struct DuplicatePolicyTests {
   }
 
   @Test(
-    "ignored: one that asks for strong ownership gets it, in the same place",
+    "ignored: one that asks for strong ownership gets it, in the same position",
     arguments: StorageStrategy.allCases)
   func ignoredButStrong(storage: StorageStrategy) {
     let tracker = LifetimeTracker()
@@ -248,7 +248,7 @@ struct DuplicatePolicyTests {
   }
 
   @Test(
-    "replaced during an invocation: called in the old place, or by the next invocation",
+    "replaced during an invocation: called in the old position, or by the next invocation",
     arguments: StorageStrategy.allCases, [0, 1, 2])
   func replacedDuringAnInvocation(storage: StorageStrategy, replaced: Int) {
     let journal = Journal()
@@ -263,7 +263,7 @@ struct DuplicatePolicyTests {
       // So often that the list is compacted while it is being read.
       for _ in 0..<40 { hub += delegates[replaced] }
     }
-    // The last one had not had its turn: it counts as removed.
+    // The last one had not been called: it counts as removed.
     #expect(journal.take() == (replaced == 2 ? [0, 1] : [0, 1, 2]), "never both")
     hub.forEach { $0.receive(1) }
     #expect(journal.take().last == replaced)

@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import MulticastTestSupport
 import Testing
@@ -49,7 +49,7 @@ struct IdentityTrapTests {
   func addressReuse(storage: StorageStrategy, duplicates: DuplicatePolicy) {
     let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: duplicates)
     var old: [Registration<any Observing>] = []
-    // The allocator hands the same place out again as soon as it is free.
+    // The allocator reuses the address as soon as it is free.
     for round in 0..<200 {
       let delegate = RecordingObserver(round)
       #expect(!hub.contains(delegate))
@@ -70,7 +70,7 @@ struct IdentityTrapTests {
   @Test(
     "T11: the registration of a dead one does not end another's",
     arguments: StorageStrategy.allCases)
-  func theDeadEndNobody(storage: StorageStrategy) {
+  func theDeadEndNoOther(storage: StorageStrategy) {
     let hub = MulticastDelegate<any Observing>(storage: storage)
     let registrations = (0..<50).map { hub.add(RecordingObserver($0)) }
     let delegates = (0..<50).map { RecordingObserver($0) }
@@ -103,7 +103,7 @@ struct IdentityTrapTests {
   }
 
   @Test(
-    "T14: several dead in a row, first, last and in the middle: nobody is skipped",
+    "T14: several dead in a row, first, last and in the middle: none is skipped",
     arguments: StorageStrategy.allCases)
   func severalDeadInARow(storage: StorageStrategy) {
     // Every pattern of dead and alive among eight.
@@ -138,7 +138,7 @@ struct IdentityTrapTests {
   }
 
   @Test(
-    "T15: after a crowd has died, storage shrinks", arguments: StorageStrategy.allCases)
+    "T15: after many have died, storage shrinks", arguments: StorageStrategy.allCases)
   func storageShrinks(storage: StorageStrategy) {
     let hub = MulticastDelegate<any Observing>(storage: storage)
     let survivor = RecordingObserver()
@@ -146,11 +146,11 @@ struct IdentityTrapTests {
     do {
       let crowd = (0..<5_000).map { RecordingObserver($0) }
       for delegate in crowd { hub += delegate }
-      #expect(hub.places >= 5_000)
+      #expect(hub.capacity >= 5_000)
     }
     hub.forEach { $0.receive(1) }
     #expect(hub.registeredEntries == 1)
-    #expect(hub.places <= 16)
+    #expect(hub.capacity <= 16)
   }
 
   @Test(

@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import Multicast
 import MulticastTestSupport
@@ -21,7 +21,8 @@ struct OrderTrapTests {
   }
 
   @Test(
-    "T20: added during a send, neither lost nor called in it", arguments: StorageStrategy.allCases)
+    "T20: added during a send, neither dropped nor called in it",
+    arguments: StorageStrategy.allCases)
   func addedDuringASend(storage: StorageStrategy) {
     let journal = Journal()
     let hub = MulticastDelegate<any Observing>(storage: storage)

@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import Foundation
 import Multicast
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Traps: Swift 6")
 struct SwiftSixTrapTests {
-  @Test("T31: the closure of invoke is @Sendable, so it takes no isolation along")
+  @Test("T31: the closure of invoke is @Sendable, so it inherits no isolation")
   func theClosureOfInvokeIsSendable() {
     typealias Hub = MulticastDelegate<any Observing>
     let invoke = "\(type(of: { (hub: Hub) in hub.invoke(_:) }))"

@@ -8,13 +8,13 @@
 
   @Suite("A sandbox that refuses membarrier", .enabled(if: Sandbox.isAvailable))
   struct BarrierTests {
-    @Test("refused from the start, though registering is allowed: a fence takes its place")
+    @Test("refused from the start, though registering is allowed: a fence replaces it")
     func refusedFromTheStart() async {
       await #expect(processExitsWith: .exitCode(42)) {
         Sandbox.refuse(membarrier: Sandbox.privateExpedited)
-        let visit = Invocation(ThreadCallStack.current)
-        let isFence = visit.lightBarrierIsFence
-        visit.end()
+        let invocation = Invocation(ThreadCallStack.current)
+        let isFence = invocation.lightBarrierIsFence
+        invocation.end()
         let hub = MulticastDelegate<any Observing>()
         let delegate = RecordingObserver()
         let registration = hub.add(delegate)

@@ -45,7 +45,7 @@ struct EntryTableTests {
     }
   }
 
-  /// Adds, with more room if need be.
+  /// Adds, and grows the list if necessary.
   private func insert<Slots>(
     _ entry: Entry, _ table: inout EntryTable<Slots>, _ duplicates: DuplicatePolicy = .ignored
   ) -> Insertion {

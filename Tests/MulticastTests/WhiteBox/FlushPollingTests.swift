@@ -19,7 +19,7 @@ struct FlushPollingTests {
       let mailbox = entry.head.pointee.mailbox!.takeUnretainedValue()
       #expect(mailbox.lock.withLock { mailbox.state.flushes.count } == 0)
     }
-    // One that still waits is told all the same.
+    // One that still waits returns all the same.
     let isFlushed = Gate("flushed")
     let thread = RunningThread {
       if hub.flush(timeout: .seconds(60)) { isFlushed.open() }

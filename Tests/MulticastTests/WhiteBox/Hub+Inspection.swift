@@ -6,12 +6,12 @@ extension MulticastDelegate {
     registry.storage.snapshot().count { $0 != nil }
   }
 
-  /// How many places the list has.
-  var places: Int {
-    places(of: registry.storage)
+  /// The number of slots of the list.
+  var capacity: Int {
+    capacity(of: registry.storage)
   }
 
-  private func places(of storage: some EntryStorage) -> Int {
+  private func capacity(of storage: some EntryStorage) -> Int {
     storage.update { $0.slots.capacity }
   }
 }

@@ -37,7 +37,7 @@ struct IdentityIndexTests {
     }
   }
 
-  @Test("entries of one address come newest first, from any place in the chain")
+  @Test("entries of one address come newest first, from any position in the chain")
   func entriesOfOneAddress() {
     let delegate = RecordingObserver()
     let address = Entry.identity(of: delegate)!
@@ -57,7 +57,7 @@ struct IdentityIndexTests {
     }
   }
 
-  @Test("rebuilding forgets the rest and keeps the order")
+  @Test("rebuilding drops the rest and keeps the order")
   func rebuilding() {
     let delegates = (0..<40).map { RecordingObserver($0) }
     let entries = delegates.map(makeEntry)

@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import MulticastTestSupport
 import Testing
@@ -16,8 +16,8 @@ struct MemoryTests {
     for resident in residents { hub += resident }
     var most = 0
     for id in 0..<10_000 {
-      hub += RecordingObserver(id)  // Nobody calls remove, nobody invokes.
-      most = max(most, hub.places)
+      hub += RecordingObserver(id)  // Without remove, without an invocation.
+      most = max(most, hub.capacity)
     }
     #expect(most <= max(16, 4 * living))
     #expect(hub.registeredEntries <= max(16, 4 * living))
@@ -56,27 +56,27 @@ struct MemoryTests {
     for id in 0..<3 { hub.add(RecordingObserver(id, tracker: tracker), ownership: .strong) }
     hub.forEach { delegate in
       hub.remove(delegate)
-      delegate.receive(1)  // Alive, though nobody else holds it.
+      delegate.receive(1)  // Alive, though only the invocation holds it.
     }
     #expect(tracker.live == 0)
   }
 
-  @Test("adding and removing leaves no places behind", arguments: StorageStrategy.allCases)
+  @Test("adding and removing leaves no slots behind", arguments: StorageStrategy.allCases)
   func addingAndRemovingLeavesNothing(storage: StorageStrategy) {
     let hub = MulticastDelegate<any Observing>(storage: storage)
     let delegates = (0..<1_000).map { RecordingObserver($0) }
     for _ in 0..<3 {
       for delegate in delegates { hub += delegate }
-      #expect(hub.places >= 1_000)
-      #expect(hub.places <= 4_000)
+      #expect(hub.capacity >= 1_000)
+      #expect(hub.capacity <= 4_000)
       for delegate in delegates { hub -= delegate }
-      #expect(hub.places <= 32)
+      #expect(hub.capacity <= 32)
     }
-    // A window that slides needs room for the window alone.
+    // A window that slides needs slots for the window alone.
     for (index, delegate) in delegates.enumerated() {
       hub += delegate
       if index >= 10 { hub -= delegates[index - 10] }
-      #expect(hub.places <= 64)
+      #expect(hub.capacity <= 64)
     }
   }
 }

@@ -29,7 +29,7 @@ private final class Shared: @unchecked Sendable {
 
 @Suite("ReadIndicator")
 struct ReadIndicatorTests {
-  @Test("drained means that nobody is left in the column that is not used")
+  @Test("drained means that no reader is left in the column that is not current")
   func drainedAndFlip() {
     let shared = Shared()
     #expect(shared.isDrained())
@@ -64,7 +64,7 @@ struct ReadIndicatorTests {
     #expect(shared.isDrained())
   }
 
-  @Test("the counters grow once under contention, and lose nobody")
+  @Test("the counters grow once under contention, and miss no reader")
   func growthUnderContention() {
     let shared = Shared()
     let small = shared.base
@@ -78,7 +78,7 @@ struct ReadIndicatorTests {
     shared.enterContended(later)
     #expect(shared.base == large, "once")
     shared.flip()
-    // Two in each place.
+    // Two in each counter.
     for ticket in [inside, later, inside, later] {
       #expect(!shared.isDrained())
       shared.leave(ticket)
@@ -88,7 +88,7 @@ struct ReadIndicatorTests {
     #expect(shared.isDrained())
   }
 
-  @Test("many threads come and go, and in the end nobody is inside")
+  @Test("many threads enter and leave, and in the end no reader is inside")
   func manyThreads() {
     let shared = Shared()
     let barrier = StartBarrier(4)

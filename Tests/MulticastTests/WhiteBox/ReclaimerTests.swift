@@ -92,7 +92,7 @@ struct ReclaimerTests {
     #expect(tracker.live == 0)
   }
 
-  @Test("a reader that never ends keeps what it may have seen, and nothing is lost")
+  @Test("a reader that never ends keeps what it may have seen, and nothing leaks")
   func aReaderThatStays() {
     let shared = Shared()
     let ticket = shared.enter()
@@ -129,7 +129,7 @@ struct ReclaimerTests {
       let ticket = shared.enter()
       for _ in 0..<10 { retireOne(shared) }
       #expect(tracker.live == 10)
-      shared.reclaimer.readers.leave(ticket)  // Without looking who waits.
+      shared.reclaimer.readers.leave(ticket)  // Without collecting.
       #expect(tracker.live == 10)
     }
     #expect(tracker.live == 0)

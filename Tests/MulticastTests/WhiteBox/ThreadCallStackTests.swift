@@ -1,4 +1,4 @@
-// `forEach` of a hub is not the one of a sequence: it is what is tested.
+// `forEach` of a hub is under test here, not that of `Sequence`.
 
 import MulticastTestSupport
 import Testing
@@ -49,20 +49,20 @@ struct ThreadCallStackTests {
     let registration = outer.add(delegate)
     let innermost = inner.add(other)
     let inside = Gate("inside")
-    let looked = Gate("looked")
+    let checked = Gate("checked")
     runThreads(2) { index in
       if index == 0 {
         outer.forEach { _ in
           nest(inner, 40) {
             inside.open()
-            looked.wait()
+            checked.wait()
           }
         }
       } else {
         inside.wait()
         #expect(!registration.cancelAndWait(timeout: .zero))
         #expect(!innermost.cancelAndWait(timeout: .zero))
-        looked.open()
+        checked.open()
         #expect(registration.cancelAndWait(timeout: .seconds(60)))
         #expect(innermost.cancelAndWait(timeout: .seconds(60)))
       }
@@ -82,7 +82,7 @@ struct ThreadCallStackTests {
       }
     }
     #expect(delegate.calls == 300)
-    #expect(Set(journal.entries).count < 100, "other tests take some meanwhile")
+    #expect(Set(journal.entries).count < 100, "other tests take some in the meantime")
   }
 
   @Test("a record that is used again does not claim its former thread's calls")
