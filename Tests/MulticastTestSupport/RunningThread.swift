@@ -37,6 +37,13 @@ public func runThreads(
   for thread in threads { thread.join(deadline: deadline) }
 }
 
+/// Runs `first` and `second` at once, each on its own thread, and returns when both are gone.
+public func runConcurrently(
+  _ first: @escaping @Sendable () -> Void, and second: @escaping @Sendable () -> Void
+) {
+  runThreads(2) { $0 == 0 ? first() : second() }
+}
+
 /// Yields to other threads until `condition` holds. Traps if that takes too long.
 public func yield(until condition: () -> Bool) {
   let deadline = ContinuousClock.now.advanced(by: .seconds(timeLimit))

@@ -10,30 +10,26 @@ import Testing
 struct CancelAndWaitLaws {
   @Test("cancelAndWait waits for the callback", arguments: StorageStrategy.allCases)
   func waitsForTheCallback(storage: StorageStrategy) {
-    let hub = MulticastDelegate<any Observing>(storage: storage)
-    let delegate = RecordingObserver()
-    let registration = hub.add(delegate)
+    let (hub, delegate, registration) = makeHub(storage)
     let inside = Gate("inside the callback")
     let mayLeave = Gate("the callback may leave")
     let finished = Atomic<Bool>(false)
-    runThreads(2) { index in
-      if index == 0 {
-        hub.forEach { delegate in
-          inside.open()
-          mayLeave.wait()
-          delegate.receive(1)
-          finished.store(true, ordering: .relaxed)
-        }
-      } else {
-        inside.wait()
-        #expect(!registration.cancelAndWait(timeout: .zero))
-        #expect(!registration.cancelAndWait(timeout: .milliseconds(2)))
-        #expect(!registration.isActive, "it has ended in either case")
-        mayLeave.open()
-        #expect(registration.cancelAndWait(timeout: .seconds(60)))
-        let hasFinished = finished.load(ordering: .relaxed)
-        #expect(hasFinished)
+    runConcurrently {
+      hub.forEach { delegate in
+        inside.open()
+        mayLeave.wait()
+        delegate.receive(1)
+        finished.store(true, ordering: .relaxed)
       }
+    } and: {
+      inside.wait()
+      #expect(!registration.cancelAndWait(timeout: .zero))
+      #expect(!registration.cancelAndWait(timeout: .milliseconds(2)))
+      #expect(!registration.isActive, "it has ended in either case")
+      mayLeave.open()
+      #expect(registration.cancelAndWait(timeout: .seconds(60)))
+      let hasFinished = finished.load(ordering: .relaxed)
+      #expect(hasFinished)
     }
     hub.forEach { $0.receive(1) }
     #expect(delegate.calls == 1)
@@ -42,9 +38,7 @@ struct CancelAndWaitLaws {
 
   @Test("the async form waits for the callback", arguments: StorageStrategy.allCases)
   func asyncFormWaitsForTheCallback(storage: StorageStrategy) async {
-    let hub = MulticastDelegate<any Observing>(storage: storage)
-    let delegate = RecordingObserver()
-    let registration = hub.add(delegate)
+    let (hub, delegate, registration) = makeHub(storage)
     let finished = Atomic<Bool>(false)
     let inside = Gate("inside the callback")
     let thread = RunningThread {
@@ -80,21 +74,19 @@ struct CancelAndWaitLaws {
     let registrations = delegates.map { hub.add($0) }
     let inside = Gate("inside the second callback")
     let waited = Gate("the neighbours are cancelled")
-    runThreads(2) { index in
-      if index == 0 {
-        hub.forEach { delegate in
-          if delegate.id == 1 {
-            inside.open()
-            waited.wait()  // It opens only if the waiter does not wait for this one.
-          }
-          delegate.receive(1)
+    runConcurrently {
+      hub.forEach { delegate in
+        if delegate.id == 1 {
+          inside.open()
+          waited.wait()  // It opens only if the waiter does not wait for this one.
         }
-      } else {
-        inside.wait()
-        #expect(registrations[0].cancelAndWait(timeout: .seconds(60)))
-        #expect(registrations[2].cancelAndWait(timeout: .seconds(60)))
-        waited.open()
+        delegate.receive(1)
       }
+    } and: {
+      inside.wait()
+      #expect(registrations[0].cancelAndWait(timeout: .seconds(60)))
+      #expect(registrations[2].cancelAndWait(timeout: .seconds(60)))
+      waited.open()
     }
     #expect(delegates.map(\.calls) == [1, 1, 0])
   }
@@ -103,9 +95,7 @@ struct CancelAndWaitLaws {
     "called from inside the callback itself it does not deadlock",
     arguments: StorageStrategy.allCases)
   func fromInsideTheCallback(storage: StorageStrategy) {
-    let hub = MulticastDelegate<any Observing>(storage: storage)
-    let delegate = RecordingObserver()
-    let registration = hub.add(delegate)
+    let (hub, delegate, registration) = makeHub(storage)
     hub.forEach { delegate in
       delegate.receive(1)
       #expect(registration.cancelAndWait(timeout: .seconds(60)))
@@ -144,19 +134,17 @@ struct CancelAndWaitLaws {
     let registration = hub.add(delegate)
     let cancelled = Gate("cancelled from inside")
     let mayLeave = Gate("the callback may leave")
-    runThreads(2) { index in
-      if index == 0 {
-        hub.forEach { _ in
-          #expect(registration.cancelAndWait(timeout: .seconds(60)))
-          cancelled.open()
-          mayLeave.wait()
-        }
-      } else {
-        cancelled.wait()
-        #expect(!registration.cancelAndWait(timeout: .milliseconds(1)))
-        mayLeave.open()
+    runConcurrently {
+      hub.forEach { _ in
         #expect(registration.cancelAndWait(timeout: .seconds(60)))
+        cancelled.open()
+        mayLeave.wait()
       }
+    } and: {
+      cancelled.wait()
+      #expect(!registration.cancelAndWait(timeout: .milliseconds(1)))
+      mayLeave.open()
+      #expect(registration.cancelAndWait(timeout: .seconds(60)))
     }
   }
 
@@ -164,9 +152,7 @@ struct CancelAndWaitLaws {
     "from inside it does not wait for another thread in the same callback; the promise starts later",
     arguments: StorageStrategy.allCases)
   func anotherThreadInTheSameCallback(storage: StorageStrategy) {
-    let hub = MulticastDelegate<any Observing>(storage: storage)
-    let delegate = RecordingObserver()
-    let registration = hub.add(delegate)
+    let (hub, delegate, registration) = makeHub(storage)
     let bothInside = StartBarrier(2)
     let cancelled = Gate("cancelled from inside")
     let mayLeave = Gate("the other callback may leave")
@@ -203,9 +189,7 @@ struct CancelAndWaitLaws {
     "two threads in the same callback can both cancel it and wait",
     arguments: StorageStrategy.allCases)
   func twoThreadsInTheSameCallback(storage: StorageStrategy) {
-    let hub = MulticastDelegate<any Observing>(storage: storage)
-    let delegate = RecordingObserver()
-    let registration = hub.add(delegate)
+    let (hub, delegate, registration) = makeHub(storage)
     let bothInside = StartBarrier(2)
     let bothReturned = StartBarrier(2)
     runThreads(2) { _ in
@@ -279,22 +263,20 @@ struct CancelAndWaitLaws {
           mayDie.wait()
         }))
     let registration = hub.add(holder.value!)
-    runThreads(2) { index in
-      if index == 0 {
-        hub.forEach { _ in
-          inside.open()
-          dropped.wait()
-        }
-      } else {
-        inside.wait()
-        holder.value = nil
-        dropped.open()
-        dying.wait()
-        #expect(!registration.cancelAndWait(timeout: .milliseconds(1)))
-        mayDie.open()
-        #expect(registration.cancelAndWait(timeout: .seconds(60)))
-        #expect(tracker.live == 0)
+    runConcurrently {
+      hub.forEach { _ in
+        inside.open()
+        dropped.wait()
       }
+    } and: {
+      inside.wait()
+      holder.value = nil
+      dropped.open()
+      dying.wait()
+      #expect(!registration.cancelAndWait(timeout: .milliseconds(1)))
+      mayDie.open()
+      #expect(registration.cancelAndWait(timeout: .seconds(60)))
+      #expect(tracker.live == 0)
     }
   }
 

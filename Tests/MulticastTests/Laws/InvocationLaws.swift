@@ -52,18 +52,16 @@ struct InvocationLaws {
     for delegate in delegates { hub += delegate }
     let inside = Gate("inside the first callback")
     let added = Gate("added")
-    runThreads(2) { index in
-      if index == 0 {
-        hub.forEach { delegate in
-          inside.open()
-          added.wait()
-          delegate.receive(1)
-        }
-      } else {
-        inside.wait()
-        for delegate in late { hub += delegate }
-        added.open()
+    runConcurrently {
+      hub.forEach { delegate in
+        inside.open()
+        added.wait()
+        delegate.receive(1)
       }
+    } and: {
+      inside.wait()
+      for delegate in late { hub += delegate }
+      added.open()
     }
     #expect(journal.take() == [0, 1, 2])
     #expect(hub.count == 23)
@@ -79,25 +77,23 @@ struct InvocationLaws {
     let added = Atomic<Int>(0)
     let missed = Atomic<Int>(0)
     let invocations = Atomic<Int>(0)
-    runThreads(2) { index in
-      if index == 0 {
-        for delegate in delegates {
-          hub.add(delegate)
-          // The window slides, so that the list is compacted, too.
-          if delegate.id >= 8 { hub.remove(delegates[delegate.id - 8]) }
-          added.store(delegate.id + 1, ordering: .releasing)
-        }
-      } else {
-        while true {
-          let known = added.load(ordering: .acquiring)
-          var newest = -1
-          hub.forEach { newest = max(newest, $0.id) }
-          // A reader that the removals overtook may find less.
-          let overtaken = added.load(ordering: .acquiring) > known + 6
-          if newest < known - 1 && !overtaken { missed.add(1, ordering: .relaxed) }
-          invocations.add(1, ordering: .relaxed)
-          if known == rounds { break }
-        }
+    runConcurrently {
+      for delegate in delegates {
+        hub.add(delegate)
+        // The window slides, so that the list is compacted, too.
+        if delegate.id >= 8 { hub.remove(delegates[delegate.id - 8]) }
+        added.store(delegate.id + 1, ordering: .releasing)
+      }
+    } and: {
+      while true {
+        let known = added.load(ordering: .acquiring)
+        var newest = -1
+        hub.forEach { newest = max(newest, $0.id) }
+        // A reader that the removals overtook may find less.
+        let overtaken = added.load(ordering: .acquiring) > known + 6
+        if newest < known - 1 && !overtaken { missed.add(1, ordering: .relaxed) }
+        invocations.add(1, ordering: .relaxed)
+        if known == rounds { break }
       }
     }
     let (misses, total) = (missed.load(ordering: .relaxed), invocations.load(ordering: .relaxed))

@@ -16,20 +16,18 @@ struct NoWaitingLaws {
     hub += delegate
     let inside = Gate("inside the callback")
     let done = Gate("the other operation is done")
-    runThreads(2) { index in
-      if index == 0 {
-        hub.invoke { delegate in
-          // The second invocation must not wait here.
-          guard !inside.isOpen else { return }
-          inside.open()
-          done.wait()
-          delegate.receive(1)
-        }
-      } else {
-        inside.wait()
-        operation.run(on: hub)
-        done.open()
+    runConcurrently {
+      hub.invoke { delegate in
+        // The second invocation must not wait here.
+        guard !inside.isOpen else { return }
+        inside.open()
+        done.wait()
+        delegate.receive(1)
       }
+    } and: {
+      inside.wait()
+      operation.run(on: hub)
+      done.open()
     }
     #expect(delegate.calls == 1)
   }
@@ -45,19 +43,17 @@ struct NoWaitingLaws {
     let storage = try #require(hub.registry.storage as? WaitFreeStorage)
     let inside = Gate("inside the critical section")
     let emitted = Gate("emitted")
-    runThreads(2) { index in
-      if index == 0 {
-        storage.update { _ in
-          inside.open()
-          emitted.wait()
-        }
-      } else {
-        inside.wait()
-        hub.forEach { $0.receive(1) }
-        #expect(hub.invoke { $0.receive(1) } == 3)
-        #expect(hub.count == 3)
-        emitted.open()
+    runConcurrently {
+      storage.update { _ in
+        inside.open()
+        emitted.wait()
       }
+    } and: {
+      inside.wait()
+      hub.forEach { $0.receive(1) }
+      #expect(hub.invoke { $0.receive(1) } == 3)
+      #expect(hub.count == 3)
+      emitted.open()
     }
     #expect(delegates.map(\.calls) == [2, 2, 2])
     #expect(hub.prune() == 1)

@@ -60,18 +60,16 @@ struct RemovalLaws {
     let registrations = delegates.map { hub.add($0) }
     let inside = Gate("inside the first callback")
     let removed = Gate("removed")
-    runThreads(2) { index in
-      if index == 0 {
-        hub.forEach { delegate in
-          inside.open()
-          removed.wait()
-          delegate.receive(1)
-        }
-      } else {
-        inside.wait()
-        removal.end(delegates[1], registrations[1], in: hub)
-        removed.open()
+    runConcurrently {
+      hub.forEach { delegate in
+        inside.open()
+        removed.wait()
+        delegate.receive(1)
       }
+    } and: {
+      inside.wait()
+      removal.end(delegates[1], registrations[1], in: hub)
+      removed.open()
     }
     #expect(journal.take() == (removal == .removeAll ? [0] : [0, 2]))
   }
@@ -80,23 +78,19 @@ struct RemovalLaws {
     "cancel and remove never block, and a call that had passed its check may still run",
     arguments: StorageStrategy.allCases, Removal.allCases)
   func removalNeverBlocks(storage: StorageStrategy, removal: Removal) {
-    let hub = MulticastDelegate<any Observing>(storage: storage)
-    let delegate = RecordingObserver()
-    let registration = hub.add(delegate)
+    let (hub, delegate, registration) = makeHub(storage)
     let inside = Gate("inside the callback")
     let removed = Gate("removed")
-    runThreads(2) { index in
-      if index == 0 {
-        hub.forEach { delegate in
-          inside.open()
-          removed.wait()  // It opens only if the removal does not wait for this callback.
-          delegate.receive(1)
-        }
-      } else {
-        inside.wait()
-        removal.end(delegate, registration, in: hub)
-        removed.open()
+    runConcurrently {
+      hub.forEach { delegate in
+        inside.open()
+        removed.wait()  // It opens only if the removal does not wait for this callback.
+        delegate.receive(1)
       }
+    } and: {
+      inside.wait()
+      removal.end(delegate, registration, in: hub)
+      removed.open()
     }
     #expect(delegate.calls == 1)
     #expect(hub.isEmpty)

@@ -195,19 +195,17 @@ struct IdentityTrapTests {
     let registration = hub.add(holder.value!)
     let inside = Gate("inside the callback")
     let dropped = Gate("dropped")
-    runThreads(2) { index in
-      if index == 0 {
-        hub.forEach { delegate in
-          inside.open()
-          dropped.wait()
-          #expect(tracker.live == 1)
-          delegate.receive(1)
-        }
-      } else {
-        inside.wait()
-        holder.value = nil
-        dropped.open()
+    runConcurrently {
+      hub.forEach { delegate in
+        inside.open()
+        dropped.wait()
+        #expect(tracker.live == 1)
+        delegate.receive(1)
       }
+    } and: {
+      inside.wait()
+      holder.value = nil
+      dropped.open()
     }
     #expect(tracker.live == 0)
     #expect(!registration.isActive)

@@ -50,22 +50,20 @@ struct ThreadCallStackTests {
     let innermost = inner.add(other)
     let inside = Gate("inside")
     let checked = Gate("checked")
-    runThreads(2) { index in
-      if index == 0 {
-        outer.forEach { _ in
-          nest(inner, 40) {
-            inside.open()
-            checked.wait()
-          }
+    runConcurrently {
+      outer.forEach { _ in
+        nest(inner, 40) {
+          inside.open()
+          checked.wait()
         }
-      } else {
-        inside.wait()
-        #expect(!registration.cancelAndWait(timeout: .zero))
-        #expect(!innermost.cancelAndWait(timeout: .zero))
-        checked.open()
-        #expect(registration.cancelAndWait(timeout: .seconds(60)))
-        #expect(innermost.cancelAndWait(timeout: .seconds(60)))
       }
+    } and: {
+      inside.wait()
+      #expect(!registration.cancelAndWait(timeout: .zero))
+      #expect(!innermost.cancelAndWait(timeout: .zero))
+      checked.open()
+      #expect(registration.cancelAndWait(timeout: .seconds(60)))
+      #expect(innermost.cancelAndWait(timeout: .seconds(60)))
     }
   }
 
