@@ -4,20 +4,20 @@ internal import Dispatch
 public enum AsyncWork {
   /// Runs `body` as a task of its own on the global pool, and blocks until it has ended.
   ///
-  /// - Precondition: the caller is not a task: it would keep a thread of the pool.
+  /// - Precondition: the caller is not a task, which would block a thread of the pool.
   public static func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
-    let place = Place<Value>()
+    let result = Result<Value>()
     let isDone = DispatchSemaphore(value: 0)
     Task.detached {
-      place.value = await body()
+      result.value = await body()
       isDone.signal()
     }
     isDone.wait()
-    return place.value!
+    return result.value!
   }
 }
 
-private final class Place<Value: Sendable>: @unchecked Sendable {
-  // Sendable: `value` is written by the task, and read after its signal.
+private final class Result<Value: Sendable>: @unchecked Sendable {
+  // Sendable: the task writes `value` before its signal, after which it is read.
   var value: Value?
 }

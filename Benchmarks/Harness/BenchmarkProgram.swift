@@ -5,8 +5,8 @@ public struct BenchmarkProgram {
   private let workloads: [Workload]
   private let notes: [String]
 
-  /// - Parameter notes: what a reader of the figures must know, such as who is left out, and why. A
-  ///   line each.
+  /// - Parameter notes: what a reader of the figures must know, such as which systems are
+  ///   left out, and why. A line each.
   public init(_ name: String, summary: String, workloads: [Workload], notes: [String] = []) {
     self.name = name
     self.summary = summary
@@ -25,7 +25,7 @@ extension BenchmarkProgram {
   ///
   /// - Parameter arguments: the command line, without the name of the program.
   /// - Returns: the exit status: 0, or 1 if a requirement or a result is missed, or 2 if the
-  ///   program was not used as it should be.
+  ///   options are unusable.
   func run(_ arguments: some Sequence<String>) -> Int32 {
     do {
       let options = try Options(arguments)
@@ -122,7 +122,7 @@ extension BenchmarkProgram {
 extension BenchmarkProgram {
   /// - Returns: whether every requirement was reached, if that was to be checked.
   private func measure(_ experiments: [Experiment], _ options: Options) throws -> Bool {
-    // Files that cannot be written are found out before the time is spent.
+    // Files that cannot be written are detected before the time is spent.
     let json = try options.jsonPath.map { path throws(OptionError) in try OutputFile(path) }
     let csv = try options.csvPath.map { path throws(OptionError) in try OutputFile(path) }
     let runner = Runner(isQuick: options.isQuick)

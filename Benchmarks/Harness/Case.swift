@@ -1,13 +1,13 @@
 /// One system under one load: what is measured again and again.
 public struct Case {
-  /// Who does the work: a strategy, a rival, or the floor.
+  /// What does the work: a strategy, a rival, or the floor.
   public let system: String
-  /// How many delegates there are, if the load has such a number.
+  /// The number of delegates, if the load has one.
   public let size: Int?
   /// How many threads work at once.
   public let threads: Int
-  /// Whether the other systems are compared with this one. It is measured even if it was not asked
-  /// for.
+  /// Whether the other systems are compared with this one. It is measured even if it was not
+  /// selected.
   public let isBaseline: Bool
   public let metrics: [Metric]
   /// How often the work is repeated in a sample, or `nil` to find out how often fills the time for
@@ -42,7 +42,7 @@ extension Case {
   ///
   /// - Parameters:
   ///   - deliveries: how many deliveries one iteration makes.
-  ///   - delivered: how many deliveries have arrived since it was called last. Asked outside the
+  ///   - delivered: how many deliveries have arrived since its last call. Called outside the
   ///     timer.
   ///   - run: makes the given number of iterations.
   public init(

@@ -1,4 +1,4 @@
-/// A stream of the terminal. Nothing is buffered: what was printed is seen.
+/// Standard output or standard error, without a buffer.
 struct Console {
   static let output = Console(descriptor: STDOUT_FILENO)
   /// For progress and errors.

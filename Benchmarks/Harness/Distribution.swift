@@ -1,4 +1,4 @@
-/// What repeated measurements of one value gave.
+/// The results of repeated measurements of one value.
 public struct Distribution: Sendable {
   /// In the order they were taken.
   public let samples: [Double]

@@ -5,7 +5,7 @@ struct Environment {
   let system: String
   let compiler: String
   let commit: String
-  /// How many threads wanted to run on average over the last minute, this program included.
+  /// The average number of runnable threads in the last minute, with those of this program.
   let load: Double
 
   static func current() -> Environment {
@@ -36,7 +36,7 @@ struct Environment {
     #endif
   }
 
-  /// What the compiler that built this can be told to be, if there is none to be asked.
+  /// What is known of the compiler that built this, if there is none on PATH.
   private static var compilerAtLeast: String {
     #if compiler(>=6.4)
       "Swift 6.4 or later"

@@ -14,7 +14,7 @@ public struct Metric: Sendable, Hashable {
 }
 
 extension Metric {
-  /// The time of one delivery, or of whatever a case counts.
+  /// The time of one delivery, or of the unit that a case counts.
   public static let time = Metric("time", unit: "ns")
 
   /// The sample that the machine disturbed least.

@@ -1,5 +1,5 @@
-/// `value`, of which the optimiser knows nothing any more: it can neither compute with it at
-/// compile time nor move work out of a loop because of it.
+/// `value`, opaque to the optimiser: it can neither compute with it at compile time nor move work
+/// out of a loop because of it.
 @inline(never) @_optimize(none)
 public func opaque<Value>(_ value: Value) -> Value {
   value

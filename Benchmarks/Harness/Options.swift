@@ -13,7 +13,7 @@ struct Options {
   var asksForHelp = false
 }
 
-/// A command line that cannot be followed.
+/// An unusable command line.
 struct OptionError: Error {
   let message: String
 }
@@ -47,7 +47,7 @@ extension Options {
       --sizes N,N        numbers of delegates
       --threads N,N      numbers of threads
       --quick            fewer and shorter samples
-      --check            measure again what was missed; exit with 1 if it is missed again
+      --check            measure again what missed its limit; exit with 1 if it misses it again
       --json FILE        write every row with its samples, and the verdicts, as JSON
       --csv FILE         write every row as comma-separated values
       --iterations N     run one case N times without measuring it, for instruction counters; needs

@@ -1,4 +1,4 @@
-/// What an experiment has shown.
+/// The results of an experiment.
 public struct Outcome: Sendable {
   /// One metric of one case.
   public struct Row: Sendable {
@@ -67,7 +67,7 @@ extension Outcome {
   /// The median of `system` as a multiple of that of `other`.
   ///
   /// For work that the system spreads over a pool of threads: the best sample is then one in which
-  /// it happened to use fewer of them, and says little about the others.
+  /// it happened to use fewer of them, which says little about the other samples.
   public func typicalRatio(
     _ system: String, to other: String, _ metric: Metric = .time
   ) -> Double? {

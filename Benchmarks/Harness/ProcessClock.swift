@@ -1,7 +1,7 @@
 /// The processor time that all threads of the process have used, in nanoseconds.
 ///
-/// For work that the runtime spreads over a pool of threads: it counts what the work costs,
-/// wherever it runs, and not what others do to the machine meanwhile.
+/// For work that the runtime spreads over a pool of threads: it counts the cost of the work on all
+/// threads, and not that of other processes.
 public enum ProcessClock {
   public static var nanoseconds: Int {
     var time = timespec()

@@ -1,9 +1,8 @@
 /// The processors of the machine.
 enum Processor {
-  /// Binds the calling thread to one processor, another one for each number as long as there are
-  /// some.
+  /// Binds the calling thread to a processor, a different one for each number if there are enough.
   ///
-  /// Without that, threads that have just begun share one processor until the system looks again.
+  /// Otherwise new threads share one processor until the system balances them.
   /// Does nothing where the platform has no such function.
   static func bindThread(_ number: Int) {
     #if canImport(Glibc)

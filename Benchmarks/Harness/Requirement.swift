@@ -1,6 +1,6 @@
 /// A figure that a system must reach.
 public struct Requirement: Sendable {
-  /// Where the limit is.
+  /// The limit.
   public enum Bound: Sendable {
     case atMost(Double)
     case atLeast(Double)

@@ -11,15 +11,15 @@ struct Runner {
 }
 
 extension Runner {
-  /// Takes samples of `cases` in turns: one of each, then the next of each.
+  /// Takes samples of `cases` alternately: one of each, then the next of each.
   func run(_ experiment: Experiment, _ cases: [Case]) throws -> Outcome {
     let iterations = try cases.map(calibrate)
     var samples = cases.map { $0.metrics.map { _ in [Double]() } }
     let repetitions = repetitions(experiment.sampling)
     for repetition in 0..<repetitions {
-      for turn in cases.indices {
-        // Begin with another one each time, so that nobody always follows the same one.
-        let index = (turn + repetition) % cases.count
+      for offset in cases.indices {
+        // Begins with another case each time, so that none always follows the same one.
+        let index = (offset + repetition) % cases.count
         let values = try cases[index].takeSample(iterations: iterations[index])
         for (metric, value) in values.enumerated() { samples[index][metric].append(value) }
       }
@@ -42,11 +42,11 @@ extension Runner {
       _ = try measured.takeSample(iterations: iterations)
       return iterations
     }
-    // The first time, code and data have to come from far away; that would be taken for slowness.
+    // In the first run, code and data are not in the caches: it would make the case look slow.
     _ = try nanoseconds(measured, 1)
     var iterations = 1
     while true {
-      // The better of two, because somebody else may have had the processor.
+      // The better of two, because another process may have had the processor.
       let attempts = try (0..<2).map { _ in try nanoseconds(measured, iterations) }
       let elapsed = max(min(attempts[0], attempts[1]), 1)
       if elapsed >= sampleNanoseconds / 4 {

@@ -6,7 +6,7 @@ public final class Tally: Sendable {
 
   public init() {}
 
-  // Relaxed: it is read after everybody who adds has been waited for.
+  // Relaxed: the reader has waited for every thread and task that adds.
   public func add(_ value: Int) { sum.wrappingAdd(value, ordering: .relaxed) }
 
   public var value: Int { sum.load(ordering: .relaxed) }

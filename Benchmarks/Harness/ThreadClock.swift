@@ -1,8 +1,7 @@
 /// The processor time that the calling thread has used, in nanoseconds.
 ///
-/// For samples so long that others take the processor away in each of them. It takes a system call,
-/// and it does not tell how long a thread has waited: whatever may block is measured by
-/// ``MonotonicClock``.
+/// For samples so long that each of them is preempted. It takes a system call, and does not include
+/// the time in which a thread waits: ``MonotonicClock`` measures what may block.
 public enum ThreadClock {
   public static var nanoseconds: Int {
     var time = timespec()

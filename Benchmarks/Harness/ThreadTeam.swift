@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Threads that begin together.
+/// Threads that start together.
 public enum ThreadTeam {
   /// Runs `body` on `count` threads, which start at the same moment on different processors, and
   /// waits for them.
@@ -44,7 +44,7 @@ private final class StartBarrier: Sendable {
   }
 
   func wait() {
-    // Releasing and acquiring: what a thread has prepared is seen by all once they start.
+    // Releasing and acquiring: all threads see what each has prepared.
     missing.subtract(1, ordering: .acquiringAndReleasing)
     while missing.load(ordering: .acquiring) > 0 { sched_yield() }
   }

@@ -24,19 +24,17 @@ public enum Sampling: Sendable {
   case many
 }
 
-/// Cases that are measured in turns, so that whatever happens to the machine happens to all of
-/// them.
+/// Cases that are measured alternately, so that other load on the machine affects all of them.
 public struct Experiment {
   /// The path of what is measured: `invocation/strong/forEach`.
   public let name: String
-  /// What sets it apart from others with the same name: `N = 100`.
+  /// What distinguishes it from others with the same name: `N = 100`.
   public let detail: String
   public let sampling: Sampling
   public let requirements: [Requirement]
   let makeCases: () -> [Case]
 
-  /// - Parameter cases: makes the cases, with all that they need, when they are about to be
-  ///   measured.
+  /// - Parameter cases: makes the cases, with all that they need, before they are measured.
   public init(
     _ name: String, detail: String = "", sampling: Sampling = .usual,
     requirements: [Requirement] = [], cases: @escaping () -> [Case]
@@ -54,7 +52,7 @@ extension Experiment {
   public var title: String { detail.isEmpty ? name : "\(name), \(detail)" }
 }
 
-/// What was asked for, as far as a workload must know it.
+/// The options that a workload must know.
 public struct Settings: Sendable {
   /// Whether to be quick rather than precise.
   public let isQuick: Bool

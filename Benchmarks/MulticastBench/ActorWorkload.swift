@@ -123,7 +123,7 @@ private struct ConcurrentCalls {
     }
   }
 
-  /// - Parameter run: calls everybody once, and returns the sum of the answers.
+  /// - Parameter run: calls every delegate once, and returns the sum of the answers.
   private func timed(
     _ system: String, isBaseline: Bool, _ run: @escaping @concurrent @Sendable () async -> Int
   ) -> Case {

@@ -90,7 +90,7 @@ private struct Contention {
     let size = size
     return Case(
       system, size: size, threads: threads, isBaseline: isBaseline, metrics: [Self.throughput],
-      // Short, to end before somebody else gets the processor; and a sample of the floor takes
+      // Short, to end before it is preempted; and a sample of the floor takes
       // about as long as one of the default strategy.
       iterations: isBaseline ? (ownership == .strong ? 12_000 : 1500) : 4000
     ) { iterations in

@@ -42,7 +42,7 @@ private struct HubHandlers {
     }
   }
 
-  /// As everybody writes it: each closure is retained for its call.
+  /// The usual loop: each closure is retained for its call.
   private var loop: Case {
     let listeners = Listeners(size)
     let handlers = ContiguousArray(listeners.observers.map(handler))

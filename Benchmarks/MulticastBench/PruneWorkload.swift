@@ -2,7 +2,7 @@ internal import BenchmarkHarness
 internal import Multicast
 
 extension Workload {
-  /// Half of the delegates die; then the hub is asked to forget them.
+  /// Half of the delegates die; then the hub prunes them.
   static var prune: Workload {
     Workload("prune", summary: "half of N delegates die, per delegate that is left or dead") {
       settings in

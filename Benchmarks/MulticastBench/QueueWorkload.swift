@@ -35,9 +35,9 @@ private struct QueueDelivery {
   private static let rival = "async per call"
 
   var experiment: Experiment {
-    let place = sharesQueue ? "one queue" : "a queue each"
+    let queues = sharesQueue ? "one queue" : "a queue each"
     return Experiment(
-      "queue/\(ownership)/\(load), \(place)", detail: "N = \(size)", requirements: requirements
+      "queue/\(ownership)/\(load), \(queues)", detail: "N = \(size)", requirements: requirements
     ) {
       [plain] + StorageStrategy.allCases.map(measured)
     }
@@ -66,7 +66,7 @@ private struct QueueDelivery {
     return (0..<size).map { sharesQueue ? shared : DispatchQueue(label: "queue \($0)") }
   }
 
-  /// What everybody writes.
+  /// The usual code.
   private var plain: Case {
     let listeners = Listeners(size)
     let pairs = ContiguousArray(zip(listeners.observers, queues))

@@ -1,7 +1,7 @@
 internal import BenchmarkHarness
 internal import Multicast
 
-/// A consumer with a bounded buffer never comes: what does it hold after a million events?
+/// A consumer with a bounded buffer never iterates: what does it hold after a million events?
 struct StalledMemory {
   private static let events = 1_000_000
   private static let growth = Metric("growth", unit: "bytes")
@@ -33,10 +33,10 @@ struct StalledMemory {
       let after = Heap.bytesInUse ?? 0
       let statistics = hub.statistics
       withExtendedLifetime(stalled) {}
-      // A consumer that was disconnected is gone; every other one has either lost an event or has
-      // it.
+      // A consumer that was disconnected is gone; every other one has either dropped an event
+      // or has it.
       guard statistics.subscribers == 0 || statistics.dropped + statistics.pending == events + 1000
-      else { throw WrongResult("\(name) has lost events without counting them: \(statistics)") }
+      else { throw WrongResult("\(name) has dropped events without counting them: \(statistics)") }
       return [Double(after - before)]
     }
   }

@@ -27,7 +27,7 @@ private struct TopicSend {
     }
   }
 
-  /// What it takes at least: to look the topic's handler up under a lock, and to call it.
+  /// The least that is needed: looking up the topic's handler under a lock, and calling it.
   private var table: Case {
     let listeners = Listeners(size)
     let handlers = Mutex<[Int: @Sendable (Int) -> Void]>([:])

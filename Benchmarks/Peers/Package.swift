@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that nobody who uses the library resolves what it is compared with.
+// A package of its own, so that users of the library do not resolve what it is compared with.
 
 let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),

@@ -1,14 +1,14 @@
 /*
  * Waiting for a callback: the pair of barriers in ThreadCallStack.swift and CMulticast.h.
  *
- * Two callers visit two entries, FIRST and SECOND (`Invocation.pass`). A waiter ends the registration of
+ * Two callers reach two entries, FIRST and SECOND (`Invocation.pass`). A waiter ends the registration of
  * FIRST and waits (`Registration.cancelAndWait`). The callback of SECOND in caller 1 does not end
  * before the waiter has returned: it must not hold the waiter up.
  *
  * A processor with a store buffer (as x86 has it) is modelled: what a caller stores goes into a
- * queue and reaches the memory some time later, in order, while the caller's loads go ahead. Only
- * the store that cancels is an exchange, which has no need of a buffer and empties it. There are
- * two forms of the barriers:
+ * queue and reaches the memory some time later, in order, while the caller's loads overtake it. Only
+ * the store that cancels is an exchange, which bypasses the buffer and empties it. There are two
+ * forms of the barriers:
  * - by default the light half keeps the compiler from moving the load before the store, and the
  *   heavy half makes each caller's processor empty its buffer, at different moments;
  * - with FENCE both halves are fences of their own processor.
@@ -16,10 +16,10 @@
  * Checked for every interleaving:
  * - when the wait is over the callback of FIRST is not running, it never begins again, and what it
  *   wrote can be read,
- * - everybody comes to an end.
+ * - every process ends.
  *
  * With FROM_INSIDE the callback of FIRST in caller 0 cancels and waits too, for itself. The other
- * names, when defined, take one step away or put it in the wrong place; see `check`.
+ * names, when defined, remove or misplace one step; see `check`.
  */
 
 #define NOTHING 0
@@ -40,7 +40,7 @@ bit written[2];
 #define WRITTEN 1
 chan buffer[2] = [4] of { bit, byte };
 
-/* What the checks need to know. */
+/* For the checks. */
 bit running[2];
 bit called[2];
 bit waited;
@@ -127,7 +127,7 @@ proctype Waiter() {
 #else
 #define isListed recordIsListed
 #endif
-#ifndef LOOKED_BEFORE_CANCELLED
+#ifndef CHECKED_BEFORE_CANCELLED
   state = INACTIVE;
   heavy();
 #endif
@@ -138,7 +138,7 @@ proctype Waiter() {
 #endif
   !isListed[0] || FREE(0);
   !isListed[1] || FREE(1);
-#ifdef LOOKED_BEFORE_CANCELLED
+#ifdef CHECKED_BEFORE_CANCELLED
   state = INACTIVE;
   heavy();
 #endif

@@ -1,22 +1,23 @@
 /*
- * The read path of the `waitFree` strategy: who is reading, and when something may be destroyed.
+ * The read path of the `waitFree` strategy: which readers are inside, and when something may be
+ * destroyed.
  *
  * Stands for ReadIndicator.swift, Reclaimer.swift, PublishedSlots.swift and WaitFreeStorage.swift.
- * Two readers visit the published list (`Registry.forEachEntry`). One writer publishes a new list
+ * Two readers read the published list (`Registry.forEachEntry`). One writer publishes a new list
  * and retires the old one (`EntryTable.compact`), the other removes an entry (`Registration.cancel`).
  *
  * Each access to a word that others change is one step, with what follows from it locally. The code
  * makes these accesses sequentially consistent, so interleaving the steps gives every behaviour it
- * has. An ordering that is missing from the code is two steps that change places here. The one such
- * word that a reader loads with less is the phase; with STALE_PHASE a reader counts itself in at
- * either column, whatever the phase. With GROWING one reader makes the counters grow.
+ * has. An ordering that is missing from the code is two steps in exchanged order here. The only such
+ * word that a reader loads with a weaker ordering is the phase; with STALE_PHASE a reader counts
+ * itself in at either column, whatever the phase. With GROWING one reader makes the counters grow.
  *
  * Checked for every interleaving:
  * - a reader never uses a list or an entry that was destroyed,
  * - nothing is destroyed twice, and only one process at a time has the role of the collector,
- * - when all have come to rest, whatever was retired is destroyed and the role is idle.
+ * - when all processes have ended, everything that was retired is destroyed and the role is idle.
  *
- * The other names, when defined, take one step away or put it in the wrong place; see `check`.
+ * The other names, when defined, remove or misplace one step; see `check`.
  */
 
 #define OLD_LIST 1
@@ -43,7 +44,7 @@ byte retired, newer, older;
 bit current;
 byte slot[2] = { ENTRY, 0 };
 
-/* What the checks need to know. */
+/* For the checks. */
 byte destroyed;
 byte collectors;
 byte resting;
@@ -72,7 +73,7 @@ inline take() {
 }
 
 /* ReadIndicator.isDrained: `drained` becomes whether the column that is not current is empty. */
-inline look() {
+inline checkDrained() {
 #if defined(GROWING) && !defined(BLOCK_LOADED_EARLY)
   base = block;
 #endif
@@ -97,8 +98,8 @@ inline advance() {
 #ifdef BLOCK_LOADED_EARLY
      base = block;
 #endif
-#ifdef TAKEN_AFTER_LOOK
-     look();
+#ifdef TAKEN_AFTER_CHECK
+     checkDrained();
 #endif
      atomic {
        take();
@@ -108,8 +109,8 @@ inline advance() {
        :: else
        fi
      };
-#ifndef TAKEN_AFTER_LOOK
-     look();
+#ifndef TAKEN_AFTER_CHECK
+     checkDrained();
 #endif
      atomic {
        if
@@ -141,7 +142,7 @@ inline collect() {
     if
     :: role == ASKED
     :: role == COLLECTING ->
-#ifndef NOBODY_ASKS
+#ifndef NOT_ASKED
        role = ASKED
 #endif
     :: else ->
@@ -163,7 +164,7 @@ inline collect() {
 #endif
      atomic {
        again = (role == ASKED);
-#ifdef NO_SECOND_LOOK
+#ifdef NO_SECOND_PASS
        again = false;
 #endif
        if
@@ -193,13 +194,13 @@ inline retire(what) {
   bit base, drained, nothing, again
 
 /* Registry.forEachEntry, ReadIndicator.enter and Reclaimer.leave */
-proctype Reader(byte visits; bit grows) {
+proctype Reader(byte reads; bit grows) {
   bit myBase, myColumn, list, idle, draining;
   byte entry;
   COLLECTOR;
   do
-  :: atomic { visits == 0 -> resting++; break }
-  :: atomic { visits > 0 -> visits-- };
+  :: atomic { reads == 0 -> resting++; break }
+  :: atomic { reads > 0 -> reads-- };
 #ifdef GROWING
      myBase = block;
 #endif
@@ -216,7 +217,7 @@ proctype Reader(byte visits; bit grows) {
 #endif
      COUNTER(myBase, myColumn)++;
 #ifdef GROWING
-     /* enterContended: another thread was met here. */
+     /* enterContended: another thread was found here. */
      if
      :: grows && block == SMALL -> block = LARGE
      :: true
@@ -226,7 +227,7 @@ proctype Reader(byte visits; bit grows) {
      list = current;
 #endif
      entry = slot[list];
-     /* The callback. What was destroyed stays so: a look at the end of the use is enough. */
+     /* The callback. What was destroyed stays so: one check at the end of the use is enough. */
 #ifdef OUT_BEFORE_USE
      COUNTER(myBase, myColumn)--;
      assert((destroyed & (LIST_BIT(list) | entry)) == 0);
@@ -244,7 +245,7 @@ proctype Reader(byte visits; bit grows) {
      };
 #endif
      atomic { list = 0; entry = 0; myBase = 0 };
-#ifdef READER_DOES_NOT_LOOK
+#ifdef READER_DOES_NOT_CHECK
      idle = true;
 #else
 #ifndef ROLE_BEFORE_OUT
@@ -292,7 +293,7 @@ proctype Compactor() {
   resting++
 }
 
-/* Registration.cancel: PublishedSlots.vacate, WaitFreeStorage.dispose */
+/* Registration.cancel: PublishedSlots.remove, WaitFreeStorage.retire */
 proctype Remover() {
   COLLECTOR;
 #ifdef NO_LOCK
@@ -313,8 +314,8 @@ proctype Remover() {
 
 init {
   atomic {
-    run Reader(VISITS, false);
-    run Reader(VISITS, true);
+    run Reader(READS, false);
+    run Reader(READS, true);
     run Compactor();
     run Remover()
   };

@@ -5,14 +5,14 @@
  * Invocation.pass on the side of two readers.
  *
  * All stores are those of one writer, under the lock, and each of them releases or comes before one
- * that does; all loads of a reader acquire. So a reader finds the stores in the order of the
- * program, and interleaving the steps gives every behaviour there is.
+ * that does; all loads of a reader acquire. So a reader sees the stores in program order, and
+ * interleaving the steps gives every behaviour.
  *
- * By default the list has room. With COMPACTING it is full and mostly empty, and a shorter one is
- * published first.
+ * By default the list has a free slot at its end. With COMPACTING it has none, but mostly empty
+ * slots, and a shorter list is published first.
  *
- * Checked for every interleaving: no invocation calls both entries. APPENDED_FIRST, when defined, puts
- * a step in the wrong place; see `check`.
+ * Checked for every interleaving: no invocation calls both entries. APPENDED_FIRST, when defined,
+ * misplaces a step; see `check`.
  */
 
 #define NOTHING 0
@@ -45,15 +45,15 @@ inline append() {
 /* EntryTable.take */
 inline takeOld() {
   isActive = false;
-  SLOT(current, place) = NOTHING
+  SLOT(current, slot) = NOTHING
 }
 
 /* EntryTable.insert, under the lock */
 proctype Writer() {
-  byte place = OLD_SLOT;
+  byte slot = OLD_SLOT;
 #ifdef COMPACTING
-  /* EntryTable.compact: nobody sees the new list before it is published. */
-  atomic { SLOT(1, 0) = OLD; count[1] = 1; place = 0; current = 1 };
+  /* EntryTable.compact: no reader sees the new list before it is published. */
+  atomic { SLOT(1, 0) = OLD; count[1] = 1; slot = 0; current = 1 };
 #endif
 #ifdef APPENDED_FIRST
   append();

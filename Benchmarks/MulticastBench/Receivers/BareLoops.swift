@@ -44,7 +44,7 @@ struct BareWeakList: @unchecked Sendable {
   }
 }
 
-/// A list as everybody writes it: a `var` of a class.
+/// The usual list: a `var` of a class.
 final class NaiveList {
   var observers: [any Observer]
 

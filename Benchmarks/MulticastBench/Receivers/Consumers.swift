@@ -6,10 +6,10 @@ enum Consumers {
   /// Consumes each of `sequences` in a task of its own while `send` makes the events.
   ///
   /// - Parameters:
-  ///   - system: who delivers, for the message if something is missing.
+  ///   - system: the system that delivers, for the message if something is missing.
   ///   - events: how many events each consumer must get.
   ///   - send: sends so many events, each of them a one, and then ends the sequences.
-  /// - Returns: the nanoseconds for each delivery, from when every task is there until the last one
+  /// - Returns: the nanoseconds for each delivery, from when every task has started until the last one
   ///   has ended.
   static func consume<Events: AsyncSequence & Sendable>(
     _ sequences: [Events], _ system: String, events: Int, send: () -> Void

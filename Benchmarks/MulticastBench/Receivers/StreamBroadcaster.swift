@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// An `AsyncStream` for each consumer, and their continuations under a lock: what everybody writes.
+/// An `AsyncStream` for each consumer, and their continuations under a lock: the usual code.
 final class StreamBroadcaster: Sendable {
   let streams: [AsyncStream<Int>]
   private let continuations: Mutex<[AsyncStream<Int>.Continuation]>

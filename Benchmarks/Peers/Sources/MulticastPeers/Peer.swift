@@ -20,7 +20,7 @@ struct Peer {
 extension Peer {
   static let ours = "MulticastDelegate"
 
-  /// Everybody who is there, ourselves first.
+  /// All systems, this library first.
   static var all: [Peer] {
     var peers = [
       Peer(name: ours, strong: OurDelegate.self, weak: OurDelegate.self),
@@ -46,7 +46,7 @@ extension Peer {
     return peers
   }
 
-  /// Who is left out of what, and why.
+  /// Which systems are left out of what, and why.
   static var notes: [String] {
     [
       Signals2.isAvailable

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Tells a thread to end.
+/// Stops a thread.
 final class StopFlag: Sendable {
   private let value = Atomic(false)
 

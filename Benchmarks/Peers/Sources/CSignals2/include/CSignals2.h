@@ -30,7 +30,7 @@ void signals2_destroy(Signals2Signal *_Nonnull signal);
 
 typedef void (*Signals2Release)(void *_Nonnull context);
 
-/// Connects `slot`, which owns `context`: when nobody can call it any more, `release` frees it.
+/// Connects `slot`, which owns `context`: when no call of it is possible any more, `release` frees it.
 ///
 /// If it is tracked, the connection owns `context` instead, and each call promotes a weak pointer to it, as
 /// the documentation recommends for slots of objects.

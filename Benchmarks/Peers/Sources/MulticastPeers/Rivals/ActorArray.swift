@@ -1,6 +1,6 @@
 internal import BenchmarkHarness
 
-/// An array in an actor. Whoever uses it is a task: each loop runs in one, and waits for each call.
+/// An array in an actor. Its users are tasks: each loop runs in one, and waits for each call.
 final class ActorArray<List: ObserverList>: Rival {
   private let list = IsolatedList<List>()
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An array under a lock. It is copied before anybody is called: with the lock held, an observer
+/// An array under a lock. It is copied before any observer is called: with the lock held, an observer
 /// that adds or removes would wait for itself.
 final class LockedArray<List: ObserverList>: Rival, @unchecked Sendable {
   // Sendable: `list` is used under the lock.

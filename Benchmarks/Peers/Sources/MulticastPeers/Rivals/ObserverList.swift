@@ -1,4 +1,4 @@
-/// A list as everybody writes it.
+/// The usual list.
 protocol ObserverList: Sendable {
   init()
   mutating func append(_ observer: any Observer)

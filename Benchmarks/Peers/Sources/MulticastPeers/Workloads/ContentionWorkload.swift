@@ -1,8 +1,8 @@
 internal import BenchmarkHarness
 
 extension Workload {
-  /// Several threads on one system. The work is the same however many share it, and no observer
-  /// writes anything: whatever slows the threads down is the system.
+  /// Several threads on one system. The total work is the same for any number of threads, and no
+  /// observer writes anything: only the system slows the threads down.
   static var contention: Workload {
     Workload("contention", summary: "threads ask N observers, the total work is constant") {
       settings in
@@ -45,7 +45,7 @@ private struct Contention {
     guard let rival = peer.make(isWeak: isWeak, .answer) else { return nil }
     let listeners = Listeners(size)
     let registrations = Shared(listeners.register(with: rival))
-    // About as long as the floor: short, to end before somebody else gets the processor.
+    // About as long as the floor: short, to end before it is preempted.
     return timed(peer.name, threads, iterations: peer.name == Peer.ours ? 4000 : 800) {
       withExtendedLifetime((listeners, registrations)) {}
       return rival.answers($0)
@@ -73,7 +73,7 @@ private struct Contention {
   }
 }
 
-/// Keeps something that nobody uses.
+/// Holds a value that is not used.
 private final class Shared: @unchecked Sendable {
   // Sendable: nothing can be done with `value`.
   private let value: AnyObject
