@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-// The header of the kernel is missing where only those of the C library are installed.
+// The kernel header is missing where only the headers of the C library are installed.
 #if defined(__NR_membarrier) && __has_include(<linux/membarrier.h>)
 #include <linux/membarrier.h>
 #define HAS_MEMBARRIER
@@ -25,19 +25,19 @@ bool cmulticast_light_barrier_is_fence = true;
 static int membarrier(int command) { return (int)syscall(__NR_membarrier, command, 0, 0); }
 
 static void prepare(void) {
-  // Refused by old kernels and by some sandboxes, of which some refuse only the command itself:
-  // then the light half stays a fence.
+  // Old kernels and some sandboxes refuse this, and some sandboxes refuse the second command alone.
+  // Then the light half stays a fence.
   cmulticast_light_barrier_is_fence =
       membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0 ||
       membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0;
 }
 
-// It worked when it was prepared. The light half is not a fence, so there is no other heavy half.
+// `membarrier` worked in `prepare`, so light halves are no fences and nothing else can be heavy.
 static _Noreturn void fail(int error) {
   fprintf(stderr,
-          "Multicast: membarrier(2) is refused (%s), though it was allowed when the process first "
-          "used this library. Install a sandbox that forbids it before the first use, or allow "
-          "membarrier in it.\n",
+          "Multicast: membarrier(2) is refused (%s), but it was allowed when the process first "
+          "used this library. Allow membarrier in the sandbox, or install the sandbox before the "
+          "first use.\n",
           strerror(error));
   abort();
 }
@@ -45,7 +45,7 @@ static _Noreturn void fail(int error) {
 void cmulticast_barrier_heavy(void) {
   atomic_thread_fence(memory_order_seq_cst);
   if (!cmulticast_light_barrier_is_fence && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) {
-    // The registration may be gone, as in a child of fork(). Once: a refusal does not change.
+    // Register again, in case the registration is gone. Only once: a refusal is permanent.
     if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0 ||
         membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) {
       fail(errno);

@@ -36,7 +36,7 @@ bit block = SMALL;
 #define IDLE 0
 #define PENDING 1
 #define COLLECTING 2
-#define ASKED 3
+#define RECHECK 3
 byte role = IDLE;
 byte retired, newer, older;
 
@@ -140,10 +140,10 @@ inline collect() {
   atomic {
     again = false;
     if
-    :: role == ASKED
+    :: role == RECHECK
     :: role == COLLECTING ->
 #ifndef NOT_ASKED
-       role = ASKED
+       role = RECHECK
 #endif
     :: else ->
        role = COLLECTING;
@@ -163,7 +163,7 @@ inline collect() {
      SHOW_ROLE;
 #endif
      atomic {
-       again = (role == ASKED);
+       again = (role == RECHECK);
 #ifdef NO_SECOND_PASS
        again = false;
 #endif

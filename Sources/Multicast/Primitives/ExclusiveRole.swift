@@ -1,12 +1,12 @@
-/// Whether a thread is doing work that one thread at a time may do.
+/// Work that one thread at a time may do.
 ///
-/// A thread that brings work takes the role if it is free, does the work and whatever else arrives
-/// in the meantime, and gives the role back when nothing is left. A thread that finds the role taken
-/// leaves its work to the holder. No work is left over, because the holder finds nothing left and
-/// gives the role back in one critical section.
+/// A thread that adds work takes the role if it is free, does its work and all work that arrives in
+/// the meantime, and gives the role up when none is left. If another thread has the role, the work
+/// is left to that thread. No work stays undone, because the holder finds that none is left and
+/// gives the role up in one critical section.
 ///
 /// ## Thread safety
-/// None: it belongs to the state that a lock guards, together with the work.
+/// None: the lock that guards the work guards the role too.
 struct ExclusiveRole {
   private(set) var isTaken = false
 
@@ -18,9 +18,9 @@ struct ExclusiveRole {
     return !isTaken
   }
 
-  /// Gives the role back if no work is left.
+  /// Gives the role up if no work is left.
   ///
-  /// - Returns: whether the caller goes on.
+  /// - Returns: whether the caller keeps the role.
   mutating func keep(if hasWork: Bool) -> Bool {
     isTaken = hasWork
     return hasWork

@@ -15,11 +15,11 @@
 /// guards. The platform's mutex has neither problem.
 ///
 /// The lock is not recursive. A critical section never runs user code and never takes a second
-/// lock: it computes and returns what is to be done, and the caller does it afterwards.
+/// lock: it computes and returns an action, which the caller runs after unlock.
 struct Lock: ~Copyable, @unchecked Sendable {
-  // Sendable: a pthread mutex is made to be used from many threads; the pointer never changes.
-  // SAFETY: the mutex lives at one address from `init` to `deinit`, as POSIX demands; a stored
-  // property of Swift has no such address, so it is allocated by hand.
+  // Sendable: any thread may use a pthread mutex, and the pointer never changes.
+  // SAFETY: POSIX requires one address from `init` to `deinit`. A stored property has no stable
+  // address, so the mutex is allocated by hand.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
   init() {
@@ -34,14 +34,14 @@ struct Lock: ~Copyable, @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs `body` while no other thread is inside `withLock` of this lock.
+  /// Runs `body` while the calling thread holds the lock.
   borrowing func withLock<R>(_ body: () -> R) -> R {
     lock()
     defer { unlock() }
     return body()
   }
 
-  /// Runs `body` as `withLock` does if the lock is free at this moment, otherwise returns `nil`.
+  /// Runs `body` as `withLock` does if the lock is free; otherwise returns `nil`.
   borrowing func withLockIfAvailable<R>(_ body: () -> R) -> R? {
     guard pthread_mutex_trylock(mutex) == 0 else { return nil }
     defer { unlock() }

@@ -1,7 +1,6 @@
-// Fault injection for `multicast-stress`: a build with `-Xswiftc -DMULTICAST_PERTURB` loses time at
-// random where one thread should be fast for a race to stay hidden: between a check and the call,
-// between counting in and loading, and at the boundaries of locks. Every other build has an empty
-// function there, of which nothing is left.
+// Fault injection for `multicast-stress`: a build with `-Xswiftc -DMULTICAST_PERTURB` delays
+// threads at random where a delay exposes races: between a check and the call, between counting in
+// and loading, and at the boundaries of locks. In every other build `perturb` is empty.
 
 #if MULTICAST_PERTURB
 
@@ -17,7 +16,7 @@
     internal import Android
   #endif
 
-  /// Spins, lets other threads run, or sleeps, now and then.
+  /// Occasionally spins, yields to other threads, or sleeps.
   @usableFromInline @inline(never)
   func perturb() {
     let random = Perturbation.next()
@@ -31,12 +30,12 @@
   }
 
   private enum Perturbation {
-    // Relaxed, and not read and written at once: that would be a barrier, which hides what we look
-    // for. Two threads may get the same number.
+    // Relaxed, and a load and a store instead of one read-modify-write, which would be a barrier
+    // and hide races. Two threads may get the same number.
     static let state = Atomic<UInt64>(0)
 
     static func next() -> UInt64 {
-      // As in SplitMix64.
+      // Like SplitMix64.
       let stepped = state.load(ordering: .relaxed) &+ 0x9E37_79B9_7F4A_7C15
       state.store(stepped, ordering: .relaxed)
       let mixed = (stepped ^ (stepped >> 30)) &* 0xBF58_476D_1CE4_E5B9

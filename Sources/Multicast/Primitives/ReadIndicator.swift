@@ -1,24 +1,25 @@
-// How many readers are inside a read section.
+// The number of readers inside read sections.
 //
-// A reader counts itself in before it loads what it reads, and out when it is done with it. The
-// counters come in two columns, of which the current *phase* names the one that new readers use,
-// and in stripes, so that readers on different processors write different cache lines.
+// A reader counts itself in before it loads a shared pointer, and out when it no longer uses what
+// it found. There are two columns of counters; the current *phase* names the column that new
+// readers use. Each column has stripes, so that readers on different processors write different
+// cache lines.
 //
-//     reader                                      reclaimer, after something was unlinked
+//     reader                                      reclaimer, after unlinking an object
 //     counter[phase].add(1)   (seq_cst)           counter.load() == 0   (seq_cst)
 //     shared.load()           (seq_cst)
 //     …
 //     counter[phase].sub(1)   (seq_cst)
 //
-// Every operation above is sequentially consistent, and so is the store that unlinks: all of them
-// have one total order. If the reclaimer finds a counter at zero *after* the unlinking, then a
-// reader of that counter either left before the reclaimer looked, or its add comes later in the
-// order; then its load comes later than the unlinking too, and it cannot find what was unlinked.
-// Once every counter was seen at zero after the unlinking, at whatever different moments, nobody
-// can hold what was unlinked. Phases play no part in this argument: a reader that read a stale
-// phase is still counted. They are there for progress: the counters of the other phase only
-// fall, apart from such late readers, so a stream of overlapping readers cannot keep the reclaimer
-// waiting for ever. See Linux' sleepable RCU, and Ramalhete and Correia's Left-Right.
+// All these operations and the store that unlinks are sequentially consistent, so they have one
+// total order. Suppose the reclaimer finds a counter at zero *after* the unlinking. Then a reader
+// of that counter either left before, or its add comes later in the order; its load then follows
+// the unlinking too and cannot find the object. Once the reclaimer has found every counter at zero
+// after the unlinking, not necessarily at the same moment, no reader can hold the object. Phases
+// play no part in this argument: a reader that loaded a stale phase is still counted. They ensure
+// progress: apart from such late readers, the counters of the other column only fall, so
+// overlapping readers cannot delay the reclaimer forever. See Linux' sleepable RCU, and Ramalhete
+// and Correia's Left-Right.
 
 public import Synchronization
 
@@ -32,31 +33,31 @@ public import Synchronization
   internal import Android
 #endif
 
-/// Counters of the readers inside read sections, on as many cache lines as contention asks for.
+/// Counters of the readers inside read sections, striped under contention.
 ///
-/// There is one small stripe until two threads meet on it. Then the counters grow, once, to two
-/// padded stripes per processor. A thread whose compare-and-swap fails moves to the next stripe.
+/// There is one small stripe until two threads contend for it. Then the counters grow, once, to at
+/// least two padded stripes per processor. A thread whose compare-and-swap fails moves to the next
+/// stripe.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
 struct ReadIndicator: ~Copyable {
-  /// One counter.
   @usableFromInline typealias Counter = Atomic<Int>
 
-  /// Where a reader has counted itself in.
+  /// The counter in which a reader has counted itself.
   @usableFromInline typealias Ticket = UnsafeMutablePointer<Counter>
 
-  /// The distance between stripes in bytes: two cache lines, because lines are fetched in pairs.
+  /// The bytes between stripes: two cache lines, because processors fetch lines in pairs.
   @usableFromInline static var stride: Int { 128 }
 
   /// The column that new readers use: 0 or 1.
   @usableFromInline let phase = Atomic<Int>(0)
 
   // The base of a block is its first stripe. A stripe begins with its two counters. The word before
-  // the base holds the number of stripes less one: a mask, because the number is a power of two.
-  // A base is a multiple of 16, so bit 3 of a counter's address is its column. A block is never
-  // freed before the counters are.
+  // the base holds the number of stripes minus one: a mask, because the number is a power of two.
+  // A base is a multiple of 16, so bit 3 of a counter's address is its column. Blocks live as long
+  // as the read indicator.
   private let small: UnsafeMutableRawPointer
   @usableFromInline let current: Atomic<UnsafeMutableRawPointer>
 
@@ -66,7 +67,7 @@ struct ReadIndicator: ~Copyable {
   }
 
   deinit {
-    // Relaxed: nobody else has the counters any more.
+    // Relaxed: no other thread uses the counters any more.
     let large = current.load(ordering: .relaxed)
     if large != small { Self.freeBlock(large, header: Self.stride) }
     Self.freeBlock(small, header: 16)
@@ -74,7 +75,7 @@ struct ReadIndicator: ~Copyable {
 
   private static func makeBlock(stripes: Int, stride: Int, header: Int) -> UnsafeMutableRawPointer {
     // SAFETY: `header` and `stride` are multiples of 16, so each counter is aligned; the mask and
-    // the counters of every stripe lie within what is allocated.
+    // the counters of every stripe lie within the allocation.
     let base =
       UnsafeMutableRawPointer.allocate(byteCount: header + stripes * stride, alignment: header)
       + header
@@ -96,7 +97,7 @@ extension ReadIndicator {
   /// Counts the calling thread in. It may load shared pointers until ``leave(_:)``.
   @inlinable @inline(__always)
   borrowing func enter(_ thread: ThreadCallStack.Pointer) -> Ticket {
-    // Sequentially consistent: a block that a reader may have used must be seen by a later scan.
+    // Sequentially consistent: see `isDrained`, which must find every block in use.
     let base = current.load(ordering: .sequentiallyConsistent)
     // SAFETY: see the layout of a block above.
     let mask = (base - 8).assumingMemoryBound(to: Int.self).pointee
@@ -115,29 +116,29 @@ extension ReadIndicator {
     return ticket
   }
 
-  /// Counts the calling thread in where it has just met another one, and avoids the next meeting.
+  /// Counts the calling thread in after contention, and moves it to another stripe.
   @usableFromInline @inline(never)
   borrowing func enterContended(_ thread: ThreadCallStack.Pointer, _ ticket: Ticket) {
-    // Sequentially consistent: it takes the place of the exchange in `enter`.
+    // Sequentially consistent: it replaces the exchange in `enter`.
     ticket.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
     thread.pointee.stripe &+= 1
     // Relaxed: a guess, which `grow` checks.
     if current.load(ordering: .relaxed) == small { grow() }
   }
 
-  /// Counts out the reader that was given `ticket`.
+  /// Counts out the reader with this ticket.
   @inlinable @inline(__always)
   borrowing func leave(_ ticket: Ticket) {
-    // Sequentially consistent: releases what the reader did to whoever reclaims, and precedes the
-    // reader's look at whether somebody waits for it (see `Reclaimer`).
+    // Sequentially consistent: releases what the reader did to the collector, and precedes the
+    // reader's load of the role (see `Reclaimer`).
     ticket.pointee.wrappingSubtract(1, ordering: .sequentiallyConsistent)
   }
 
-  /// Whether readers that begin now count themselves in elsewhere than `ticket` does.
+  /// Whether the column of `ticket` is the one that new readers do not use.
   borrowing func isDraining(_ ticket: Ticket) -> Bool {
     let column = (Int(bitPattern: ticket) >> 3) & 1
     // Sequentially consistent: if the flip comes later in the order, so does the collector's scan,
-    // which then sees this reader gone.
+    // which then finds that this reader has left.
     return column != phase.load(ordering: .sequentiallyConsistent)
   }
 
@@ -145,10 +146,10 @@ extension ReadIndicator {
   ///
   /// - Complexity: O(stripes).
   borrowing func isDrained() -> Bool {
-    // Relaxed: only the caller changes it.
+    // Relaxed: only the collector, which calls this, changes it.
     let column = phase.load(ordering: .relaxed) ^ 1
-    // Sequentially consistent: pairs with the load in `enter`. A reader that found this block and
-    // then something that was unlinked later entered before the unlinking, so we find the block.
+    // Sequentially consistent: pairs with the load in `enter`. A reader that holds an unlinked
+    // object loaded its block before the unlinking; this load comes after it and finds the block.
     let base = current.load(ordering: .sequentiallyConsistent)
     guard isZero(small, column) else { return false }
     guard base != small else { return true }
@@ -158,9 +159,9 @@ extension ReadIndicator {
     return true
   }
 
-  /// Sends new readers to the other column.
+  /// Makes new readers use the other column.
   borrowing func flip() {
-    // Relaxed: only the caller changes it. Sequentially consistent: see `isDraining`.
+    // Relaxed: only the collector changes it. Sequentially consistent: see `isDraining`.
     phase.store(phase.load(ordering: .relaxed) ^ 1, ordering: .sequentiallyConsistent)
   }
 

@@ -17,8 +17,8 @@ struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
     handle = .allocate(capacity: 1)
     handle.initialize(to: pthread_rwlock_t())
     #if canImport(Glibc)
-      // By default readers go first, and as long as they overlap no writer ever comes in. Nobody
-      // reads inside of a read section, so the kind that forbids that is right.
+      // By default, overlapping readers starve writers. The kind that prefers writers forbids
+      // nested read locks, and this library never nests them.
       var attributes = pthread_rwlockattr_t()
       pthread_rwlockattr_init(&attributes)
       defer { pthread_rwlockattr_destroy(&attributes) }
@@ -36,7 +36,7 @@ struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
     handle.deallocate()
   }
 
-  /// Runs `body` beside other readers, but not beside a writer.
+  /// Runs `body` concurrently with other readers, but not with a writer.
   borrowing func withReadLock<R>(_ body: () -> R) -> R {
     perturb()
     let error = pthread_rwlock_rdlock(handle)
@@ -49,7 +49,7 @@ struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
     return body()
   }
 
-  /// Runs `body` alone.
+  /// Runs `body` exclusively.
   borrowing func withWriteLock<R>(_ body: () -> R) -> R {
     perturb()
     let error = pthread_rwlock_wrlock(handle)
@@ -62,7 +62,7 @@ struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
     return body()
   }
 
-  /// Runs `body` alone if nobody holds the lock at this moment, otherwise returns `nil`.
+  /// Runs `body` exclusively if the lock is free; otherwise returns `nil`.
   borrowing func withWriteLockIfAvailable<R>(_ body: () -> R) -> R? {
     guard pthread_rwlock_trywrlock(handle) == 0 else { return nil }
     defer { pthread_rwlock_unlock(handle) }

@@ -1,34 +1,38 @@
-// When may what was unlinked be destroyed?
+// Deferred freeing of objects that readers may still use.
 //
-// A writer unlinks something from a structure that readers traverse, and retires it. It may be
-// destroyed when every reader that was inside a read section at that time has left. Nobody waits
-// for that: whoever retires something looks at once, and a reader that leaves looks again.
+// A writer unlinks an object from a structure that readers traverse, and retires it. The object may
+// be freed when every reader that was inside a read section at that time has left. No thread waits
+// for that: the thread that retires an object checks at once, and so do readers that leave.
 //
-//     retired ──take──▶ newer ──drained, flip──▶ older ──drained, flip──▶ destroyed
+//     retired ──take──▶ newer ──drained, flip──▶ older ──drained, flip──▶ freed
 //
-// "Drained" is the observation that the counters of the phase which new readers do not use are all
-// zero. What has been observed twice, with a flip between, has had both columns at zero since it
-// was retired. That is the condition given in `ReadIndicator`.
+// "Drained" means: the counters of the column that new readers do not use were all found at zero.
+// After two such observations with a flip between them, both columns have been at zero at some
+// moment after the object was retired. That is the condition given in `ReadIndicator`.
 //
-// The two lists belong to whoever plays the role of the collector. The role is a word:
+// The lists belong to the collector, a role that one thread at a time has. `role` is one of:
 //
-//     idle ─────▶ collecting ◀────▶ asked         idle: nothing is retired.
-//      ▲              │  ▲            │           collecting: somebody holds the role.
-//      │              ▼  └────────────┘           asked: … and has been asked to look once more.
-//      └────────── pending                        pending: something is retired, readers are inside.
+//     idle        nothing is retired
+//     pending     an object is retired, and readers are inside
+//     collecting  a thread is the collector
+//     recheck     the same, and another thread has asked it to check once more
 //
-// No wake-up is lost: a reader first counts itself out and then loads the word, both sequentially
-// consistent. The collector first writes the word and then looks at the counters, or finds on
-// giving the role up that it was asked. So either it sees the reader gone, or the reader sees that
-// it is waited for.
+//     idle or pending ──▶ collecting ◀──▶ recheck
+//            ▲                │
+//            └────────────────┘
+//
+// No check is missed: a reader first counts itself out and then loads the role. The collector first
+// writes the role and then reads the counters, or finds `recheck` when it gives the role up. All
+// are sequentially consistent, so either the collector finds that the reader has left, or the
+// reader finds that the role is not idle.
 
 public import Synchronization
 
-/// Something that was unlinked from a structure and waits for its last reader.
+/// An unlinked object that waits for its last reader: a link of a list.
 @usableFromInline
 final class Retired {
   fileprivate let object: AnyObject
-  /// The rest of the list, which owns a retain of it. Used by whoever holds the list.
+  /// The rest of the list, retained. Only the owner of the list uses it.
   fileprivate var next: Unmanaged<Retired>?
 
   init(_ object: AnyObject) {
@@ -36,19 +40,19 @@ final class Retired {
   }
 }
 
-/// The retired things of one structure, and the counters that tell when to destroy them.
+/// The retired objects of one structure, and the read indicator that tells when to free them.
 ///
 /// ## Thread safety
-/// Every operation may be called from any thread, but never inside a critical section: what is
-/// destroyed may run user code.
+/// Every operation may be called from any thread, but never inside a critical section: freeing an
+/// object may run user code.
 @usableFromInline
 struct Reclaimer: ~Copyable, @unchecked Sendable {
-  // Sendable: `newer` and `older` are touched by the holder of the role alone, and the role is
-  // handed over with acquire and release. Everything else is atomic.
+  // Sendable: only the collector uses `lists`, and the role passes from thread to thread with
+  // acquire and release. Everything else is atomic.
 
-  /// The counters that guard whatever is retired here.
+  /// The readers that may hold an object retired here.
   @usableFromInline let readers = ReadIndicator()
-  /// One of `idle`, `pending`, `collecting` and `asked`; see the head of this file.
+  /// One of `idle`, `pending`, `collecting` and `recheck`; see the head of this file.
   @usableFromInline let role = Atomic<UInt8>(Reclaimer.idle)
 
   private let retired = Atomic<Unmanaged<Retired>?>(nil)
@@ -57,29 +61,29 @@ struct Reclaimer: ~Copyable, @unchecked Sendable {
   @usableFromInline static var idle: UInt8 { 0 }
   private static var pending: UInt8 { 1 }
   private static var collecting: UInt8 { 2 }
-  private static var asked: UInt8 { 3 }
+  private static var recheck: UInt8 { 3 }
 
   init() {
     lists = .allocate(capacity: 1)
     lists.initialize(to: (RetiredList(), RetiredList()))
   }
 
-  /// Destroys what is left. There are no readers any more.
+  /// Frees what is left. There are no readers any more.
   deinit {
-    // Acquiring: the links and what they hold.
-    lists.pointee.newer.append(RetiredList(retired.load(ordering: .acquiring)))
-    lists.pointee.older.append(lists.pointee.newer)
-    lists.pointee.older.destroy()
+    // Acquiring: the links and their objects.
+    lists.pointee.newer.prepend(RetiredList(retired.load(ordering: .acquiring)))
+    lists.pointee.older.prepend(lists.pointee.newer)
+    lists.pointee.older.free()
     lists.deallocate()
   }
 }
 
 extension Reclaimer {
-  /// Destroys `object` once nobody inside a read section can hold it: at once if there is no
-  /// reader, otherwise when the last one leaves.
+  /// Frees `object` once no reader can hold it: at once if there is no reader, otherwise when the
+  /// last one leaves.
   ///
-  /// - Precondition: no reader can find `object` any more, by a sequentially consistent store.
-  /// - Complexity: O(stripes), and what it destroys.
+  /// - Precondition: a sequentially consistent store has unlinked `object`.
+  /// - Complexity: O(stripes), plus the objects freed.
   borrowing func retire(_ object: AnyObject) {
     let link = Retired(object)
     let unmanaged = Unmanaged.passRetained(link)
@@ -87,8 +91,8 @@ extension Reclaimer {
     var head = retired.load(ordering: .relaxed)
     while true {
       link.next = head
-      // Releases the link; sequentially consistent, because a collector that is asked to look again
-      // has to find it. The list is taken as a whole, so there is no ABA.
+      // Releases the link; sequentially consistent, because a collector that is asked to check
+      // again must find it. The list is taken as a whole, so there is no ABA.
       let (pushed, latest) = retired.compareExchange(
         expected: head, desired: unmanaged, ordering: .sequentiallyConsistent)
       if pushed { break }
@@ -97,7 +101,7 @@ extension Reclaimer {
     collect()
   }
 
-  /// Runs `body` inside a read section: what it finds in the structure stays until it returns.
+  /// Runs `body` inside a read section: no object that it finds is freed before it returns.
   @inlinable @inline(__always)
   borrowing func withReadSection<R, E>(
     _ thread: ThreadCallStack.Pointer, _ body: () throws(E) -> R
@@ -107,7 +111,7 @@ extension Reclaimer {
     return try body()
   }
 
-  /// Counts the reader out, and looks whether somebody waits for it.
+  /// Counts the reader out, and collects if retired objects wait for it.
   @inlinable @inline(__always)
   borrowing func leave(_ ticket: ReadIndicator.Ticket) {
     readers.leave(ticket)
@@ -115,20 +119,20 @@ extension Reclaimer {
     if role.load(ordering: .sequentiallyConsistent) != Self.idle { leftWhilePending(ticket) }
   }
 
-  /// Collects if the reader that left is one of those that are waited for.
+  /// Collects if the collector waits for the column that the reader left.
   @usableFromInline @inline(never)
   borrowing func leftWhilePending(_ ticket: ReadIndicator.Ticket) {
     if readers.isDraining(ticket) { collect() }
   }
 
-  /// Destroys what nobody can hold, or asks the current collector to look again.
+  /// Frees what no reader can hold, or asks the current collector to check again.
   private borrowing func collect() {
-    // Sequentially consistent: if it is `asked`, the collector has yet to look once more, and will
-    // see what we did before. Any other value is a guess, which the exchange checks.
+    // Sequentially consistent: if it is `recheck`, the collector has yet to check once more and
+    // will see what this thread did before. Any other value is a guess, which the exchange checks.
     var observed = role.load(ordering: .sequentiallyConsistent)
     while true {
-      let desired = observed == Self.collecting ? Self.asked : Self.collecting
-      if observed == Self.asked { return }
+      if observed == Self.recheck { return }
+      let desired = observed == Self.collecting ? Self.recheck : Self.collecting
       // Acquires the lists from the last collector; sequentially consistent, see the head of this
       // file.
       let (exchanged, latest) = role.compareExchange(
@@ -142,31 +146,31 @@ extension Reclaimer {
     while again {
       let isIdle = advance(&unreachable)
       // Releases the lists to the next collector; sequentially consistent, see the head of this
-      // file. If this fails, somebody has asked for another look.
+      // file. If this fails, another thread has asked for a recheck.
       again = !role.compareExchange(
         expected: Self.collecting, desired: isIdle ? Self.idle : Self.pending,
         ordering: .sequentiallyConsistent
       ).exchanged
-      // Sequentially consistent: whoever has found `asked` did so before the look that follows.
+      // Sequentially consistent: a thread that found `recheck` did so before the next `advance`.
       if again { role.store(Self.collecting, ordering: .sequentiallyConsistent) }
     }
-    unreachable.destroy()
+    unreachable.free()
   }
 
-  /// Moves what was retired along while there is no reader in its way.
+  /// Moves retired objects from list to list until none is left, or a column is not drained.
   ///
   /// - Returns: whether nothing is left.
   private borrowing func advance(_ unreachable: inout RetiredList) -> Bool {
     while true {
-      // Acquires the links and what they hold; sequentially consistent, because it comes after the
-      // role was written and before the counters are looked at.
-      lists.pointee.newer.append(
+      // Acquires the links and their objects; sequentially consistent, because it must follow the
+      // write of the role and precede the loads of the counters.
+      lists.pointee.newer.prepend(
         RetiredList(retired.exchange(nil, ordering: .sequentiallyConsistent)))
       if lists.pointee.newer.isEmpty && lists.pointee.older.isEmpty { return true }
       perturb()
       guard readers.isDrained() else { return false }
       perturb()
-      unreachable.append(lists.pointee.older)
+      unreachable.prepend(lists.pointee.older)
       lists.pointee.older = lists.pointee.newer
       lists.pointee.newer = RetiredList()
       readers.flip()
@@ -174,7 +178,7 @@ extension Reclaimer {
   }
 }
 
-/// A list of retired things, linked through themselves.
+/// A singly linked list of retired objects.
 private struct RetiredList {
   private var first: Unmanaged<Retired>?
 
@@ -184,10 +188,10 @@ private struct RetiredList {
 
   var isEmpty: Bool { first == nil }
 
-  /// Puts `other` in front.
+  /// Inserts `other` at the front.
   ///
   /// - Complexity: O(length of `other`).
-  mutating func append(_ other: RetiredList) {
+  mutating func prepend(_ other: RetiredList) {
     guard let otherFirst = other.first else { return }
     defer { first = otherFirst }
     guard let first else { return }
@@ -196,8 +200,8 @@ private struct RetiredList {
     last._withUnsafeGuaranteedRef { $0.next = first }
   }
 
-  /// Releases every link, one after the other: nested releases would exhaust the stack.
-  mutating func destroy() {
+  /// Releases every link in a loop: nested releases would exhaust the stack.
+  mutating func free() {
     while let link = first {
       first = link._withUnsafeGuaranteedRef { $0.next }
       link.release()

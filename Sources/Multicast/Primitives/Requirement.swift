@@ -1,6 +1,6 @@
-/// Ends the process with `message` unless `condition` holds: a mistake of the programmer.
+/// Ends the process with `message` unless `condition` holds: a programming error.
 ///
-/// `precondition` would do the same, but in a release build it keeps its message to itself.
+/// `precondition` does not print its message in a release build.
 func require(
   _ condition: Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID,
   line: UInt = #line

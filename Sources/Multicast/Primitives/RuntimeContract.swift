@@ -1,14 +1,12 @@
-// What this library relies on and the language does not promise: how the entry points of the Swift
-// runtime behave that `CMulticast.h` declares, and what `UnsafeCurrentTask` is.
-
 internal import CMulticast
 
-/// The facts about the runtime on which memory safety rests here, and a check of them.
+/// A check of the runtime behaviour that this library needs and the language does not promise: that
+/// of the entry points declared in `CMulticast.h`, and the size of `UnsafeCurrentTask`.
 ///
-/// The check runs once in a process, when the first hub is made. A runtime that behaves otherwise
-/// ends the process with a message, where it would corrupt memory later.
+/// The check runs once in a process, when the first registry is created. If the runtime behaves
+/// differently, the process ends with a message instead of corrupting memory later.
 enum RuntimeContract {
-  /// Whether the contract holds. It always does: otherwise the process has ended.
+  /// Always true: otherwise the process has ended.
   static let holds: Bool = {
     demandNone(of: differences)
     return true
@@ -19,13 +17,13 @@ enum RuntimeContract {
     require(
       differences.isEmpty,
       """
-      Multicast: this Swift runtime is not as this version of the library needs it: \
+      Multicast: this Swift runtime does not behave as this version of the library requires: \
       \(differences.joined(separator: "; ")). Build with -Xswiftc -DMULTICAST_PORTABLE_WEAK, \
-      which does without the runtime's entry points, and report it.
+      which does not use the runtime's entry points, and report it.
       """)
   }
 
-  /// What differs from the contract, in words; empty if nothing does.
+  /// Descriptions of all differences from the contract.
   static var differences: [String] {
     var differences: [String] = []
     func expect(_ condition: Bool, _ difference: @autoclosure () -> String) {
@@ -33,7 +31,7 @@ enum RuntimeContract {
     }
     expect(
       MemoryLayout<UnsafeCurrentTask>.size == MemoryLayout<UInt>.size,
-      "UnsafeCurrentTask has \(MemoryLayout<UnsafeCurrentTask>.size) bytes and is no address")
+      "UnsafeCurrentTask has \(MemoryLayout<UnsafeCurrentTask>.size) bytes and is not an address")
     #if !canImport(ObjectiveC) && !MULTICAST_PORTABLE_WEAK
       for kind in ObjectKind.allCases { checkLifetime(of: kind, expect) }
       checkImmortalObject(expect)
@@ -47,17 +45,17 @@ enum RuntimeContract {
   extension RuntimeContract {
     private typealias Expectation = (Bool, @autoclosure () -> String) -> Void
 
-    /// How an object keeps its reference counts.
+    /// Where the reference counts of an object are.
     private enum ObjectKind: String, CaseIterable {
       case plain = "an object"
-      /// One that has been weakly referenced.
+      /// An object that has been weakly referenced.
       case withSideTable = "an object with a side table"
     }
 
-    /// An object that notes its end.
+    /// An object that records its deinitialisation.
     private final class Probe {
       private let deinits: UnsafeMutablePointer<Int>
-      /// What the entry points say of the object when its `deinit` runs.
+      /// Whether the entry points report the object as dead while its `deinit` runs.
       private let isDeadInDeinit: UnsafeMutablePointer<Bool>
 
       init(_ deinits: UnsafeMutablePointer<Int>, _ isDeadInDeinit: UnsafeMutablePointer<Bool>) {
@@ -72,12 +70,12 @@ enum RuntimeContract {
       }
     }
 
-    /// Follows an object from its birth to its end.
+    /// Checks the entry points during the life of one object and after its end.
     private static func checkLifetime(of kind: ObjectKind, _ expect: Expectation) {
       var deinits = 0
       var isDeadInDeinit = false
       weak var weakReference: Probe?
-      // SAFETY: the pointers are used as long as the closure runs, and the object dies inside it.
+      // SAFETY: the object, which uses the pointers, dies inside the closure.
       withUnsafeMutablePointer(to: &deinits) { deinits in
         withUnsafeMutablePointer(to: &isDeadInDeinit) { isDeadInDeinit in
           let probe = Unmanaged.passRetained(Probe(deinits, isDeadInDeinit))
@@ -87,7 +85,7 @@ enum RuntimeContract {
             swift_unownedRetain(object) == object,
             "swift_unownedRetain of \(kind.rawValue) does not return it")
           expect(
-            !swift_isDeallocating(object), "swift_isDeallocating takes \(kind.rawValue) for dead")
+            !swift_isDeallocating(object), "swift_isDeallocating reports \(kind.rawValue) as dead")
           let retained = swift_tryRetain(object)
           expect(retained == object, "swift_tryRetain of \(kind.rawValue) does not return it")
           if retained != nil { probe.release() }
@@ -101,16 +99,16 @@ enum RuntimeContract {
           expect(swift_tryRetain(object) == nil, "swift_tryRetain revives \(kind.rawValue)")
           expect(
             swift_isDeallocating(object),
-            "swift_isDeallocating does not tell that \(kind.rawValue) is dead")
+            "swift_isDeallocating does not report \(kind.rawValue) as dead")
           expect(weakReference == nil, "a weak reference revives \(kind.rawValue)")
           swift_unownedRelease(object)
         }
       }
     }
 
-    /// The storage of empty arrays is an object that is never counted and never dies.
+    /// Checks the storage of empty arrays, an object without reference counting that never dies.
     private static func checkImmortalObject(_ expect: Expectation) {
-      // SAFETY: where every object is a native one, an array is a reference to its storage.
+      // SAFETY: where every object is native, an array is just a reference to its storage.
       let storage = unsafeBitCast([] as ContiguousArray<Int>, to: AnyObject.self)
       let object = Unmanaged.passUnretained(storage).toOpaque()
       expect(
@@ -121,7 +119,7 @@ enum RuntimeContract {
       if retained != nil { Unmanaged<AnyObject>.fromOpaque(object).release() }
       swift_unownedRelease(object)
       expect(
-        !swift_isDeallocating(object), "swift_isDeallocating takes an immortal object for dead")
+        !swift_isDeallocating(object), "swift_isDeallocating reports an immortal object as dead")
     }
   }
 

@@ -1,20 +1,21 @@
-// Every continuation of the library is awaited here, and nowhere else.
+// The library awaits every continuation here, because of a false report of the thread sanitizer.
 //
-// The runtime tells the thread sanitizer that what precedes `resume` happens before the task goes
-// on: `resume` releases the address of the task, and the executor acquires it when it runs the task
-// again. A continuation that was resumed before it is awaited takes another path: the task goes on
-// at once, after an atomic load that acquires, but the runtime does not tell the sanitizer
-// (`swift_continuation_awaitImpl`). The sanitizer then takes the read of the continuation in
-// `resume` and the next use of the task's memory for a race. So the task acquires its own address
-// here. That states exactly the order that the load establishes: what the resuming thread does
-// after `resume`, or without a continuation, is still reported (`SanitizerTests`).
+// The runtime tells the sanitizer that what precedes `resume` happens before the task continues:
+// `resume` releases the address of the task, and the executor acquires it when it runs the task
+// again. A task whose continuation is already resumed when it awaits continues at once, after an
+// acquiring load that the runtime does not report to the sanitizer
+// (`swift_continuation_awaitImpl`). The sanitizer then reports a race between the read of the
+// continuation in `resume` and the next use of the task's memory. So the task acquires its own
+// address here. That states exactly the order that the load establishes: races with what the
+// resuming thread does after `resume`, or without a continuation, are still reported
+// (`SanitizerTests`).
 
 internal import CMulticast
 
-/// Suspends the task until the continuation that `body` gets is resumed.
+/// Suspends the task until the continuation passed to `body` is resumed.
 ///
-/// - Parameter body: called at once, on the isolation of the caller. It stores the continuation or
-///   resumes it.
+/// - Parameter body: runs at once, on the isolation of the caller, and stores or resumes the
+///   continuation.
 @inline(__always)
 func suspend(
   isolation: isolated (any Actor)? = #isolation,
@@ -24,21 +25,21 @@ func suspend(
   acquireResumption()
 }
 
-/// As ``suspend(isolation:_:)``, without the check that the continuation is resumed once.
+/// Like ``suspend(isolation:_:)``, without the check that the continuation is resumed exactly once.
 @inline(__always)
 func suspendUnchecked(
   isolation: isolated (any Actor)? = #isolation,
   _ body: (UnsafeContinuation<Void, Never>) -> Void
 ) async {
-  // SAFETY: it is left to the caller that the continuation is resumed once.
+  // SAFETY: the caller ensures that the continuation is resumed exactly once.
   await withUnsafeContinuation(body)
   acquireResumption()
 }
 
-/// Tells the thread sanitizer what the runtime does not; does nothing without it.
+/// Tells the thread sanitizer what the runtime does not. Does nothing in other builds.
 @inline(__always)
 private func acquireResumption() {
   guard cmulticast_is_thread_sanitized else { return }
-  // The address that the runtime releases in `resume`: that of the task.
+  // `resume` releases the address of the task.
   cmulticast_sanitizer_acquire(TaskIdentity.current.rawValue)
 }

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// Which task it is, as long as the task exists.
+/// The identity of a task, unique while the task exists.
 @usableFromInline
 struct TaskIdentity: RawRepresentable, AtomicRepresentable, Equatable, Sendable {
   /// The address of the task, or zero.
@@ -16,8 +16,8 @@ struct TaskIdentity: RawRepresentable, AtomicRepresentable, Equatable, Sendable 
 
   /// The task that runs on this thread, or `none`.
   @usableFromInline static var current: TaskIdentity {
-    // SAFETY: `UnsafeCurrentTask` is the reference to the task and nothing else; the address is
-    // compared and never used.
+    // SAFETY: `UnsafeCurrentTask` is just a reference to the task (`RuntimeContract` checks its
+    // size). The address is only compared, never dereferenced.
     withUnsafeCurrentTask { task in
       TaskIdentity(rawValue: task.map { unsafeBitCast($0, to: UInt.self) } ?? 0)
     }

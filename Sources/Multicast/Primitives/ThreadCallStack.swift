@@ -1,21 +1,22 @@
-// Which entry each thread is calling at this moment.
+// The entries that each thread is calling.
 //
-// Before a thread calls an entry it stores the entry's address in a frame of its own stack, and
-// then looks whether the entry is still active. `cancelAndWait` first makes the entry inactive and
-// then looks for it in every frame of every thread:
+// Before a thread calls an entry, it stores the entry's address in a frame of its own stack and
+// then checks whether the entry is still active. `cancelAndWait` first makes the entry inactive and
+// then searches every frame of every thread for it:
 //
 //     caller                                  waiter
 //     frame.store(entry)                      entry.state.store(inactive)
 //     light barrier                           heavy barrier
 //     entry.state.load() == active?           frame.load() == entry?
 //
-// Thanks to the pair of barriers at least one of the two sees the other: either the caller finds
-// the entry inactive and does not call it, or the waiter finds the frame and waits until it
-// changes. The frame's stores release and the waiter's loads acquire, so whatever a callback did
-// happened before the wait returned. A caller pays a plain store for each call.
+// The barriers ensure that at least one of the two sees the other: either the caller finds the
+// entry inactive and does not call it, or the waiter finds the frame and waits until it changes.
+// The stores to the frame release and the waiter's loads acquire, so everything a callback did
+// happened before the wait returned. Where the light barrier is free, a caller pays a plain store
+// per call.
 //
-// The waiter looks at one entry and not at whole invocations: a neighbour that runs for long, or
-// that waits for the waiter, does not hold it up.
+// The waiter waits for one entry, not for whole invocations: another entry of the same invocation
+// that runs for long, or that waits for the waiter, does not delay it.
 
 public import CMulticast
 public import Synchronization
@@ -30,42 +31,41 @@ public import Synchronization
   internal import Android
 #endif
 
-/// The frames of one thread: what it is calling, innermost last.
+/// The frames of one thread, one per invocation, innermost last.
 ///
-/// Stacks are found through ``ThreadCallStack/all``. They are never freed, only handed from a thread
-/// that ends to a thread that begins, so their number is that of the threads that were ever inside
-/// this library at once.
+/// Stacks are never freed. A thread that ends releases its stacks, and new threads reuse them. So
+/// their number is the largest number that live threads ever had at once (see also
+/// ``release(_:)``).
 ///
 /// ## Thread safety
-/// `frames`, `owner` and `next` are atomic or never change. Everything else belongs to the owning
-/// thread.
+/// `frames`, `owner` and `next` are atomic or never change. Only the owning thread uses the rest.
 @usableFromInline
 struct ThreadCallStack: ~Copyable {
   @usableFromInline typealias Pointer = UnsafeMutablePointer<ThreadCallStack>
-  /// The address of the entry that is being called, or `nil`.
+  /// The address of the entry being called, or `nil`.
   @usableFromInline typealias Frame = Atomic<UnsafeRawPointer?>
 
-  /// How many nested invocations one stack can hold. A thread that nests deeper takes another.
+  /// The number of frames. A thread with more nested invocations takes another stack.
   @usableFromInline static var capacity: Int { 16 }
 
-  /// The first frame that is not in use.
+  /// The first free frame.
   @usableFromInline var top: UnsafeMutablePointer<Frame>
-  /// Behind the last frame.
+  /// The end of the frames.
   @usableFromInline let limit: UnsafeMutablePointer<Frame>
-  /// Where this thread counts itself in, in the stripes of ``ReadIndicator``.
+  /// The stripe of a ``ReadIndicator`` in which this thread counts itself.
   @usableFromInline var stripe: Int
-  /// A count for the code above, which is zero when an invocation begins.
+  /// For the layers above: a counter that an invocation resets when it begins.
   @usableFromInline var invocationTally = 0
-  /// How many asynchronous calls have returned on the thread since the last one that suspended.
+  /// For the layers above: asynchronous calls on this thread since one of them yielded.
   var unsuspendedCalls = 0
-  /// The stack this thread took before this one.
+  /// The stack that this thread took before this one.
   private var sibling: Pointer?
 
-  /// How many frames are in use.
+  /// The number of frames in use.
   var depth: Int { top - frames }
 
   @usableFromInline let frames: UnsafeMutablePointer<Frame>
-  /// The thread that uses this stack, or `nil` for nobody. It is named by its first stack.
+  /// The first stack of the thread that uses this stack; `nil` if no thread does.
   private let owner: Atomic<UnsafeRawPointer?>
   /// The stack that was created before this one.
   private let next: Pointer?
@@ -74,7 +74,7 @@ struct ThreadCallStack: ~Copyable {
     self.stripe = stripe
     self.next = next
     self.owner = Atomic(owner)
-    // SAFETY: never freed, as the stack itself.
+    // SAFETY: never freed once the stack is published.
     frames = .allocate(capacity: Self.capacity)
     top = frames
     limit = frames + Self.capacity
@@ -86,18 +86,16 @@ extension ThreadCallStack {
   /// The stack in which the calling thread opens its next frame.
   @inlinable @inline(__always)
   static var current: Pointer {
-    // SAFETY: the thread's pointer is written by `extend` alone, with a stack that is never freed.
-    if let stack = unsafeCurrent, stack.pointee.top != stack.pointee.limit { return stack }
+    // SAFETY: the thread's pointer is `nil` or a stack, and a stack is never freed.
+    if let stack = cmulticast_thread_get()?.assumingMemoryBound(to: ThreadCallStack.self),
+      stack.pointee.top != stack.pointee.limit
+    {
+      return stack
+    }
     return extend()
   }
 
-  /// The stack the calling thread used last, which may be full.
-  @inlinable @inline(__always)
-  static var unsafeCurrent: Pointer? {
-    cmulticast_thread_get()?.assumingMemoryBound(to: ThreadCallStack.self)
-  }
-
-  /// Gives the calling thread a stack with a free frame: its first one, or one more.
+  /// Gives the calling thread a stack with free frames: an unused one of its own, or one more.
   @usableFromInline @inline(never)
   static func extend() -> Pointer {
     let outer = newestOfThisThread
@@ -120,7 +118,9 @@ extension ThreadCallStack {
     return stack
   }
 
-  /// A stack that nobody used, or a new one, for the thread `owner` (`nil`: a thread without).
+  /// Takes a stack without an owner, or makes one.
+  ///
+  /// - Parameter owner: the first stack of the thread; `nil` if it has none.
   private static func acquire(owner: UnsafeRawPointer?) -> Pointer {
     // Acquiring: the stack was published with its contents by the exchange below.
     let newest = all.load(ordering: .acquiring)
@@ -129,7 +129,7 @@ extension ThreadCallStack {
       let (taken, _) = stack.pointee.owner.compareExchange(
         expected: nil,
         desired: owner ?? UnsafeRawPointer(stack),
-        // Acquiring: pairs with the release in `abandon`, after which `top` is ours.
+        // Acquiring: pairs with the store in `release`, so this thread sees `top` reset.
         ordering: .acquiring)
       if taken { return stack }
       candidate = stack.pointee.next
@@ -139,11 +139,11 @@ extension ThreadCallStack {
     while true {
       stack.initialize(
         to: ThreadCallStack(
-          // Relaxed: any number will do.
+          // Relaxed: any number is right.
           stripe: threadCount.wrappingAdd(1, ordering: .relaxed).oldValue,
           next: next, owner: owner ?? UnsafeRawPointer(stack)))
-      // Releases the stack's contents, and if it fails acquires those of the one that will be
-      // behind it. Nobody removes, so there is no ABA.
+      // Releases the contents of the stack, and on failure acquires those of the next one. Stacks
+      // are never removed, so there is no ABA.
       let (published, latest) = all.compareExchange(
         expected: next, desired: stack, ordering: .acquiringAndReleasing)
       if published { return stack }
@@ -152,40 +152,40 @@ extension ThreadCallStack {
     }
   }
 
-  /// The stack the calling thread took last, and through `sibling` its other ones.
+  /// The last stack that the calling thread took. `sibling` leads to its other ones.
   private static var newestOfThisThread: Pointer? {
     pthread_getspecific(exitKey)?.assumingMemoryBound(to: ThreadCallStack.self)
   }
 
-  /// Hands the stacks of a thread that ends to those that will begin.
+  /// Releases the stacks of a thread that ends, for other threads to reuse.
   ///
   /// A destructor that runs after this one may use the library: its thread takes a stack again,
-  /// which is handed on in the next round of destructors. There are four
-  /// (`PTHREAD_DESTRUCTOR_ITERATIONS`); what a destructor takes in the last one, after this one, is
-  /// never handed on: one stack, of some 200 bytes, for each thread that ends in this way.
-  private static func abandon(_ last: Pointer) {
+  /// which the next round of destructors releases. There are `PTHREAD_DESTRUCTOR_ITERATIONS`
+  /// rounds, often four. A stack taken in the last round after this destructor is never reused:
+  /// some 200 bytes for each thread that ends like this.
+  private static func release(_ last: Pointer) {
     cmulticast_thread_set(nil)
     var candidate: Pointer? = last
     while let stack = candidate {
       candidate = stack.pointee.sibling
       stack.pointee.sibling = nil
-      // A thread that ends inside a callback, by `pthread_exit`, leaves its frames behind.
+      // A thread that calls `pthread_exit` inside a callback has frames in use.
       for index in 0..<stack.pointee.depth {
         // Releasing: as in `Invocation.end`.
         stack.pointee.frames[index].store(nil, ordering: .releasing)
       }
       stack.pointee.top = stack.pointee.frames
-      // Releasing: whoever takes the stack sees its fields as we left them.
+      // Releasing: the thread that takes the stack sees its fields.
       stack.pointee.owner.store(nil, ordering: .releasing)
     }
   }
 
-  /// The newest stack, and through `next` every other one.
-  // SAFETY: the word is atomic; what it points at is never freed.
+  /// The newest stack. `next` leads to every other one.
+  // SAFETY: the pointer is atomic, and no stack is ever freed.
   private nonisolated(unsafe) static let all = Atomic<Pointer?>(nil)
-  /// How many stacks were made; spreads threads over stripes.
+  /// The number of stacks made; spreads threads over stripes.
   private static let threadCount = Atomic<Int>(0)
-  /// A key whose destructor runs when a thread ends.
+  /// The key of each thread's last stack. Its destructor runs when the thread ends.
   private static let exitKey: pthread_key_t = {
     var key = pthread_key_t()
     let error = pthread_key_create(&key) { pointer in
@@ -193,7 +193,7 @@ extension ThreadCallStack {
         let pointer: UnsafeMutableRawPointer? = pointer
       #endif
       guard let pointer else { return }
-      ThreadCallStack.abandon(pointer.assumingMemoryBound(to: ThreadCallStack.self))
+      ThreadCallStack.release(pointer.assumingMemoryBound(to: ThreadCallStack.self))
     }
     require(error == 0, "Multicast: pthread_key_create failed with error \(error)")
     return key
@@ -201,9 +201,8 @@ extension ThreadCallStack {
 }
 
 extension ThreadCallStack {
-  /// Makes sure that a thread which calls an entry from now on sees what was written before.
-  ///
-  /// The waiter's half of the pair of barriers, see the head of this file.
+  /// The waiter's half of the pair of barriers; see the head of this file. Every thread that calls
+  /// an entry afterwards sees what was written before.
   static func barrier() {
     cmulticast_barrier_prepare()
     cmulticast_barrier_heavy()
@@ -214,20 +213,20 @@ extension ThreadCallStack {
     var candidate = newestOfThisThread
     while let stack = candidate {
       for index in 0..<stack.pointee.depth
-      // Relaxed: our own frame.
+      // Relaxed: a frame of this thread.
       where stack.pointee.frames[index].load(ordering: .relaxed) == entry { return true }
       candidate = stack.pointee.sibling
     }
     return false
   }
 
-  /// The entries that the calling thread is inside, of which it may be inside one several times.
+  /// The entries that the calling thread is calling, with repetitions.
   static var callsOfThisThread: [UnsafeRawPointer] {
     var calls: [UnsafeRawPointer] = []
     var candidate = newestOfThisThread
     while let stack = candidate {
       for index in 0..<stack.pointee.depth {
-        // Relaxed: our own frame.
+        // Relaxed: a frame of this thread.
         if let call = stack.pointee.frames[index].load(ordering: .relaxed) { calls.append(call) }
       }
       candidate = stack.pointee.sibling
@@ -243,7 +242,7 @@ extension ThreadCallStack {
     var candidate = all.load(ordering: .acquiring)
     while let stack = candidate {
       for index in 0..<capacity
-      // Acquiring: what the callback did happened before this, if its frame is gone.
+      // Acquiring: if a callback has ended, what it did happened before this.
       where stack.pointee.frames[index].load(ordering: .acquiring) == entry { return true }
       candidate = stack.pointee.next
     }

@@ -4,13 +4,12 @@
 
   /// A weak reference in one trivial word: the portable form, over `weak`.
   ///
-  /// It is used where objects may be those of Objective-C, and wherever
-  /// `MULTICAST_PORTABLE_WEAK` is defined. It is created and destroyed by hand, because it lives
-  /// in the untyped memory of an ``Entry``.
+  /// It is used where objects may be Objective-C objects, and with `MULTICAST_PORTABLE_WEAK`. It is
+  /// created and destroyed by hand, because it lives in the untyped memory of an ``Entry``.
   @usableFromInline
   struct WeakReference {
-    // Sendable: a `weak let` never changes and can be loaded by many threads at once; the box is
-    // destroyed, as a whole, only when no thread can reach its entry.
+    // Sendable: any number of threads may load a `weak let` at once; the box is destroyed only when
+    // no thread can reach its entry.
     @usableFromInline
     final class Box: @unchecked Sendable {
       @usableFromInline weak let object: AnyObject?
@@ -24,12 +23,12 @@
 
     @usableFromInline let box: Unmanaged<Box>
 
-    /// A reference to `object`, to be given back with ``destroy()``.
+    /// A reference to `object`, to be released with ``destroy()``.
     init(_ object: AnyObject) {
       box = .passRetained(Box(object))
     }
 
-    /// The reference that ``word`` stands for.
+    /// The reference with this ``word``.
     @usableFromInline
     init(word: UnsafeMutableRawPointer) {
       box = .fromOpaque(word)
@@ -38,17 +37,16 @@
     /// The reference as an untyped word.
     var word: UnsafeMutableRawPointer { box.toOpaque() }
 
-    /// Where the object is, or was: another object may live there by now.
+    /// The object's address. If the object is dead, another one may live there.
     var address: Int { box._withUnsafeGuaranteedRef { $0.address } }
 
-    /// Whether another object may live at the address by now.
+    /// Whether another object may live at the address.
     var isStale: Bool { isDead }
 
-    /// The object with a retain that the caller owes a release, or `nil` once its
-    /// deinitialisation has begun.
+    /// The object, retained for the caller; `nil` once its deinitialisation has begun.
     @inlinable
     func promote() -> Unmanaged<AnyObject>? {
-      // SAFETY: the entry that holds this reference is held by the caller, so the box lives.
+      // SAFETY: the caller holds the entry, and the entry holds the box.
       guard let object = box._withUnsafeGuaranteedRef({ $0.object }) else { return nil }
       return .passRetained(object)
     }
@@ -56,8 +54,8 @@
     /// Whether the deinitialisation of the object has begun. If so, what was written before its
     /// last release is visible.
     ///
-    /// This may make the caller its last owner for a moment, and so run its `deinit`: never call
-    /// it inside a critical section.
+    /// Never call this inside a critical section: it briefly retains the object, so it may release
+    /// the last reference and run the `deinit`.
     var isDead: Bool {
       guard let object = promote() else {
         cmulticast_fence_acquire()
@@ -67,7 +65,7 @@
       return false
     }
 
-    /// Gives the reference back. It must not be used afterwards.
+    /// Releases the reference, which must not be used afterwards.
     func destroy() { box.release() }
   }
 
@@ -78,27 +76,27 @@
   /// A weak reference in one trivial word: an unowned reference, promoted by try-retain.
   ///
   /// A `weak` load costs four 16-byte compare-and-swaps, and the first weak reference gives its
-  /// object a side table for life, which makes every later retain and release of that object
+  /// object a permanent side table, which makes every later retain and release of that object
   /// slower. An unowned reference keeps the memory of a dead object, though not its stored
-  /// properties, and the runtime's try-retain tells whether the object is still alive: two 8-byte
-  /// atomic operations for a call, and no side table. This holds where every object is a native
-  /// Swift object, hence not on Apple's platforms.
+  /// properties, and the runtime's try-retain tells whether the object is alive: two 8-byte atomic
+  /// operations per call, and no side table. This requires that every object is a native Swift
+  /// object, which is not the case on Apple's platforms.
   ///
-  /// The memory being kept has a second use: no new object can appear at the address of a dead
-  /// one while a reference to it is left, so the address is an identity.
+  /// Because the memory is kept, no new object can appear at the address of a dead one while a
+  /// reference to it exists. So the address is an identity.
   ///
   /// It is created and destroyed by hand, because it lives in the untyped memory of an ``Entry``.
   @usableFromInline
   struct WeakReference {
     @usableFromInline let object: UnsafeMutableRawPointer
 
-    /// A reference to `object`, to be given back with ``destroy()``.
+    /// A reference to `object`, to be released with ``destroy()``.
     init(_ object: AnyObject) {
       // SAFETY: on this platform every class instance is a native Swift object.
       self.object = swift_unownedRetain(Unmanaged.passUnretained(object).toOpaque())
     }
 
-    /// The reference that ``word`` stands for.
+    /// The reference with this ``word``.
     @usableFromInline
     init(word: UnsafeMutableRawPointer) {
       object = word
@@ -107,17 +105,16 @@
     /// The reference as an untyped word.
     var word: UnsafeMutableRawPointer { object }
 
-    /// Where the object is, or was: no other object lives there as long as this reference exists.
+    /// The object's address. No other object lives there as long as this reference exists.
     var address: Int { Int(bitPattern: object) }
 
-    /// Whether another object may live at the address by now: never, see above.
+    /// Whether another object may live at the address: never, see above.
     var isStale: Bool { false }
 
-    /// The object with a retain that the caller owes a release, or `nil` once its
-    /// deinitialisation has begun.
+    /// The object, retained for the caller; `nil` once its deinitialisation has begun.
     @inlinable
     func promote() -> Unmanaged<AnyObject>? {
-      // SAFETY: the unowned reference keeps the object's header, which is all that is read.
+      // SAFETY: the unowned reference keeps the object's header, and nothing else is read.
       guard let retained = swift_tryRetain(object) else { return nil }
       return .fromOpaque(retained)
     }
@@ -125,7 +122,7 @@
     /// Whether the deinitialisation of the object has begun. If so, what was written before its
     /// last release is visible.
     ///
-    /// It retains nothing, so it never makes the caller the last owner. (The portable form does.)
+    /// Unlike the portable form, it retains nothing, so it never runs a `deinit`.
     var isDead: Bool {
       // SAFETY: as for `promote`.
       guard swift_isDeallocating(object) else { return false }
@@ -133,7 +130,7 @@
       return true
     }
 
-    /// Gives the reference back. It must not be used afterwards.
+    /// Releases the reference, which must not be used afterwards.
     func destroy() { swift_unownedRelease(object) }
   }
 
