@@ -1,12 +1,13 @@
-/// How many events may wait for one subscriber, and what happens when there are too many.
+/// How many events may wait for one subscriber, and what happens when its buffer is full.
 ///
-/// Each subscriber has its own policy: a slow one is its own problem. Events that the subscriber
-/// has already taken, at most 64 and at most as many as the limit, do not count. Neither do those of
-/// a replay with `suspend` and `disconnect`; with the others, a replay is cut to the limit.
+/// Each subscriber has its own policy, so a slow subscriber does not affect the others. Events that
+/// the subscriber has already taken, at most 64 and (a replay apart) at most the limit, do not
+/// count. Neither does a replay with `suspend` and `disconnect`; with the other policies a replay
+/// is cut to the limit.
 public struct BufferingPolicy<Event: Sendable>: Sendable {
   let limit: Int
   let whenFull: OverflowPolicy
-  /// Makes the table by which a subscriber's events are coalesced; `nil` if they are not.
+  /// Makes the index for coalescing a subscriber's events; `nil` without coalescing.
   let positions: (@Sendable () -> CoalescingIndex<Event>)?
 
   private init(
@@ -20,7 +21,7 @@ public struct BufferingPolicy<Event: Sendable>: Sendable {
 }
 
 extension BufferingPolicy {
-  /// As many events as there is memory. Nothing is lost.
+  /// No limit but memory. No event is dropped.
   public static var unbounded: BufferingPolicy {
     BufferingPolicy(limit: .max, whenFull: .dropNewest)
   }
@@ -33,14 +34,14 @@ extension BufferingPolicy {
     return BufferingPolicy(limit: limit, whenFull: whenFull)
   }
 
-  /// The newest event only. As `bounded(1, whenFull: .dropOldest)`.
+  /// The newest event only: `bounded(1, whenFull: .dropOldest)`.
   public static var latest: BufferingPolicy { .bounded(1, whenFull: .dropOldest) }
 
-  /// At most one event for each key: a new one takes the place of the one with its key that waits,
-  /// which is dropped, and counted. Events of a replay are not coalesced with each other.
+  /// At most one event for each key: a new event replaces the waiting event with the same key,
+  /// which is dropped and counted. Events of a replay are not coalesced.
   ///
-  /// - Parameter key: computes the key of an event. It is called by senders, and so are the key's
-  ///   `hash(into:)` and `==`; no lock is held then.
+  /// - Parameter key: computes the key of an event. Senders call it, and the key's `hash(into:)`
+  ///   and `==`, without holding a lock.
   @inlinable
   public static func coalescing<Key: Hashable & Sendable>(
     by key: @escaping @Sendable (Event) -> Key

@@ -1,19 +1,19 @@
-/// Where in a mailbox the newest event with each key is, or was.
+/// The position in a mailbox of the newest event with each key.
 ///
-/// Three closures around a table: they are made where the policy is made, so that they are
-/// specialised there with the type of the key.
+/// Three closures around a table. They are created together with the policy, where the compiler can
+/// specialise them for the type of the key.
 ///
 /// ## Thread safety
-/// None: one thread at a time. ``Coalescer`` sees to that.
+/// One thread at a time, which ``Coalescer`` ensures.
 @usableFromInline
 struct CoalescingIndex<Event: Sendable>: Sendable {
-  /// Where the newest event with the key of this one is, or was.
+  /// The last known position of an event with the key of this one. The event may have left.
   @usableFromInline let find: @Sendable (Event) -> Int?
-  /// Notes where the event is that was looked for last.
+  /// Records the position of the event last passed to `find`.
   ///
-  /// - Returns: how many keys are known.
+  /// - Returns: the number of keys in the index.
   @usableFromInline let note: @Sendable (Int) -> Int
-  /// Forgets the keys of events that were in front of this position.
+  /// Removes the keys of events before this position.
   @usableFromInline let forget: @Sendable (Int) -> Void
 
   @inlinable
@@ -34,9 +34,9 @@ struct CoalescingIndex<Event: Sendable>: Sendable {
 
 @usableFromInline
 final class CoalescingTable<Key: Hashable & Sendable>: @unchecked Sendable {
-  // Sendable: its only users are the closures above, which run on one thread at a time.
+  // Sendable: only the closures above use it, on one thread at a time.
   @usableFromInline var positions: [Key: Int] = [:]
-  /// The key of the event that was looked for last.
+  /// The key of the event last passed to `find`.
   @usableFromInline var last: Key?
 
   @inlinable

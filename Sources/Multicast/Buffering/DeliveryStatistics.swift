@@ -1,18 +1,19 @@
-/// What became of the calls or events for one subscriber.
+/// Counts of the calls or events for one subscriber, by outcome.
 ///
-/// `enqueued == delivered + dropped + discarded + pending`, at every moment.
+/// `enqueued == delivered + dropped + discarded + pending` always holds.
 public struct DeliveryStatistics: Sendable, Hashable {
-  /// Those that were to be delivered.
+  /// All calls or events for the subscriber, whatever became of them.
   public internal(set) var enqueued = 0
-  /// Those that were delivered. A queue's are counted when its burst, at most 64, is over; those of
-  /// a sequence when `next()` has returned them.
+  /// Those delivered: counted after each batch of at most 64 by a queue, and when `next()` returns
+  /// them by a sequence.
   public internal(set) var delivered = 0
-  /// Those that were lost because too many waited, or because a newer one took their place.
+  /// Those dropped because the buffer was full, because a newer event with the same key replaced
+  /// them, or because the task of a waiting sender was cancelled.
   public internal(set) var dropped = 0
-  /// Those that were not delivered because the subscriber was removed, or died, before their turn,
-  /// or because the subscription had ended before they came.
+  /// Those not delivered because the subscriber was removed or had died, or because the
+  /// subscription had already ended.
   public internal(set) var discarded = 0
 
-  /// Those that wait, or are being delivered.
+  /// Those that wait or are being delivered.
   public var pending: Int { enqueued - delivered - dropped - discarded }
 }

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// How many elements were lost in all mailboxes of a hub, those of the past among them.
+/// The number of events dropped in all mailboxes of a hub, including mailboxes that are gone.
 final class DropCounter: Sendable {
-  // Relaxed: a number to be looked at; nothing is concluded from it about other memory.
+  // Relaxed: a statistic, from which no thread concludes anything about other memory.
   private let count = Atomic<Int>(0)
 
-  func add(_ lost: Int) {
-    count.wrappingAdd(lost, ordering: .relaxed)
+  func add(_ dropped: Int) {
+    count.wrappingAdd(dropped, ordering: .relaxed)
   }
 
   var total: Int { count.load(ordering: .relaxed) }

@@ -1,7 +1,7 @@
-/// What waits in a mailbox: a call, or an event, in a box.
+/// A boxed call or event: the element of a mailbox.
 ///
-/// A sender makes one box if anybody has a mailbox, and every mailbox shares it. So mailboxes are
-/// free of generics, and a large event is copied once.
+/// A sender creates at most one box, which all mailboxes share. So mailboxes are not generic, and a
+/// large event is copied once.
 @usableFromInline
 struct Envelope: Sendable {
   @usableFromInline let box: any AnyObject & Sendable
@@ -18,10 +18,10 @@ extension Envelope {
     self.init(EventBox(event))
   }
 
-  /// The event that is in the box.
+  /// The event in the box.
   @inlinable @inline(__always)
   func event<Event: Sendable>(_: Event.Type) -> Event {
-    // SAFETY: a mailbox belongs to one hub, and the hub to one type of events.
+    // SAFETY: a mailbox belongs to one hub, and a hub has one event type.
     unsafeDowncast(box, to: EventBox<Event>.self).event
   }
 }

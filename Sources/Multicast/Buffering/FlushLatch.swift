@@ -1,25 +1,26 @@
-/// Counts down from the number of those that somebody waits for, as for mailboxes in a flush, and
-/// then tells whoever waits.
+/// Runs an action when everything it counts is done, for example the mailboxes of a flush.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class FlushLatch: @unchecked Sendable {
-  // Sendable: everything that changes is touched inside `lock` alone.
+  // Sendable: `lock` guards all mutable state.
+
+  /// Guards the count and the action. The action runs after unlock.
   private let lock = Lock()
   private var remaining: Int
   private var action: (@Sendable () -> Void)?
 
-  /// - Parameter count: how many have to count down, besides those that are added.
+  /// - Parameter count: how many calls of ``countDown()`` to expect, besides those from ``add()``.
   init(_ count: Int = 0) {
-    remaining = count + 1
+    remaining = count + 1  // `wait` counts down the extra one.
   }
 
-  /// One more mailbox has to be waited for.
+  /// Expects one more call of ``countDown()``.
   func add() {
     lock.withLock { remaining += 1 }
   }
 
-  /// A mailbox is done. The last one runs the action that ``wait(_:)`` was given.
+  /// Counts down. The last call runs the action passed to ``wait(_:)``.
   func countDown() {
     let action = lock.withLock {
       remaining -= 1
@@ -28,7 +29,7 @@ final class FlushLatch: @unchecked Sendable {
     action?()
   }
 
-  /// Ends the registration of mailboxes: `action` runs once when the last one is done, perhaps now.
+  /// Runs `action` once when the count reaches zero, possibly now. Call it once, after every `add`.
   func wait(_ action: @escaping @Sendable () -> Void) {
     lock.withLock { self.action = action }
     countDown()

@@ -1,18 +1,16 @@
-/// How many calls may wait for a delegate on its queue, and what becomes of those that are too
-/// many.
+/// How many calls may wait for a delegate on its queue, and what happens when its buffer is full.
 ///
-/// The calls that the queue is working on, at most 64, do not count.
+/// Calls that the queue has already taken, at most 64, do not count.
 public enum QueueBuffering: Sendable, Hashable {
-  /// As many as there is memory. The default: no call is lost.
+  /// No limit but memory. The default: no call is dropped.
   case unbounded
-  /// At most so many, at least one. The policy says what becomes of one too many. With
+  /// At most this many calls, at least 1. The policy decides when the buffer is full. With
   /// ``OverflowPolicy/disconnect`` the delegate gets the calls that wait, and then it is removed.
   case bounded(Int, whenFull: OverflowPolicy)
-  /// At most one: a new call takes the place of one that waits. As `bounded(1, whenFull:
-  /// .dropOldest)`.
+  /// The newest call only: `bounded(1, whenFull: .dropOldest)`.
   case latest
 
-  /// The limit, and what goes when it is reached.
+  /// The limit, and what happens when it is reached.
   ///
   /// - Precondition: the limit is at least 1.
   var limit: (count: Int, whenFull: OverflowPolicy) {
@@ -32,5 +30,5 @@ public enum QueueBuffering: Sendable, Hashable {
 func requireLimit(_ limit: Int) {
   require(
     limit >= 1,
-    "Multicast: a buffer limit of \(limit) would lose everything; use a limit of at least 1.")
+    "Multicast: a buffer limit of \(limit) would drop everything; use a limit of at least 1.")
 }

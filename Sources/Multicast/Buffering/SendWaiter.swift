@@ -1,19 +1,19 @@
-/// A sender that waits for room in a mailbox.
+/// A sender that waits for space in a mailbox.
 ///
 /// ## Thread safety
-/// Guarded by the lock of the mailbox, but for ``resume()``: that is called once, outside of the
-/// lock, by the thread that has taken the waiter out of the backlog; the continuation does not
-/// change afterwards.
+/// The lock of the mailbox guards it, except ``resume()``: the thread that removed the waiter from
+/// the mailbox state calls that once, after unlock. The continuation does not change afterwards.
 final class SendWaiter: @unchecked Sendable {
   // Sendable: see "Thread safety".
-  /// The task that sleeps; there is none yet if it has just parked.
+
+  /// The suspended task; `nil` until the task suspends.
   var continuation: CheckedContinuation<Void, Never>?
-  /// What became of the element, when the waiter has left the buffer.
+  /// What happened to the element; `nil` while the waiter is in the mailbox.
   var outcome: Outcome?
 
-  /// Why a sender waits no longer.
+  /// Why a sender no longer waits.
   enum Outcome {
-    /// The element waits for the consumer.
+    /// The mailbox accepted the element.
     case accepted
     /// The sender was cancelled, and the element dropped.
     case dropped
@@ -21,7 +21,7 @@ final class SendWaiter: @unchecked Sendable {
     case discarded
   }
 
-  /// Whether the waiter has left the buffer.
+  /// Whether the waiter has left the mailbox.
   var isReleased: Bool { outcome != nil }
 
   func resume() {

@@ -1,0 +1,32 @@
+// Flushes of a mailbox: each waits until every element pending at its start is done.
+
+extension MailboxState {
+  /// Begins a flush of everything pending now.
+  ///
+  /// - Returns: whether `latch` must be counted down later; `false` if nothing is pending.
+  mutating func flush(_ latch: FlushLatch) -> Bool {
+    let position = front + waiting.count
+    if isDone(position) { return false }
+    flushes.append((position, latch))
+    return true
+  }
+
+  /// Ends the flush of `latch`, which will not be counted down. The caller keeps `latch` alive, so
+  /// that it is not destroyed here.
+  mutating func withdraw(_ latch: FlushLatch) {
+    flushes.removeAll { $0.latch === latch }
+  }
+
+  /// Whether everything before `position` was delivered, dropped or discarded.
+  private func isDone(_ position: Int) -> Bool {
+    inFlight == 0 && front >= position
+  }
+
+  mutating func takeCompletedFlushes() -> [FlushLatch] {
+    guard !flushes.isEmpty else { return [] }
+    // They are in the order of their positions.
+    let done = flushes.prefix { isDone($0.position) }
+    flushes.removeFirst(done.count)
+    return done.map(\.latch)
+  }
+}

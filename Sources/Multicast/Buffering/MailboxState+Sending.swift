@@ -1,0 +1,159 @@
+// The sender's side of a mailbox: append, replace and prepend elements, and stop waiting for space.
+
+extension MailboxState {
+  /// The outcome of ``offer(_:)``.
+  enum Offer {
+    /// The element waits.
+    case accepted
+    /// The element waits, and the consumer must be woken.
+    case acceptedByIdle
+    /// Nothing was done: call ``append(_:sender:)``.
+    case declined
+  }
+
+  /// Appends an element if the mailbox is open and has space: the fast path of
+  /// ``append(_:sender:)``.
+  mutating func offer(_ element: Envelope) -> Offer {
+    guard end == nil, waiting.count < capacity else { return .declined }
+    statistics.enqueued += 1
+    waiting.append(Item(element: element, dropped: droppedAtEnd))
+    droppedAtEnd = 0
+    guard isIdle else { return .accepted }
+    isIdle = false
+    return .acceptedByIdle
+  }
+
+  /// Appends an element, or applies the overflow policy.
+  ///
+  /// - Parameter sender: waits for space if the policy is `suspend`; `nil` if it cannot wait.
+  mutating func append(_ element: Envelope, sender: SendWaiter? = nil) -> Effects {
+    var effects = Effects()
+    statistics.enqueued += 1
+    if end != nil {
+      statistics.discarded += 1
+      effects.isRefused = end == .finished
+      effects.garbage = element
+    } else if waiting.count < capacity {
+      store(makeItem(element), &effects)
+    } else {
+      appendToFull(element, sender, &effects)
+    }
+    return effects
+  }
+
+  /// Replaces the element at `position` if it still waits; otherwise appends `element`.
+  ///
+  /// - Returns: the position of `element`, and the effects.
+  mutating func replace(_ position: Int?, with element: Envelope) -> (position: Int, Effects) {
+    guard end == nil, let position, position >= front else {
+      let effects = append(element)
+      return (front + waiting.count - 1, effects)
+    }
+    var effects = Effects()
+    statistics.enqueued += 1
+    statistics.dropped += 1
+    effects.dropped = 1
+    effects.isAccepted = true
+    effects.garbage = waiting[position - front].element
+    waiting[position - front].element = element
+    waiting[position - front].dropped += 1
+    return (position, effects)
+  }
+
+  /// Inserts `elements`, a replay, before the elements that wait, because they are older. A finish
+  /// or cancellation that arrived in the meantime still applies. If nothing is dropped, the
+  /// elements that wait keep their positions.
+  ///
+  /// With `dropOldest` and `dropNewest` the limit applies as if the replay had arrived first. With
+  /// `suspend` and `disconnect` the replay does not count: no sender could wait for space for it,
+  /// and the consumer had no time to take it.
+  mutating func prepend(_ elements: [Envelope]) -> [Effects] {
+    switch whenFull {
+    case .suspend, .disconnect:
+      // More than the limit waits if the hub has finished while senders waited for space.
+      let (sum, overflow) = max(limit, waiting.count).addingReportingOverflow(elements.count)
+      capacity = overflow ? .max : sum
+    case .dropOldest, .dropNewest: break
+    }
+    var later = RingBuffer<Item>()
+    swap(&later, &waiting)
+    let endPosition = front + later.count
+    let droppedAfterLater = droppedAtEnd
+    droppedAtEnd = 0
+    let previousEnd = end
+    if end != .cancelled { end = nil }
+    var effects = elements.map { append($0) }
+    statistics.enqueued -= later.count
+    while let item = later.popFirst() {
+      droppedAtEnd += item.dropped
+      effects.append(append(item.element))
+    }
+    droppedAtEnd += droppedAfterLater
+    end = end ?? previousEnd
+    front = endPosition - waiting.count
+    return effects
+  }
+
+  /// Stops the wait of `sender` and drops its element, which the next element counts as dropped.
+  mutating func cancel(_ sender: SendWaiter) -> Effects {
+    var effects = Effects()
+    var others = RingBuffer<(item: Item, sender: SendWaiter)>()
+    var dropped = 0
+    while var other = parked.popFirst() {
+      if other.sender === sender {
+        statistics.dropped += 1
+        dropped = other.item.dropped + 1
+        effects.dropped = 1
+        effects.garbage = other.item.element
+        effects.release(sender, .dropped)
+      } else {
+        other.item.dropped += dropped
+        dropped = 0
+        others.append(other)
+      }
+    }
+    droppedAtEnd += dropped
+    parked = others
+    return effects
+  }
+
+  private mutating func appendToFull(
+    _ element: Envelope, _ sender: SendWaiter?, _ effects: inout Effects
+  ) {
+    switch whenFull {
+    case .dropOldest:
+      let oldest = waiting.popFirst()!
+      front += 1
+      store(makeItem(element), &effects)
+      // The new first element counts the dropped one, and those dropped before it.
+      waiting[0].dropped += oldest.dropped + 1
+      statistics.dropped += 1
+      effects.dropped += 1
+      effects.garbage = oldest.element
+      effects.flushed = takeCompletedFlushes()
+    case .suspend:
+      guard let sender else { return dropNew(element, &effects) }
+      parked.append((makeItem(element), sender))
+      effects.isParked = true
+    case .dropNewest:
+      dropNew(element, &effects)
+    case .disconnect:
+      dropNew(element, &effects)
+      end = .disconnected
+      wake(&effects)
+    }
+  }
+
+  private mutating func dropNew(_ element: Envelope, _ effects: inout Effects) {
+    statistics.dropped += 1
+    droppedAtEnd += 1
+    effects.dropped += 1
+    effects.garbage = element
+  }
+
+  /// `element` with the number of elements dropped before it.
+  private mutating func makeItem(_ element: Envelope) -> Item {
+    defer { droppedAtEnd = 0 }
+    return Item(element: element, dropped: droppedAtEnd)
+  }
+}

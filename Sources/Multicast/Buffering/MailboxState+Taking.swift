@@ -1,0 +1,71 @@
+// The consumer's side of a mailbox: take elements, finish them, become idle.
+
+extension MailboxState {
+  /// Whether an element waits.
+  var hasWaiting: Bool { !waiting.isEmpty }
+
+  /// Whether the mailbox has ended and nothing waits.
+  var isExhausted: Bool { end != nil && waiting.isEmpty }
+
+  /// Moves at most `share` elements into `batch`, which is empty, and lets parked elements follow.
+  mutating func take(_ share: Int, into batch: inout RingBuffer<Item>) -> Effects {
+    var effects = Effects()
+    let count = min(share, waiting.count)
+    if count == waiting.count {
+      swap(&waiting, &batch)
+    } else {
+      for _ in 0..<count { batch.append(waiting.popFirst()!) }
+    }
+    front += count
+    inFlight = count
+    capacity = max(limit, capacity - count)
+    while end == nil, waiting.count < capacity, let next = parked.popFirst() {
+      store(next.item, &effects)
+      effects.release(next.sender, .accepted)
+    }
+    return effects
+  }
+
+  /// Finishes the elements in flight. The consumer becomes idle unless elements wait or it lingers.
+  ///
+  /// - Parameter delivered: how many were delivered; the others were discarded.
+  /// - Returns: the effects. `wake` tells whether the consumer must come back.
+  mutating func finishTaken(delivered: Int) -> Effects {
+    var effects = Effects()
+    statistics.delivered += delivered
+    statistics.discarded += inFlight - delivered
+    isIdle = waiting.isEmpty && !lingers(tookSome: inFlight > 0)
+    inFlight = 0
+    effects.wake = !isIdle
+    effects.flushed = takeCompletedFlushes()
+    return effects
+  }
+
+  private mutating func lingers(tookSome: Bool) -> Bool {
+    guard mayLinger, end == nil else { return false }
+    guard tookSome else {
+      lingerPause = 16
+      return false
+    }
+    guard lingerPause == 0 else {
+      lingerPause -= 1
+      return false
+    }
+    return true
+  }
+
+  /// Makes the consumer idle if nothing waits and more may come.
+  ///
+  /// - Returns: whether it is idle now.
+  mutating func sleep() -> Bool {
+    guard waiting.isEmpty && end == nil else { return false }
+    isIdle = true
+    return true
+  }
+
+  /// The number of elements dropped after the last one, returned once.
+  mutating func takeDroppedAtEnd() -> Int {
+    defer { droppedAtEnd = 0 }
+    return droppedAtEnd
+  }
+}
