@@ -1,32 +1,28 @@
-/// How a registry keeps its entries: the one thing in which the strategies differ.
+/// How a registry keeps its entries: the only difference between the strategies.
 ///
-/// A strategy answers two questions: how a reader gets hold of the entries that are registered now,
-/// and when something that was removed may be destroyed.
+/// A storage defines how a reader gets the registered entries, and when a removed entry may be
+/// freed.
 ///
 /// ## Thread safety
 /// Every requirement may be called from any thread. `change` is a critical section: it runs no user
-/// code and returns what is to be retired.
+/// code, and returns what to retire.
 protocol EntryStorage: AnyObject, Sendable {
   associatedtype Slots: EntrySlots
 
-  /// The entries that are registered now, in order, retained; `nil` where one was removed.
+  /// The registered entries, in order, retained; `nil` where one was removed.
   func snapshot() -> ContiguousArray<Entry?>
 
-  /// Changes the table, alone.
+  /// Changes the table, exclusively.
   func update<R>(_ change: (inout EntryTable<Slots>) -> R) -> R
 
-  /// Changes the table if nobody else is changing or reading it at this moment, or returns `nil`.
+  /// As ``update(_:)``, or returns `nil` if the lock is taken.
   func updateIfAvailable<R>(_ change: (inout EntryTable<Slots>) -> R) -> R?
 
-  /// Lets go of an entry that `change` has removed, as soon as no reader can be using it.
-  func retire(_ removed: Entry)
+  /// Frees `removed`, an object that owns removed entries, as soon as no reader can use them.
+  func retire(_ removed: AnyObject)
 
-  /// Lets go of many at once.
-  func retire(_ removed: ContiguousArray<Entry>)
-
-  // All of these have one implementation, below. They are requirements so that the compiler makes
-  // one of each for each strategy, instead of one that asks for the types of its strategy at run
-  // time.
+  // The following have one implementation, below. As requirements they are compiled for each
+  // storage, instead of once with types that are looked up at run time.
 
   func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion
   func exchange(_ existing: Entry, for entry: Entry) -> Bool
@@ -39,12 +35,11 @@ protocol EntryStorage: AnyObject, Sendable {
 }
 
 extension EntryStorage {
-  // A reader of these storages holds what it reads: letting go is releasing.
-  func retire(_ removed: Entry) {}
-  func retire(_ removed: ContiguousArray<Entry>) {}
+  /// Does nothing: a reader of these storages retains the entries.
+  func retire(_ removed: AnyObject) {}
 }
 
-// MARK: - What every storage can do
+// MARK: - Operations of every storage
 
 extension EntryStorage {
   func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion {
@@ -66,32 +61,17 @@ extension EntryStorage {
     return true
   }
 
-  /// - Returns: how many were removed.
+  /// - Returns: the number of removed entries.
   func removeAll(at address: Int) -> Int {
-    let removed = update { $0.removeAll(at: address) }
-    if !removed.isEmpty { retireAndDiscard(removed) }
-    return removed.count
+    retireAndDiscard(update { $0.removeAll(at: address) })
   }
 
-  /// - Returns: how many were removed.
+  /// - Returns: the number of removed entries.
   func removeAll() -> Int {
-    let removed = update { $0.removeAll() }
-    if !removed.isEmpty { retireAndDiscard(removed) }
-    return removed.count
+    retireAndDiscard(update { $0.removeAll() })
   }
 
   var count: Int { update { $0.count } }
-
-  /// What happens to an entry that was removed, after the critical section.
-  private func retireAndDiscard(_ removed: Entry) {
-    removed.discardPending()
-    retire(removed)
-  }
-
-  private func retireAndDiscard(_ removed: ContiguousArray<Entry>) {
-    for entry in removed { entry.discardPending() }
-    retire(removed)
-  }
 
   func contains(_ address: Int) -> Bool {
     update { $0.registered(at: address) != nil }
@@ -99,9 +79,8 @@ extension EntryStorage {
 
   /// Removes those of `dead` that are still registered.
   ///
-  /// - Parameter waiting: whether to wait for the lock. If not, and it is taken, nothing is
-  ///   removed.
-  /// - Returns: how many were removed.
+  /// - Parameter waiting: whether to wait for the lock. If not, and it is taken, removes nothing.
+  /// - Returns: the number of removed entries.
   func prune(_ dead: ContiguousArray<Entry>, waiting: Bool) -> Int {
     let change: (inout EntryTable<Slots>) -> ContiguousArray<Entry> = { table in
       var removed: ContiguousArray<Entry> = []
@@ -110,8 +89,29 @@ extension EntryStorage {
       }
       return removed
     }
-    guard let removed = waiting ? update(change) : updateIfAvailable(change) else { return 0 }
-    if !removed.isEmpty { retireAndDiscard(removed) }
+    return retireAndDiscard((waiting ? update(change) : updateIfAvailable(change)) ?? [])
+  }
+
+  /// Completes a removal, after the critical section.
+  private func retireAndDiscard(_ removed: Entry) {
+    removed.discardPending()
+    retire(removed)
+  }
+
+  /// - Returns: the number of removed entries.
+  private func retireAndDiscard(_ removed: ContiguousArray<Entry>) -> Int {
+    guard !removed.isEmpty else { return 0 }
+    for entry in removed { entry.discardPending() }
+    retire(RemovedEntries(removed))
     return removed.count
+  }
+}
+
+/// Owns entries that were removed together.
+private final class RemovedEntries {
+  private let entries: ContiguousArray<Entry>
+
+  init(_ entries: ContiguousArray<Entry>) {
+    self.entries = entries
   }
 }

@@ -1,8 +1,8 @@
-/// The `waitFree` strategy: a published list, guarded by reader counters.
+/// The `waitFree` strategy: a published list, guarded by a read indicator.
 final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
-  // Sendable: `table` is touched inside `lock` alone; readers use `slots`, which is Sendable.
+  // Sendable: `table` is used only inside `lock`; readers use `slots`, which is Sendable.
   let slots = PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity)
-  /// Held by whoever changes the list. Readers never take it.
+  /// Held by the writer. Readers never take it.
   private let lock = Lock()
   private var table: EntryTable<PublishedSlots>
 
@@ -15,12 +15,7 @@ final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
   }
 
   func update<R>(_ change: (inout EntryTable<PublishedSlots>) -> R) -> R {
-    var lists: ContiguousArray<SlotList> = []
-    let result = lock.withLock {
-      let result = change(&table)
-      lists = slots.takeReplaced()
-      return result
-    }
+    let (result, lists) = lock.withLock { (change(&table), slots.takeReplaced()) }
     slots.retire(lists)
     return result
   }
@@ -32,20 +27,7 @@ final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
     return result
   }
 
-  func retire(_ removed: Entry) {
+  func retire(_ removed: AnyObject) {
     slots.reclaimer.retire(removed)
-  }
-
-  func retire(_ removed: ContiguousArray<Entry>) {
-    slots.reclaimer.retire(Batch(removed))
-  }
-
-  /// Many entries that wait for their last reader together.
-  private final class Batch {
-    private let entries: ContiguousArray<Entry>
-
-    init(_ entries: ContiguousArray<Entry>) {
-      self.entries = entries
-    }
   }
 }
