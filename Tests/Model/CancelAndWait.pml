@@ -119,7 +119,7 @@ proctype Caller(bit me) {
   buffer[me]!FRAME, NOTHING
 }
 
-/* Registration.cancelAndLook; then ThreadCallStack.isCalled until it finds no frame */
+/* EntryHandle.cancelCheckingReentrancy; then ThreadCallStack.isCalled until it finds no frame */
 proctype Waiter() {
 #ifdef RECORDS_LISTED_EARLY
   bit isListed[2];

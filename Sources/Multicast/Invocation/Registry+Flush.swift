@@ -1,7 +1,7 @@
 internal import Dispatch
 
 extension Registry {
-  /// Returns when every mailbox has done what was pending.
+  /// Returns when every mailbox has delivered, dropped or discarded what was pending.
   func flush() async {
     let latch = latchForPending()
     await suspend { continuation in
@@ -9,29 +9,30 @@ extension Registry {
     }
   }
 
-  /// Blocks until every mailbox has done what was pending, or until `timeout` has passed.
+  /// As ``flush()``, but blocks the thread, for at most `timeout`.
   ///
-  /// Inside a callback this leaves out the mailboxes of callbacks that block in a flush themselves,
-  /// for two that waited for each other would never end. Before the thread reads which mailboxes are
-  /// blocked, it marks its own; both are sequentially consistent. Suppose threads waited for each
-  /// other in a cycle, each for the mailbox of the next. Each read that the next one was not marked,
-  /// hence before the next one marked its own and read in turn; the last one read after the first
-  /// one had marked, and did not wait for it.
+  /// Inside a callback this excludes the mailboxes of callbacks that block in a flush themselves:
+  /// two that wait for each other would never end. A thread marks its own mailboxes as blocked
+  /// before it reads the marks of others; both are sequentially consistent. Suppose threads waited
+  /// in a cycle, each for a mailbox of the next. Each read that the next had no mark, hence before
+  /// the next set its mark and read in turn. So the last one read after the first had set its mark,
+  /// and did not wait for it: a contradiction.
+  ///
+  /// - Returns: whether everything was done in time.
   func flush(timeout: Duration) -> Bool {
     let ours = ThreadCallStack.callsOfThisThread.compactMap { entry in
-      // SAFETY: this thread is calling the entry, so it holds it, and the entry its mailbox.
+      // SAFETY: this thread is calling the entry, so it holds it; the entry owns its mailbox.
       Unmanaged<Entry>.fromOpaque(entry)._withUnsafeGuaranteedRef { $0.head.pointee.mailbox }
     }
-    for mailbox in ours { mailbox._withUnsafeGuaranteedRef { $0.noteBlockedFlushes(1) } }
+    for mailbox in ours { mailbox._withUnsafeGuaranteedRef { $0.addBlockedFlushes(1) } }
     defer {
-      for mailbox in ours { mailbox._withUnsafeGuaranteedRef { $0.noteBlockedFlushes(-1) } }
+      for mailbox in ours { mailbox._withUnsafeGuaranteedRef { $0.addBlockedFlushes(-1) } }
     }
     let latch = latchForPending { !ours.isEmpty && $0.isBlockedInFlush }
     let done = DispatchSemaphore(value: 0)
     latch.wait { done.signal() }
     if done.wait(timeout: .now() + DispatchTimeInterval(timeout)) == .success { return true }
-    // Nobody waits for the latch any more: calls that poll a queue which stands still would leave
-    // one each.
+    // Otherwise each flush of a suspended queue that times out would leave a latch behind.
     for case let entry? in storage.snapshot() {
       entry.head.pointee.mailbox?._withUnsafeGuaranteedRef { $0.withdraw(latch) }
     }
@@ -40,11 +41,11 @@ extension Registry {
 
   /// A latch that every mailbox with something pending will count down.
   ///
-  /// The mailboxes of callbacks that are running on this thread are left out: they wait for us.
+  /// Excludes the mailboxes of callbacks that are running on this thread, which wait for it.
   ///
-  /// - Parameter isLeftOut: which others are left out.
+  /// - Parameter isExcluded: which other mailboxes to exclude.
   private func latchForPending(
-    leavingOut isLeftOut: (Mailbox) -> Bool = { _ in false }
+    excluding isExcluded: (Mailbox) -> Bool = { _ in false }
   ) -> FlushLatch {
     let latch = FlushLatch()
     for case let entry? in storage.snapshot() {
@@ -52,7 +53,7 @@ extension Registry {
         !ThreadCallStack.isCalledByThisThread(entry.identity)
       else { continue }
       mailbox._withUnsafeGuaranteedRef { mailbox in
-        guard !isLeftOut(mailbox) else { return }
+        guard !isExcluded(mailbox) else { return }
         latch.add()
         if !mailbox.flush(latch) { latch.countDown() }
       }
@@ -62,8 +63,8 @@ extension Registry {
 }
 
 extension DispatchTimeInterval {
-  /// `timeout`, rounded down to nanoseconds; nothing if it is negative, and no limit if it is more
-  /// than 100 years.
+  /// `timeout`, rounded down to nanoseconds; zero if it is negative, `never` if it is more than 100
+  /// years.
   init(_ timeout: Duration) {
     guard let (seconds, attoseconds) = timeout.asTimeout?.components else {
       self = .never

@@ -1,21 +1,21 @@
-// One registration, as the library keeps it.
+// The memory of one registration.
 //
 //     ┌─ object header, 16 bytes ─┐
-//     │ state, isWeak, slot       │  EntryHead, the same for every type of value
-//     │ previous, next            │
+//     │ previous, next            │  EntryHead, the same for every type of value
 //     │ mailbox                   │
 //     │ target ───────────────────┼──▶ the delegate (weakly), or a strong owner of the value
+//     │ slot, isWeak, state       │
 //     ├───────────────────────────┤
 //     │ value                     │  EntryValue<Value>: a copy without a retain
-//     │ (keeper)                  │  what keeps the value, if the target does not
+//     │ (keeper)                  │  owns the value, if the target does not
 //     └───────────────────────────┘
 //
-// What user code receives (`any P`: a reference and a witness table, say) is kept ready beside the
-// target, as bits that own nothing. A delivery makes sure that the target is alive and then hands
-// the bits to the callback: no cast, no copy, and for a strong target no reference counting at all.
+// The value that user code receives (such as an `any P`: a reference and a witness table) is stored
+// as bits that own nothing. A delivery checks that the target is alive and passes the bits to the
+// callback: no cast, no copy, and for a strong target no reference counting.
 //
-// Everything but the typed value is free of generics: the registry and its strategies are compiled
-// once, and only the loop over the callbacks is specialised in the user's module.
+// Only the typed value is generic: the registry and its storages are compiled once, and only the
+// loop over the callbacks is specialised in the user's module.
 
 public import Synchronization
 
@@ -23,10 +23,10 @@ public import Synchronization
   #error("Multicast needs 64-bit pointers")
 #endif
 
-/// One registration: what is called, and whether it still may be.
+/// One registration: what to call, and whether it may still be called.
 ///
-/// An entry is referenced by the storage of its registry until it is removed, by snapshots that
-/// outlive a read section, and by `Registration` handles.
+/// The storage owns an entry until it is removed; snapshots retain it. A handle keeps only its
+/// memory.
 ///
 /// ## Thread safety
 /// `state` is atomic; `slot`, `previous` and `next` are guarded by the lock of the storage; the
@@ -34,7 +34,7 @@ public import Synchronization
 @usableFromInline
 final class Entry: ManagedBuffer<Void, UInt> {
   deinit {
-    // SAFETY: initialised by `make`. Only the target, the mailbox and the keeper own anything.
+    // SAFETY: `make` has initialised it. Only the target, the mailbox and the keeper are owned.
     let head = head
     if head.pointee.isWeak {
       WeakReference(word: head.pointee.target).destroy()
@@ -49,27 +49,27 @@ final class Entry: ManagedBuffer<Void, UInt> {
   }
 }
 
-// An entry cannot be declared Sendable, because `ManagedBuffer` rules that out. See "Thread safety"
-// above for why it may be used by many threads. What a typed hub puts into an entry leaves it only
-// through that hub, which is Sendable where its values are.
+// `ManagedBuffer` rules out a Sendable conformance. "Thread safety" above says why many threads may
+// use an entry. The value of an entry leaves it only through its hub, which is Sendable where its
+// values are.
 
 /// The untyped part of an ``Entry``.
 @usableFromInline
 struct EntryHead: ~Copyable {
-  /// Neighbours in a chain of the ``IdentityIndex``.
+  /// The neighbours in a chain of the ``IdentityIndex``.
   var previous: Unmanaged<Entry>?
   var next: Unmanaged<Entry>?
-  /// Where deliveries wait for the entry's queue, owned; `nil` if it is called by the sender.
+  /// The mailbox in which deliveries wait, owned; `nil` if the sender calls the entry.
   @usableFromInline let mailbox: Unmanaged<Mailbox>?
-  // What a delivery reads comes last, next to the value: most often in one cache line.
+  // A delivery reads the last fields and the value: usually one cache line.
   @usableFromInline let target: UnsafeMutableRawPointer
-  /// Where the storage keeps this entry.
+  /// The index of this entry in the slots of the storage.
   var slot: UInt32 = 0
-  /// Where, counted from the head, a retained object is that keeps the value; 0 if the target does.
+  /// The offset from the head of the object that owns the value; 0 if the target owns it.
   let keeperOffset: UInt16
   /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
   @usableFromInline let isWeak: Bool
-  /// One of ``activeStrong``, ``activeWeak`` and ``inactive``. It never becomes active again.
+  /// One of ``activeStrong``, ``activeWeak`` and ``inactive``, which is final.
   @usableFromInline let state: Atomic<UInt8>
 
   init(
@@ -86,7 +86,7 @@ struct EntryHead: ~Copyable {
   @usableFromInline static var activeStrong: UInt8 { 1 }
   /// The entry may be called if its target is alive.
   @usableFromInline static var activeWeak: UInt8 { 2 }
-  /// The entry was removed: it must not be called any more.
+  /// The entry was removed and must not be called.
   @usableFromInline static var inactive: UInt8 { 0 }
 
   @inlinable static func isActive(_ state: UInt8) -> Bool { state != inactive }
@@ -94,8 +94,8 @@ struct EntryHead: ~Copyable {
 
 /// The typed part of an ``Entry``.
 ///
-/// It cannot be copied, so reading it through a pointer is a borrow: this is what keeps the
-/// compiler from retaining the value for each call.
+/// It cannot be copied, so reading it through a pointer is a borrow. That keeps the compiler from
+/// retaining the value for each call.
 @usableFromInline
 struct EntryValue<Value>: ~Copyable {
   @usableFromInline let value: Value
@@ -111,7 +111,7 @@ struct EntryValue<Value>: ~Copyable {
   }
 }
 
-/// Keeps a value alive that is no class instance, or makes any value an object of its own.
+/// Owns a value.
 private final class ValueOwner<Value> {
   let value: Value
 
@@ -131,8 +131,8 @@ extension Entry {
       require(
         ownership == .strong,
         """
-        Multicast: \(type(of: delegate as Any)) is a value type, and a weak reference to a value \
-        would be lost at once. Add it with ownership: .strong, or make it a class.
+        Multicast: \(type(of: delegate as Any)) is a value type, which cannot be held weakly. Add \
+        it with ownership: .strong, or make it a class.
         """)
       let owner = ValueOwner(delegate)
       return make(
@@ -151,7 +151,7 @@ extension Entry {
     }
   }
 
-  /// An entry for `value`, which it keeps, and which is called as long as `owner` lives.
+  /// An entry that owns `value`, and may be called as long as `owner` lives.
   static func make<Value>(_ value: Value, owner: AnyObject, mailbox: Mailbox?) -> Entry {
     let keeper = ValueOwner(value)
     return make(
@@ -159,7 +159,7 @@ extension Entry {
       keeper: keeper)
   }
 
-  /// An entry whose bits of `value` are kept alive by `target`, or by `keeper`.
+  /// An entry with the bits of `value`, owned by `keeper`, or by `target` if there is no keeper.
   private static func make<Value>(
     _ value: Value, isWeak: Bool, target: UnsafeMutableRawPointer, mailbox: Mailbox?,
     keeper: AnyObject? = nil
@@ -168,10 +168,9 @@ extension Entry {
       MemoryLayout<Value>.alignment <= 16,
       "Multicast: \(Value.self) is aligned to more than 16 bytes; add a class that holds it.")
     let offset = valueOffset(Value.self)
-    // Behind the value, if there is one: the keeper.
     let keeperOffset = (offset + MemoryLayout<Value>.size + 7) & ~7
     let words = keeperOffset / 8 + (keeper == nil ? 0 : 1)
-    // SAFETY: `create` makes an instance of the class that it is called on.
+    // SAFETY: `create` makes an instance of the class it is called on.
     let entry = unsafeDowncast(
       Entry.create(minimumCapacity: words, makingHeaderWith: { _ in () }), to: Entry.self)
     assert(
@@ -181,8 +180,8 @@ extension Entry {
       to: EntryHead(
         isWeak: isWeak, keeperOffset: keeper == nil ? 0 : UInt16(keeperOffset), target: target,
         mailbox: mailbox))
-    // SAFETY: the bits are copied as they are, without the retain that a copy of the value would
-    // make. They are used only while `target` keeps what they refer to alive, and never destroyed.
+    // SAFETY: copies the bits without the retain of a copied value. They are used only while
+    // `target` or `keeper` owns what they refer to, and never destroyed.
     withUnsafeBytes(of: value) { bits in
       (UnsafeMutableRawPointer(entry.head) + offset).copyMemory(
         from: bits.baseAddress!, byteCount: bits.count)
@@ -198,27 +197,26 @@ extension Entry {
 // MARK: - Layout
 
 extension Entry {
-  /// Where, counted from the object, the head begins: behind the object's own header.
+  /// The offset of the head from the object: the size of the object's own header.
   static var headOffset: Int { 16 }
 
-  /// Where, counted from the object, the state and the value begin: what a delivery reads.
+  /// The offset of the word with the state from the object; the value follows.
   @usableFromInline static var hotOffset: Int { 48 }
 
   @inlinable
   var head: UnsafeMutablePointer<EntryHead> {
-    // SAFETY: the memory behind the object header begins with a head, bound by `make`, and has no
-    // other typed access to these bytes.
+    // SAFETY: the memory behind the object header begins with a head, which `make` has initialised;
+    // nothing accesses these bytes as another type.
     withUnsafeMutablePointerToElements {
       UnsafeMutableRawPointer($0).assumingMemoryBound(to: EntryHead.self)
     }
   }
 
-  /// Where the value begins, counted from the head.
+  /// The offset of the value from the head.
   @inlinable @inline(__always)
   static func valueOffset<Value>(_: Value.Type) -> Int {
     let mask = MemoryLayout<Value>.alignment - 1
-    // The head begins 16 bytes into an object that is aligned to 16, the largest alignment there
-    // is.
+    // The head is aligned to 16, the largest alignment of a value: see `make`.
     return (MemoryLayout<EntryHead>.size + mask) & ~mask
   }
 
@@ -226,23 +224,23 @@ extension Entry {
   static func value<Value>(
     _ head: UnsafeMutablePointer<EntryHead>, as _: Value.Type
   ) -> UnsafePointer<EntryValue<Value>> {
-    // SAFETY: the hub that made the entry for a `Value` is the only one that asks for it.
+    // SAFETY: only the hub that made the entry for a `Value` reads it.
     UnsafeRawPointer(UnsafeMutableRawPointer(head) + valueOffset(Value.self))
       .assumingMemoryBound(to: EntryValue<Value>.self)
   }
 }
 
 extension Unmanaged<Entry> {
-  /// The head of an entry that is held by its storage or by the caller.
+  /// The head of an entry that the storage or the caller holds.
   @usableFromInline var head: UnsafeMutablePointer<EntryHead> {
-    // SAFETY: whoever has the reference knows who holds the entry: the storage for the index, the
-    // read section for a delivery.
+    // SAFETY: the storage holds the entries of its index; a read section or a snapshot holds those
+    // of a delivery.
     @inlinable get { _withUnsafeGuaranteedRef { $0.head } }
   }
 }
 
 extension EntryHead {
-  /// Where the target is, or was if it is weak.
+  /// The address of the target, which may be dead if it is weak.
   var address: Int {
     isWeak ? WeakReference(word: target).address : Int(bitPattern: target)
   }
@@ -251,14 +249,13 @@ extension EntryHead {
 // MARK: - Terms
 
 extension Entry {
-  /// Where deliveries wait for the entry's consumer, if they do.
   var mailbox: Mailbox? {
     head.pointee.mailbox?.takeUnretainedValue()
   }
 
   /// Whether this entry gives its delegate something that `existing`, of the same delegate, does
   /// not: a strong reference, a queue, another queue, another buffering.
-  func asksForMore(than existing: Entry) -> Bool {
+  func extendsTerms(of existing: Entry) -> Bool {
     if existing.head.pointee.isWeak && !head.pointee.isWeak { return true }
     guard let mailbox else { return false }
     guard let other = existing.mailbox else { return true }
@@ -269,35 +266,37 @@ extension Entry {
 // MARK: - State
 
 extension Entry {
-  /// Whether the entry was not removed and its target has not begun to die.
+  /// Whether the entry was not removed and the deinitialisation of its target has not begun.
   ///
-  /// With portable weak references it may become the last owner of the target: never call it
-  /// inside a critical section.
+  /// With portable weak references the caller may become the last owner of the target: never call
+  /// this inside a critical section.
   var isLive: Bool {
-    // Acquiring: pairs with whoever removed the entry.
+    // Acquiring: pairs with the thread that removed the entry.
     guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return false }
     return !isDead
   }
 
-  /// What the frame of a thread holds while it calls this entry. Whoever compares it holds the
-  /// entry, so nothing else can have the same address.
+  /// The content of a thread's frame while it calls this entry. The thread that compares it keeps
+  /// the memory of the entry, so no other entry can have the same address.
   var identity: UnsafeRawPointer {
     UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Discards what waits in the mailbox: the entry was removed. Runs user code: outside of locks.
+  /// Discards what waits in the mailbox of a removed entry. Runs user code: never call it inside a
+  /// critical section.
   func discardPending() {
     head.pointee.mailbox?._withUnsafeGuaranteedRef { $0.cancel(self) }
   }
 
-  /// Whether the target is weak and its deinitialisation has begun. As for ``isLive``.
+  /// Whether the target is weak and its deinitialisation has begun. Never call it inside a critical
+  /// section, as ``isLive``.
   var isDead: Bool {
     head.pointee.isWeak && WeakReference(word: head.pointee.target).isDead
   }
 
   /// The value, retained, if the entry is live.
   func liveValue<Value>(as _: Value.Type) -> Value? {
-    // Acquiring: pairs with whoever removed the entry.
+    // Acquiring: pairs with the thread that removed the entry.
     guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return nil }
     let value = Entry.value(head, as: Value.self)
     guard head.pointee.isWeak else { return value.pointee.value }

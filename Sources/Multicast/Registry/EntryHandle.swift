@@ -2,17 +2,16 @@ internal import CMulticast
 internal import Dispatch
 internal import Synchronization
 
-/// Ends one registration, whatever the type of its delegate: what ``Registration`` and
-/// ``Subscription`` stand on.
+/// The untyped part of ``Registration`` and ``Subscription``: ends one registration.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the callback itself, but not
-/// inside a critical section. Ending a registration may destroy the delegate on the calling thread,
-/// so a handle of a delegate that is not `Sendable` reaches users only inside a ``Registration``,
-/// which is not `Sendable` then.
+/// inside a critical section. Ending a registration may destroy the delegate on the calling thread.
+/// So if the delegate is not `Sendable`, users get the handle only inside a ``Registration``, which
+/// is not `Sendable` either.
 final class EntryHandle: Sendable {
-  // An unowned reference: it keeps the memory of the entry, hence its address, but not what the
-  // entry owns. A handle that is kept, by the delegate itself perhaps, keeps nothing alive.
+  // An unowned reference keeps the memory of the entry, hence its address, but not what the entry
+  // owns: a handle, even one that the delegate itself stores, does not keep the delegate alive.
   // SAFETY: an entry is a native Swift object on every platform; the word never changes.
   private nonisolated(unsafe) let reference: UnsafeMutableRawPointer
   private let mailbox: Mailbox?
@@ -26,14 +25,14 @@ final class EntryHandle: Sendable {
 
   deinit { swift_unownedRelease(reference) }
 
-  /// The entry, or `nil` if it was removed and no reader has it any more.
+  /// The entry, or `nil` if it was removed and no reader holds it.
   var entry: Entry? {
     guard let entry = swift_tryRetain(reference) else {
-      // What was written before the entry was removed is read after this: whether the hub finished.
+      // Writes before the removal are visible after this: a caller reads whether the hub finished.
       cmulticast_fence_acquire()
       return nil
     }
-    // SAFETY: try-retain has retained the entry for us.
+    // SAFETY: try-retain has retained the entry for this call.
     return Unmanaged<Entry>.fromOpaque(entry).takeRetainedValue()
   }
 }
@@ -41,10 +40,10 @@ final class EntryHandle: Sendable {
 extension EntryHandle {
   /// See ``Registration/isActive``.
   ///
-  /// It never holds a strong delegate, so it cannot become the last owner of one.
+  /// It never retains a strong delegate, so it cannot become the last owner of one.
   var isActive: Bool {
-    // SAFETY: our unowned reference keeps the memory of the entry, and a head is trivial: its state
-    // can be read when the entry is gone. Then it says `inactive`.
+    // SAFETY: the unowned reference keeps the memory of the entry, and nothing deinitialises a head:
+    // its state can be read after the entry is destroyed. It is `inactive` then.
     let head = (reference + Entry.headOffset).assumingMemoryBound(to: EntryHead.self)
     // Acquiring: pairs with the thread that removed the entry.
     switch head.pointee.state.load(ordering: .acquiring) {
@@ -66,40 +65,41 @@ extension EntryHandle {
 
   /// See ``Registration/cancelAndWait()``.
   func cancelAndWait() async {
-    guard !cancelAndLook() else { return }
-    var pause = Pause()
+    guard !cancelCheckingReentrancy() else { return }
+    var delay = PollDelay()
     while isRunning {
-      let delay = pause.next()
+      let deadline = DispatchTime.now() + delay.next()
       await suspend { continuation in
-        DispatchQueue.global().asyncAfter(deadline: .now() + delay) { continuation.resume() }
+        DispatchQueue.global().asyncAfter(deadline: deadline) { continuation.resume() }
       }
     }
   }
 
   /// See ``Registration/cancelAndWait(timeout:)``.
   func cancelAndWait(timeout: Duration) -> Bool {
-    guard !cancelAndLook() else { return true }
+    guard !cancelCheckingReentrancy() else { return true }
     let deadline = timeout.asTimeout.map { ContinuousClock.now.advanced(by: $0) }
-    var pause = Pause()
+    var delay = PollDelay()
     while isRunning {
       if let deadline, ContinuousClock.now >= deadline { return false }
-      pause.block(for: pause.next())
+      // Nothing signals this semaphore: the wait is a sleep.
+      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + delay.next())
     }
     return true
   }
 
   /// Cancels.
   ///
-  /// - Returns: whether it must not wait, because this is called from inside the callback. Other
-  ///   threads may be inside too, and one of them may call this: they would wait for each other.
-  private func cancelAndLook() -> Bool {
+  /// - Returns: whether the caller is inside the callback. Then it must not wait, not even for other
+  ///   threads inside: one of them may call this too, and they would wait for each other.
+  private func cancelCheckingReentrancy() -> Bool {
     cancel()
     ThreadCallStack.barrier()
     return ThreadCallStack.isCalledByThisThread(identity)
       || registry.taskCalls?.isCalledByCurrentTask(identity) ?? false
   }
 
-  /// What the frame of a thread holds while it calls the entry, see `Entry.identity`.
+  /// See `Entry.identity`.
   private var identity: UnsafeRawPointer { UnsafeRawPointer(reference) }
 
   private var isRunning: Bool {
@@ -108,20 +108,14 @@ extension EntryHandle {
   }
 }
 
-/// How long to wait between two looks: twice as long each time, up to a millisecond.
+/// The delay between two polls: twice as long each time, up to a millisecond.
 ///
-/// Callbacks do not announce their end, because each of them would pay for that; a waiter looks
-/// again.
-private struct Pause {
+/// Waiters poll, because a signal at the end of a callback would cost every call.
+private struct PollDelay {
   private var microseconds = 1
 
   mutating func next() -> DispatchTimeInterval {
     defer { microseconds = min(microseconds * 2, 1000) }
     return .microseconds(microseconds)
-  }
-
-  func block(for interval: DispatchTimeInterval) {
-    // Nobody signals it: a wait that ends with its time is a sleep.
-    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + interval)
   }
 }

@@ -1,36 +1,36 @@
 internal import Synchronization
 
-/// Where a storage keeps its entries: a list in which an entry keeps its place.
+/// The list of a storage's entries, in which an entry keeps its slot.
 ///
-/// A slot that is emptied stays empty until ``compact(to:)``, so that removing is O(1).
+/// A removed entry leaves its slot empty until ``compact(to:)``, so removing is O(1). Removed
+/// entries are returned, to be released outside the critical section.
 protocol EntrySlots {
-  /// How many places were taken since the last compaction, empty ones among them.
+  /// The number of slots used since the last compaction, including empty ones.
   var used: Int { get }
-  /// How many places there are.
+  /// The number of slots.
   var capacity: Int { get }
-  /// The entries that are there, in order.
+  /// The entries, in order.
   var entries: ContiguousArray<Unmanaged<Entry>> { get }
-  /// Puts `entry` behind the last place that is used. There must be room.
+  /// Puts `entry` into the first unused slot. There must be one.
   mutating func append(_ entry: Entry)
-  /// Puts `entry` into `slot` and returns what was there, to be released outside the critical
-  /// section.
+  /// Puts `entry` into `slot`, and returns the old entry.
   mutating func exchange(_ slot: Int, for entry: Entry) -> Entry
-  /// Empties `slot` and returns what was there, to be released outside the critical section.
+  /// Empties `slot`, and returns its entry.
   mutating func remove(at slot: Int) -> Entry
-  /// Closes the gaps, in order, and makes `capacity` places.
+  /// Closes the gaps, in order, and makes `capacity` slots.
   mutating func compact(to capacity: Int)
-  /// Empties every place and returns what was there, in order.
+  /// Empties every slot, and returns the entries in order.
   mutating func removeAll() -> ContiguousArray<Entry>
 }
 
-/// What a storage knows of its entries: where they are, whose they are, and how many.
+/// The entries of a storage: their slots, an index by identity, and their count.
 ///
-/// Plain data, to be changed by one thread at a time, under the lock of the storage. It runs no
-/// user code and destroys no entry: what it removes it returns.
+/// Plain data, guarded by the lock of the storage. It runs no user code and destroys no entry: it
+/// returns those that it removes.
 struct EntryTable<Slots: EntrySlots> {
   private(set) var slots: Slots
   private var index = IdentityIndex()
-  /// How many entries are in the slots, dead ones among them.
+  /// The number of entries in the slots, including dead ones.
   private(set) var count = 0
 
   init(_ slots: Slots) {
@@ -38,23 +38,22 @@ struct EntryTable<Slots: EntrySlots> {
   }
 }
 
-/// What became of an entry that was to be added.
+/// The outcome of an insertion.
 enum Insertion {
-  /// It was added.
   case added
-  /// It was added in place of this one.
+  /// The entry was added; this one, of the same delegate, was removed.
   case replaced(Entry)
-  /// It was not added: this one has the same delegate.
+  /// The entry was not added: this one has the same delegate.
   case exists(Entry)
-  /// It was not added: every place is taken, and some might be taken by the dead.
+  /// The entry was not added: every slot is used, perhaps by dead entries.
   case full
 }
 
 extension EntryTable {
   /// Adds `entry` at the end, unless `duplicates` says otherwise.
   ///
-  /// - Parameter mayGrow: whether to make room if every place is taken. If not, the answer is
-  ///   `full`; the caller prunes and comes again. That is what bounds the memory kept for the dead.
+  /// - Parameter mayGrow: whether to compact if every slot is used. If not, the outcome is `full`;
+  ///   the caller prunes and tries again, which bounds the memory that dead entries use.
   /// - Complexity: amortised O(1).
   mutating func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion {
     var existing: Unmanaged<Entry>?
@@ -70,23 +69,22 @@ extension EntryTable {
       append(entry)
       return .added
     }
-    // In this order: a reader whose count includes the new one finds the old one inactive, so that
-    // nobody calls both. The count is stored with release, and loaded with acquire.
+    // In this order: a reader whose count includes the new entry finds the old one inactive, so no
+    // invocation calls both. The count is stored with release and loaded with acquire.
     let old = take(existing, from: Int(existing.head.pointee.slot))
     append(entry)
     return .replaced(old)
   }
 
-  /// Puts `entry` in the place of `existing`, an entry with the same delegate, if that is still
+  /// Puts `entry` into the slot of `existing`, an entry with the same delegate, if that is still
   /// registered.
   ///
-  /// A running invocation calls one of the two, or neither: it reads each slot once, and finds the
-  /// old entry inactive or the new one.
+  /// A running invocation calls at most one of the two, because it reads each slot once.
   ///
-  /// - Returns: the old entry, or `nil` if it was not registered any more.
+  /// - Returns: the old entry, or `nil` if it is no longer registered.
   /// - Complexity: O(1).
   mutating func exchange(_ existing: Entry, for entry: Entry) -> Entry? {
-    // Relaxed: it changes under the lock only.
+    // Relaxed: it changes only under the lock.
     let state = existing.head.pointee.state.load(ordering: .relaxed)
     guard EntryHead.isActive(state) else { return nil }
     let slot = existing.head.pointee.slot
@@ -100,7 +98,7 @@ extension EntryTable {
   ///
   /// - Complexity: amortised O(1).
   mutating func remove(_ entry: Entry) -> Entry? {
-    // Relaxed: it changes under the lock only.
+    // Relaxed: it changes only under the lock.
     let state = entry.head.pointee.state.load(ordering: .relaxed)
     guard EntryHead.isActive(state) else { return nil }
     let removed = take(.passUnretained(entry), from: Int(entry.head.pointee.slot))
@@ -110,7 +108,7 @@ extension EntryTable {
 
   /// Removes every entry whose target has this address.
   ///
-  /// - Complexity: amortised O(1) for each entry that is removed.
+  /// - Complexity: amortised O(1) for each removed entry.
   mutating func removeAll(at address: Int) -> ContiguousArray<Entry> {
     var removed: ContiguousArray<Entry> = []
     while let entry = index.first(at: address) {
@@ -132,9 +130,8 @@ extension EntryTable {
     return removed
   }
 
-  /// The entry whose target is the living object at `address`; the newest if there are several.
-  ///
-  /// The caller holds that object, so looking whether it lives cannot make us its last owner.
+  /// The newest entry whose target is the object at `address`, which the caller holds: checking
+  /// whether it is alive cannot make this thread its last owner.
   func registered(at address: Int) -> Unmanaged<Entry>? {
     var candidate = index.first(at: address)
     while let entry = candidate {
@@ -157,23 +154,23 @@ extension EntryTable {
     return slots.remove(at: slot)
   }
 
-  /// The entry is called no more, and found no more by its delegate; it still has its slot.
+  /// Makes `entry` inactive and removes it from the index. It keeps its slot.
   private mutating func deactivate(_ entry: Unmanaged<Entry>) {
     // Sequentially consistent: the thread that retires the entry afterwards, and `cancelAndWait`,
-    // rely on it. It comes before the slot is emptied, for readers of an older list.
+    // rely on it. Stored before the slot is emptied, for readers of an older list.
     entry.head.pointee.state.store(EntryHead.inactive, ordering: .sequentiallyConsistent)
     perturb()
     index.remove(entry)
   }
 }
 
-// MARK: - Room
+// MARK: - Compaction
 
 extension EntryTable {
-  /// The smallest list there is.
+  /// The capacity of the smallest list.
   static var minimumCapacity: Int { 4 }
 
-  /// Closes the gaps and leaves room for half as many entries again.
+  /// Closes the gaps, and makes slots for at least half as many entries again.
   ///
   /// - Complexity: O(`count`), after at least a proportional number of changes.
   private mutating func compact() {
@@ -192,7 +189,7 @@ extension EntryTable {
 }
 
 extension EntryHead {
-  /// Whether another object may live at the address of the target by now.
+  /// Whether another object may live at the address of the target.
   fileprivate var isStale: Bool {
     isWeak && WeakReference(word: target).isStale
   }

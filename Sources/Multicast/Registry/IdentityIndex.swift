@@ -1,23 +1,22 @@
 /// Finds entries by the address of their target.
 ///
-/// A hash table whose chains run through the entries themselves, so that it costs a word for each
-/// entry and removes one in constant time, even among many of the same delegate. It hashes
-/// addresses: no `hash(into:)` or `==` of a user runs here.
+/// A hash table whose chains link the entries themselves: it removes an entry in constant time, even
+/// among many of the same delegate. It hashes addresses: no `hash(into:)` or `==` of a user runs.
 ///
-/// A few entries make one chain, without a table: most hubs have no more.
+/// Up to four entries form one chain without a table: most hubs have no more.
 ///
-/// It owns nothing. An entry must be removed before it is released.
+/// It owns nothing. An entry must be removed from it before it is released.
 struct IdentityIndex {
   private var chains = Chains.none
 
-  /// The first entry of each chain. It fits into a word.
+  /// The first entry of each chain.
   private enum Chains {
     case none
     case one(Unmanaged<Entry>)
     case buckets(ContiguousArray<Unmanaged<Entry>?>)
   }
 
-  /// How many entries make do with one chain.
+  /// The largest capacity with one chain.
   private static var chainLength: Int { 4 }
 
   /// Adds `entry`, in front of others with the same address.
@@ -68,7 +67,7 @@ struct IdentityIndex {
     return nil
   }
 
-  /// Forgets every entry and begins anew with `entries`, and with room for `capacity` of them.
+  /// Replaces the contents by `entries`, with buckets for `capacity` of them.
   ///
   /// - Complexity: O(`capacity`).
   mutating func rebuild(for capacity: Int, _ entries: ContiguousArray<Unmanaged<Entry>>) {
@@ -81,7 +80,7 @@ struct IdentityIndex {
     for entry in entries { insert(entry) }
   }
 
-  /// The chain in which entries with this address are.
+  /// The first entry of the chain for this address.
   private subscript(address: Int) -> Unmanaged<Entry>? {
     get {
       switch chains {

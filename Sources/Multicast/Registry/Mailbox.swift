@@ -1,23 +1,23 @@
 internal import Synchronization
 
-/// A backlog under a lock, and the way to its consumer.
+/// A mailbox state under a lock, and a consumer to wake.
 ///
-/// A sender appends inside the lock. What follows from that (waking the consumer, resuming a
-/// sender, destroying what was dropped) it does outside.
+/// A sender appends inside the lock. It performs the effects (waking the consumer, resuming senders,
+/// destroying dropped envelopes) outside.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
 class Mailbox: @unchecked Sendable {
-  // Sendable: `state` is touched inside `lock` alone. Subclasses say what makes theirs so.
+  // Sendable: `state` is used only inside `lock`. Subclasses give the reasons for their own state.
 
-  /// Held while `state` changes. No user code runs inside.
+  /// Guards `state`. No user code runs inside.
   final let lock = Lock()
   final var state: MailboxState
-  /// Counts what is lost here for a whole hub.
+  /// Counts the drops of the whole hub.
   private let drops: DropCounter?
 
-  /// How many threads are inside a callback of this mailbox and block there in a flush.
+  /// The number of threads that block in a flush inside a callback of this mailbox.
   // Sequentially consistent everywhere: see `Registry.flush(timeout:)`.
   private let blockedFlushes = Atomic<Int>(0)
 
@@ -26,11 +26,11 @@ class Mailbox: @unchecked Sendable {
     self.drops = drops
   }
 
-  /// An empty mailbox with the same consumer, limit and policy; `nil` where a registration cannot
-  /// get another one.
+  /// An empty mailbox with the same consumer, limit and policy; `nil` for a kind that cannot be
+  /// replaced.
   func renewed() -> Mailbox? { nil }
 
-  /// Whether both deliver to the same place, and keep as many elements by the same policy.
+  /// Whether both deliver on the same queue, and have the same limit and policy.
   func hasTerms(of other: Mailbox) -> Bool { false }
 
   /// Wakes the consumer of `entry`.
@@ -38,13 +38,13 @@ class Mailbox: @unchecked Sendable {
     fatalError("Multicast: every mailbox implements this")
   }
 
-  /// Does what an input of the backlog has left to do.
+  /// Performs the effects of an input of `state`, outside the lock.
   final func perform(_ effects: MailboxState.Effects, for entry: Entry) {
     if effects.wake { wake(entry) }
     finish(effects)
   }
 
-  /// As ``perform(_:for:)``, without waking.
+  /// As ``perform(_:for:)``, but does not wake the consumer.
   final func finish(_ effects: MailboxState.Effects) {
     if effects.dropped > 0 { drops?.add(effects.dropped) }
     for sender in effects.released { sender.resume() }
@@ -54,7 +54,7 @@ class Mailbox: @unchecked Sendable {
   /// Adds `envelope` for `entry`, whose mailbox this is.
   ///
   /// - Parameter entry: held by the caller.
-  /// - Returns: whether it waits for its turn; otherwise it was lost.
+  /// - Returns: whether it waits; otherwise it was dropped or discarded.
   @usableFromInline @discardableResult
   final func enqueue(_ envelope: Envelope, for entry: Unmanaged<Entry>) -> Bool {
     switch lock.withLock({ state.offer(envelope) }) {
@@ -70,22 +70,21 @@ class Mailbox: @unchecked Sendable {
   private final func enqueueDeclined(_ envelope: Envelope, for entry: Entry) -> Bool {
     let effects = lock.withLock { state.append(envelope) }
     perform(effects, for: entry)
-    return effects.isAccepted  // What was dropped dies here, outside the lock.
+    return effects.isAccepted  // Destroys a dropped envelope here, outside the lock.
   }
 
-  /// Ends the mailbox; see ``MailboxState/close(_:)``.
+  /// See ``MailboxState/close(_:)``.
   final func close(_ reason: SubscriptionEnd, for entry: Entry) {
     let (effects, discarded) = lock.withLock { state.close(reason) }
     perform(effects, for: entry)
-    withExtendedLifetime(discarded) {}  // It dies here, outside the lock.
+    withExtendedLifetime(discarded) {}  // Destroyed here, outside the lock.
   }
 
-  /// What became of the envelopes so far.
   var statistics: DeliveryStatistics {
     lock.withLock { state.statistics }
   }
 
-  /// Why the mailbox accepts nothing more, or `nil` if it does.
+  /// Why the mailbox accepts no more envelopes, or `nil` if it does.
   final var end: SubscriptionEnd? {
     lock.withLock { state.end }
   }
@@ -100,16 +99,15 @@ class Mailbox: @unchecked Sendable {
     lock.withLock { state.withdraw(latch) }
   }
 
-  /// Whether a callback of this mailbox blocks its thread in a flush.
+  /// Whether a thread blocks in a flush inside a callback of this mailbox.
   final var isBlockedInFlush: Bool { blockedFlushes.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// A thread inside a callback of this mailbox begins to flush, or ends.
-  final func noteBlockedFlushes(_ difference: Int) {
+  /// A thread inside a callback of this mailbox begins a flush (1), or ends it (-1).
+  final func addBlockedFlushes(_ difference: Int) {
     blockedFlushes.add(difference, ordering: .sequentiallyConsistent)
   }
 
-  /// The registration of `entry`, whose mailbox this is, has ended: discards what waits, now and in
-  /// future.
+  /// Discards what waits, and every later envelope, because the registration of `entry` has ended.
   func cancel(_ entry: Entry) {
     close(.cancelled, for: entry)
   }

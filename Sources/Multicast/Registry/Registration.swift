@@ -1,21 +1,21 @@
-/// A handle of one registration of a delegate: what `add` returns.
+/// A handle of one registration of a delegate, as `add` returns it.
 ///
-/// A registration does not end when its handle goes away; it ends with ``cancel()``, with `remove`
-/// or `removeAll`, with the delegate if that is held weakly, when another registration takes its
-/// place (see ``DuplicatePolicy``), or with the hub.
+/// Destroying the handle does not end the registration. It ends with ``cancel()``, `remove` or
+/// `removeAll`, with the delegate if that is held weakly, with the hub, or when another registration
+/// replaces it (see ``DuplicatePolicy``).
 ///
 /// ```swift
 /// let registration = hub.add(logger)
 /// …
 /// await registration.cancelAndWait()
-/// logger.close()  // nobody is inside logger's methods, and nobody will be
+/// logger.close()  // no method of logger is running, or will be called
 /// ```
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the callback itself. The handle
 /// is `Sendable` where `Delegate` is: ending a registration can destroy the delegate on the calling
-/// thread (and with portable weak references reading ``isActive`` can, too). A delegate that must not
-/// leave its thread must not die on another one either.
+/// thread (with portable weak references, reading ``isActive`` can too), and a delegate that must not
+/// leave its thread must not be destroyed on another one.
 public struct Registration<Delegate> {
   let handle: EntryHandle
 
@@ -24,33 +24,33 @@ public struct Registration<Delegate> {
   }
 }
 
-// The condition is the point: see "Thread safety". `handle` alone would be Sendable always.
+// Conditional on purpose: see "Thread safety". `handle` alone is always Sendable.
 extension Registration: Sendable where Delegate: Sendable {}
 
 extension Registration {
   /// Whether the delegate can still be called: it was not removed, and it is alive.
   public var isActive: Bool { handle.isActive }
 
-  /// What became of the calls for a delegate that is called on a queue; `nil` for one that is
-  /// called by the sender.
+  /// The counts of calls to a delegate that is called on a queue; `nil` for one that the sender
+  /// calls.
   public var statistics: DeliveryStatistics? { handle.statistics }
 
   /// Ends the registration. Cancelling again does nothing. Calls that wait on the delegate's queue
-  /// are discarded; see ``MulticastDelegate/flush()`` for how to let them run before.
+  /// are discarded; call ``MulticastDelegate/flush()`` first if they are to run.
   ///
-  /// It never waits for a callback: one that had passed its check on another thread may still be
-  /// running, and end later. See ``cancelAndWait()`` for the promise that none is.
+  /// It never waits for a callback: one that another thread has begun may still be running. See
+  /// ``cancelAndWait()``.
   ///
   /// - Complexity: amortised O(1).
   public func cancel() { handle.cancel() }
 
   /// Ends the registration, and returns when its callback is not running and never will.
   ///
-  /// It waits for this callback alone, not for others of the same invocation. Calls that wait on a
-  /// queue are discarded: `flush` first if they are to run. Called from inside the callback itself,
-  /// or from a filter or key of the subscription, it returns at once. The promise then starts when
-  /// that call, and every call that other threads had begun before, has ended. (Two callbacks that
-  /// waited for each other would never end.)
+  /// It waits only for this callback, not for others of the same invocation. Calls that wait on a
+  /// queue are discarded: `flush` first if they are to run. Inside the callback itself, or a filter
+  /// or key of the subscription, it returns at once, since two callbacks that wait for each other
+  /// would never end. The promise then holds once that call, and every call that other threads had
+  /// begun before, has ended.
   ///
   /// Do not wait for the calling task inside the callback: that is a deadlock. Cancelling the task
   /// does not end the wait. In a serialized ``MulticastActor`` a structured child task of the callback
@@ -62,10 +62,10 @@ extension Registration {
   ///
   /// As for ``cancelAndWait()``. The registration has ended in either case.
   ///
-  /// - Parameter timeout: how long to wait at the most. Zero or less: checks once without waiting.
-  ///   More than 100 years: waits for as long as it takes.
-  /// - Returns: whether the promise holds. From inside the callback itself: `true`, and the promise
-  ///   starts later, as for ``cancelAndWait()``.
+  /// - Parameter timeout: the longest time to wait. Zero or less: checks once without waiting. More
+  ///   than 100 years: no limit.
+  /// - Returns: whether the promise holds. Inside the callback itself: `true`, and the promise holds
+  ///   later, as for ``cancelAndWait()``.
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult
   public func cancelAndWait(timeout: Duration) -> Bool { handle.cancelAndWait(timeout: timeout) }

@@ -1,7 +1,7 @@
-/// The entries of one hub, behind the storage strategy it was created with.
+/// The entries of one hub, in the storage that its strategy names.
 ///
-/// The faces of this library (`MulticastDelegate` and its siblings) are typed views of a registry.
-/// The registry is not generic: only the invocation knows the type of what it calls.
+/// The public types are typed views of a registry. The registry is not generic: only an invocation
+/// knows the type of the values.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a callback and from a `deinit`.
@@ -13,17 +13,16 @@ final class Registry: Sendable {
   /// The published slots if the strategy is `waitFree`: the fast path of an invocation.
   @usableFromInline let published: Unmanaged<PublishedSlots>?
 
-  /// Which entries tasks are calling, if the hub awaits its delegates.
+  /// The calls of tasks, if the hub awaits its delegates.
   let taskCalls: (any CallTracking)?
-  /// Runs after each change, outside of any lock, with the number of entries that were added, or
-  /// removed if it is negative.
+  /// Runs after each change, outside of any lock, with the change of the number of entries.
   private let onChange: (@Sendable (Int) -> Void)?
 
   init(
     strategy: StorageStrategy, duplicates: DuplicatePolicy, taskCalls: (any CallTracking)? = nil,
     onChange: (@Sendable (Int) -> Void)? = nil
   ) {
-    _ = RuntimeContract.holds  // Once in a process: see there.
+    _ = RuntimeContract.holds  // Checks once in a process.
     self.taskCalls = taskCalls
     self.onChange = onChange
     self.strategy = strategy
@@ -49,20 +48,19 @@ final class Registry: Sendable {
 extension Registry {
   /// Adds an entry for `delegate`, as the policy for duplicates says.
   ///
-  /// - Returns: a handle of the new entry, or of the one that exists.
+  /// - Returns: a handle of the new or the existing entry.
   func add<Value>(
     _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil
   ) -> EntryHandle {
     let entry = Entry.make(delegate, ownership: ownership, mailbox: mailbox)
     while true {
       guard let existing = insert(entry, duplicates) else { return EntryHandle(entry, in: self) }
-      guard entry.asksForMore(than: existing) else { return EntryHandle(existing, in: self) }
+      guard entry.extendsTerms(of: existing) else { return EntryHandle(existing, in: self) }
       perturb()
-      // It gives what either of the two gives.
       let merged = Entry.make(
         delegate, ownership: existing.head.pointee.isWeak ? ownership : .strong,
         mailbox: mailbox ?? existing.mailbox?.renewed())
-      // Otherwise another thread has removed or exchanged the existing one since.
+      // Fails if another thread has removed or exchanged the existing entry in the meantime.
       if storage.exchange(existing, for: merged) {
         onChange?(0)
         return EntryHandle(merged, in: self)
@@ -70,8 +68,7 @@ extension Registry {
     }
   }
 
-  /// Adds an entry for `value` that lives as long as `owner`, or until it is removed if there is
-  /// none.
+  /// Adds an entry for `value`, which lives until it is removed or `owner`, if there is one, dies.
   func add<Value>(_ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?) -> EntryHandle {
     let entry =
       owner.map { Entry.make(value, owner: $0, mailbox: mailbox) }
@@ -80,9 +77,9 @@ extension Registry {
     return EntryHandle(entry, in: self)
   }
 
-  /// Puts `entry` into the storage, after pruning if every slot is taken.
+  /// Puts `entry` into the storage, after pruning if every slot is used.
   ///
-  /// - Returns: the entry that has the same delegate, if `entry` was not added because of it.
+  /// - Returns: the existing entry of the same delegate, if `entry` was not added.
   @discardableResult
   private func insert(_ entry: Entry, _ duplicates: DuplicatePolicy) -> Entry? {
     var insertion = storage.insert(entry, duplicates: duplicates, mayGrow: false)
@@ -120,7 +117,7 @@ extension Registry {
     if removed > 0 { onChange?(-removed) }
   }
 
-  /// How many entries there are, the dead among them.
+  /// The number of entries, including dead ones.
   var count: Int { storage.count }
 
   /// Whether `delegate` is registered.
@@ -129,13 +126,13 @@ extension Registry {
     return storage.contains(identity)
   }
 
-  /// Removes the entries whose delegate is gone.
+  /// Removes the entries whose delegate is dead.
   ///
-  /// The dead are searched for outside the lock, because with portable weak references the search
-  /// may make this thread the last owner of a delegate.
+  /// Searches for them outside the lock: with portable weak references the search may make this
+  /// thread the last owner of a delegate.
   ///
   /// - Parameter waiting: whether to wait for the lock of the storage if it is taken.
-  /// - Returns: how many were removed.
+  /// - Returns: the number of removed entries.
   @discardableResult
   func prune(waiting: Bool = true) -> Int {
     var dead: ContiguousArray<Entry> = []
@@ -146,7 +143,7 @@ extension Registry {
     return removed
   }
 
-  /// What an invocation does that came across the dead: it prunes, unless somebody is busy.
+  /// Prunes after an invocation met dead delegates, unless the lock is taken.
   @usableFromInline @inline(never)
   func pruneAfterInvocation() {
     prune(waiting: false)
@@ -159,11 +156,11 @@ extension Registry {
   }
 }
 
-/// Knows which entries are being called by tasks; threads say so by their ``ThreadCallStack``.
+/// The entries that tasks are calling. (``ThreadCallStack`` tracks the calls of threads.)
 protocol CallTracking: AnyObject, Sendable {
   /// Whether any task is calling `entry`.
   func isCalled(_ entry: UnsafeRawPointer) -> Bool
 
-  /// Whether `entry` is being called by the current task, or by one that waits for it.
+  /// Whether the current task, or one that waits for it, is calling `entry`.
   func isCalledByCurrentTask(_ entry: UnsafeRawPointer) -> Bool
 }

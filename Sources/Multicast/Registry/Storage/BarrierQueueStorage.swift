@@ -2,14 +2,14 @@ internal import Dispatch
 
 /// The `barrierQueue` strategy: a list on a concurrent queue, which a reader retains.
 ///
-/// The queue is private and runs nothing but the few lines below, so `sync` cannot deadlock.
+/// The queue is private and runs only the lines below, so `sync` cannot deadlock.
 final class BarrierQueueStorage: EntryStorage, @unchecked Sendable {
-  // Sendable: `table` is read on `queue` and changed in its barriers alone.
+  // Sendable: `table` is read only on `queue`, and changed only in its barriers.
   private let queue = DispatchQueue(label: "swift-multicast.entries", attributes: .concurrent)
   private var table = EntryTable(ArraySlots())
 
   func snapshot() -> ContiguousArray<Entry?> {
-    queue.sync { table.slots.places }
+    queue.sync { table.slots.elements }
   }
 
   func update<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R {
@@ -17,7 +17,7 @@ final class BarrierQueueStorage: EntryStorage, @unchecked Sendable {
   }
 
   func updateIfAvailable<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R? {
-    // A queue cannot be asked whether it is free; what it runs is short.
+    // A queue has no try-lock; its blocks are short.
     update(change)
   }
 }

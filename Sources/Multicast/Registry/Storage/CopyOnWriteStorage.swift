@@ -1,11 +1,11 @@
 /// The `copyOnWrite` strategy: a list under a lock, which a reader retains.
 final class CopyOnWriteStorage: EntryStorage, @unchecked Sendable {
-  // Sendable: `table` is touched inside `lock` alone.
+  // Sendable: `table` is used only inside `lock`.
   private let lock = Lock()
   private var table = EntryTable(ArraySlots())
 
   func snapshot() -> ContiguousArray<Entry?> {
-    lock.withLock { table.slots.places }
+    lock.withLock { table.slots.elements }
   }
 
   func update<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R {

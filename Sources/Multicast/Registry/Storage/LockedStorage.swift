@@ -1,8 +1,8 @@
-/// The `locked` strategy: a list under a lock, of which a reader takes a copy.
+/// The `locked` strategy: a list under a lock, which a reader copies.
 ///
-/// The oracle: simple enough to be obviously right. The others are checked against it.
+/// Simple enough to be obviously right: the oracle for the other strategies.
 final class LockedStorage: EntryStorage, @unchecked Sendable {
-  // Sendable: `table` is touched inside `lock` alone.
+  // Sendable: `table` is used only inside `lock`.
   private let lock = Lock()
   private var table = EntryTable(ArraySlots())
 
@@ -10,7 +10,7 @@ final class LockedStorage: EntryStorage, @unchecked Sendable {
     lock.withLock {
       var copy: ContiguousArray<Entry?> = []
       copy.reserveCapacity(table.count)
-      for case let entry? in table.slots.places { copy.append(entry) }
+      for case let entry? in table.slots.elements { copy.append(entry) }
       return copy
     }
   }

@@ -4,32 +4,31 @@
 //                                                       │        │
 //                                                     Entry    (empty)
 //
-// A writer, under the lock of the storage, appends into spare room and then publishes a larger
-// count, or empties a slot. When there is no room it fills a new list, publishes that, and retires
-// the old one. A reader, inside a read section, loads the list and then the count, and keeps both
-// to its end.
+// A writer, under the lock of the storage, fills an unused slot and then publishes a larger count,
+// or empties a slot. If every slot is used it fills a new list, publishes that, and retires the old
+// one. A reader, inside a read section, loads the list and then the count, and keeps both until the
+// section ends.
 //
 // Which store pairs with which load:
 // - `slot.store` before `count.store` (releasing); `count.load` (acquiring) before `slot.load`. A
-//   reader finds every entry below its count, whole.
-// - `current.exchange` and `slot.store(nil)` unlink; both are sequentially consistent, and so are
-//   the loads of `current` and of slots, because `ReadIndicator` argues with the total order.
+//   reader finds every entry below its count, fully initialised.
+// - `current.exchange` and `slot.exchange` unlink; both are sequentially consistent, and so are the
+//   loads of `current` and of slots, because `ReadIndicator` relies on the total order.
 //
-// The list owns a retain of each entry in the current list; an old list owns nothing. An entry that
-// is removed is retired, hence it outlives every reader that might have found it, in whichever
-// list.
+// The current list owns a retain of each entry; an old list owns nothing. A removed entry is retired,
+// so it outlives every reader that might have found it, in whichever list.
 
 public import CMulticast
 public import Synchronization
 
-/// A list of slots: a header, and the slots behind it.
+/// A list of slots: a header, followed by the slots.
 @usableFromInline
 struct SlotList {
   @usableFromInline typealias Slot = Atomic<Unmanaged<Entry>?>
 
   @usableFromInline
   struct Header: ~Copyable {
-    /// How many slots readers may look at.
+    /// The number of slots that readers may load.
     @usableFromInline let count = Atomic<Int>(0)
     let capacity: Int
   }
@@ -42,13 +41,13 @@ struct SlotList {
   }
 
   @inlinable var slots: UnsafeMutablePointer<Slot> {
-    // SAFETY: `make` has bound what lies behind the header, and a header is as aligned as a slot.
+    // SAFETY: `make` has bound the memory behind the header, which is aligned as a slot is.
     UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: Slot.self)
   }
 
   static func make(capacity: Int) -> SlotList {
-    // SAFETY: room for a header, `capacity` slots and those that are only prefetched, all of them
-    // initialised here.
+    // SAFETY: allocates a header, `capacity` slots and those that are only prefetched, and
+    // initialises all of them.
     let total = capacity + prefetchDistance
     let memory = UnsafeMutableRawPointer.allocate(
       byteCount: MemoryLayout<Header>.stride + total * MemoryLayout<Slot>.stride, alignment: 16)
@@ -60,33 +59,32 @@ struct SlotList {
     return list
   }
 
-  /// How many slots ahead an invocation asks for what it will need. As many empty slots lie behind
-  /// the last one, so that it need not look where the list ends.
+  /// The number of slots that an invocation prefetches ahead. As many empty slots follow the last
+  /// one, so the loop need not check where the list ends.
   @usableFromInline static var prefetchDistance: Int { 4 }
 
-  /// Asks for the memory of the entry a few places behind `slot`, which is only looked at.
+  /// Prefetches the entry a few slots behind `slot`.
   @inlinable @inline(__always)
   static func prefetch(_ slot: UnsafeMutablePointer<Slot>) {
-    // Relaxed: nothing is read through it. The entry may be gone: an address may be prefetched,
-    // whatever is there.
+    // Relaxed: nothing is read through it. The entry may be freed: any address may be prefetched.
     let entry = (slot + prefetchDistance).pointee.load(ordering: .relaxed)
     cmulticast_prefetch(entry?.toOpaque(), Entry.hotOffset)
   }
 
-  /// Asks for the memory of a list that is only looked at: it need not be there any more.
+  /// Prefetches the current list, which may be freed in the meantime.
   @inlinable @inline(__always)
   static func prefetch(_ list: borrowing Atomic<UnsafeMutablePointer<Header>>) {
     // Relaxed: nothing is read through it.
     cmulticast_prefetch(list.load(ordering: .relaxed), 0)
   }
 
-  /// Frees the memory. The list owns nothing else.
+  /// Frees the memory, and releases no entry.
   func free() {
     header.deallocate()
   }
 }
 
-/// A list that waits for its last reader.
+/// An old list that waits for its last reader.
 private final class RetiredSlotList {
   private let list: SlotList
 
@@ -100,13 +98,13 @@ private final class RetiredSlotList {
 /// The published list of entries, and the read sections that guard it.
 ///
 /// ## Thread safety
-/// Reading is for any thread. The requirements of `EntrySlots` are for the writer alone.
+/// Any thread may read. Only the writer may call the requirements of `EntrySlots`.
 @usableFromInline
 final class PublishedSlots: EntrySlots, @unchecked Sendable {
-  // Sendable: everything that readers touch is atomic or never changes; the writer holds a lock.
+  // Sendable: readers use only what is atomic or never changes; the writer holds a lock.
   @usableFromInline let current: Atomic<UnsafeMutablePointer<SlotList.Header>>
   @usableFromInline let reclaimer = Reclaimer()
-  /// Lists that the writer has unlinked and not yet retired: that happens after its unlock.
+  /// Lists that the writer has unlinked, and retires after its unlock.
   private var replaced: ContiguousArray<SlotList> = []
 
   init(capacity: Int) {
@@ -114,7 +112,7 @@ final class PublishedSlots: EntrySlots, @unchecked Sendable {
   }
 
   deinit {
-    // Nobody reads or writes any more.
+    // There are no readers or writers.
     for entry in entries { entry.release() }
     list.free()
     for list in replaced { list.free() }
@@ -123,7 +121,7 @@ final class PublishedSlots: EntrySlots, @unchecked Sendable {
 
 // MARK: - Reading
 
-/// The entries that were registered when a read section began, less those that are removed.
+/// The entries that were registered when a read section began, without those removed since.
 @usableFromInline
 struct PublishedEntries {
   @usableFromInline let slots: UnsafeMutablePointer<SlotList.Slot>
@@ -159,9 +157,9 @@ struct PublishedEntries {
 }
 
 extension Unmanaged<PublishedSlots> {
-  /// Runs `body` with the entries that are registered now, in a read section.
-  // On an unmanaged reference: an invocation retains nothing. That is also why this is not
-  // `withReadSection`: a guaranteed reference cannot be held across a closure with a typed error.
+  /// Runs `body` with the registered entries, in a read section.
+  // On an unmanaged reference, because an invocation retains nothing. Not `withReadSection`, because
+  // a guaranteed reference cannot be held across a closure with a typed error.
   @inlinable @inline(__always)
   func read<E>(
     _ thread: ThreadCallStack.Pointer, _ body: (PublishedEntries) throws(E) -> Void
@@ -180,7 +178,7 @@ extension Unmanaged<PublishedSlots> {
 }
 
 extension PublishedSlots {
-  /// The entries that are registered now, with a retain each.
+  /// The registered entries, each with a retain.
   func snapshot() -> ContiguousArray<Entry?> {
     var entries: ContiguousArray<Entry?> = []
     Unmanaged.passUnretained(self).read(ThreadCallStack.current) { published in
@@ -197,7 +195,7 @@ extension PublishedSlots {
 
 // MARK: - Writing
 
-// Relaxed, where nothing else is said: only the writer changes the list, its count and its slots.
+// Relaxed loads: only the writer changes the list, its count and its slots.
 extension PublishedSlots {
   private var list: SlotList { SlotList(current.load(ordering: .relaxed)) }
 
@@ -223,12 +221,12 @@ extension PublishedSlots {
   }
 
   func remove(at slot: Int) -> Entry {
-    // Sequentially consistent: it unlinks.
+    // Sequentially consistent: unlinks the entry.
     list.slots[slot].exchange(nil, ordering: .sequentiallyConsistent)!.takeRetainedValue()
   }
 
   func exchange(_ slot: Int, for entry: Entry) -> Entry {
-    // Sequentially consistent: it unlinks the old entry, and publishes the contents of the new one.
+    // Sequentially consistent: unlinks the old entry, and publishes the contents of the new one.
     list.slots[slot].exchange(.passRetained(entry), ordering: .sequentiallyConsistent)!
       .takeRetainedValue()
   }
@@ -241,7 +239,7 @@ extension PublishedSlots {
       new.slots[count].store(entry, ordering: .relaxed)
       count += 1
     }
-    new.header.pointee.count.store(count, ordering: .relaxed)  // Likewise.
+    new.header.pointee.count.store(count, ordering: .relaxed)  // Relaxed: likewise.
     publish(new)
   }
 
@@ -252,12 +250,12 @@ extension PublishedSlots {
   }
 
   private func publish(_ new: SlotList) {
-    // Sequentially consistent: it unlinks the old list, and publishes the contents of the new one.
+    // Sequentially consistent: unlinks the old list, and publishes the contents of the new one.
     replaced.append(
       SlotList(current.exchange(new.header, ordering: .sequentiallyConsistent)))
   }
 
-  /// The lists that were unlinked since the last call, to be given to ``retire(_:)`` after unlock.
+  /// The lists unlinked since the last call, to be passed to ``retire(_:)`` after unlock.
   func takeReplaced() -> ContiguousArray<SlotList> {
     guard !replaced.isEmpty else { return [] }
     defer { replaced = [] }

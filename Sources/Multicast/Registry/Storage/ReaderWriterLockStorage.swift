@@ -1,11 +1,11 @@
 /// The `readerWriterLock` strategy: a list under a readers-writer lock, which a reader retains.
 final class ReaderWriterLockStorage: EntryStorage, @unchecked Sendable {
-  // Sendable: `table` is read inside `lock` and changed inside its writer's side alone.
+  // Sendable: `table` is read only inside `lock`, and changed only inside its write lock.
   private let lock = ReaderWriterLock()
   private var table = EntryTable(ArraySlots())
 
   func snapshot() -> ContiguousArray<Entry?> {
-    lock.withReadLock { table.slots.places }
+    lock.withReadLock { table.slots.elements }
   }
 
   func update<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R {
