@@ -1,18 +1,18 @@
 public import Synchronization
 
-/// One concurrent invocation: what its children have in common.
+/// One concurrent invocation: the state that its children share.
 ///
 /// ## Thread safety
-/// The flags are atomic, the rest never changes.
+/// The flags are atomic; the rest never changes.
 @usableFromInline
 final class ConcurrentInvocation<Value: Sendable, Answer: Sendable>: @unchecked Sendable {
   // Sendable: see "Thread safety".
   @usableFromInline let snapshot: EntrySnapshot
   @usableFromInline let body: @Sendable (Value) async -> Answer
   @usableFromInline let lightBarrierIsFence: Bool
-  // Relaxed everywhere: nothing is read on the strength of the flags.
+  // Relaxed everywhere: the flags publish nothing else.
   @usableFromInline let isOver = Atomic(false)
-  @usableFromInline let metDead = Atomic(false)
+  @usableFromInline let foundDead = Atomic(false)
 
   @usableFromInline
   init(
@@ -25,10 +25,10 @@ final class ConcurrentInvocation<Value: Sendable, Answer: Sendable>: @unchecked 
   }
 }
 
-/// What a child task is to do: call the entry at an index.
+/// A child task, which calls the entry at an index.
 @usableFromInline
 struct Child: @unchecked Sendable {
-  // Sendable: the child uses the call until it has replied, and then its parent does.
+  // Sendable: the child uses the call until it has replied, and its parent uses it afterwards.
   @usableFromInline let index: Int
   @usableFromInline let call: TaskCall.Pointer
 
@@ -39,7 +39,7 @@ struct Child: @unchecked Sendable {
   }
 }
 
-/// What a task of the group has to say.
+/// The result of a task of the group: of a child, or of the timer.
 @usableFromInline
 enum Reply<Answer: Sendable>: Sendable {
   /// The delegate was called.
@@ -48,7 +48,7 @@ enum Reply<Answer: Sendable>: Sendable {
   case notCalled(Child)
   /// The timer has fired.
   case timeIsOver
-  /// Nobody needs the timer any more.
+  /// The timer was cancelled, or its clock has failed.
   case timerStopped
 }
 
@@ -72,12 +72,12 @@ extension ConcurrentInvocation {
       return .ended(child, answer)
     }
     guard let target = WeakReference(word: head.pointee.target).promote() else {
-      metDead.store(true, ordering: .relaxed)
+      foundDead.store(true, ordering: .relaxed)
       call.pointee.end()
       return .notCalled(child)
     }
     let answer = await Entry.value(head, as: Value.self).pointee.pass(to: body)
-    // This may be the last release: then the delegate's `deinit` runs here, outside of any lock.
+    // If this is the last release, the delegate's `deinit` runs here, outside of any lock.
     target.release()
     call.pointee.end()
     return .ended(child, answer)
@@ -105,14 +105,14 @@ extension ConcurrentInvocation {
     }
   }
 
-  /// From now on no child begins to call.
+  /// Stops children that have not begun their call.
   @usableFromInline
   func end() {
     isOver.store(true, ordering: .relaxed)
   }
 
-  /// Whether a child came across a delegate that is gone.
-  @usableFromInline var sawDead: Bool { metDead.load(ordering: .relaxed) }
+  /// Whether a child found a dead delegate.
+  @usableFromInline var sawDead: Bool { foundDead.load(ordering: .relaxed) }
 
   /// Whether the delegate at `index` can still be called.
   @usableFromInline
@@ -123,7 +123,7 @@ extension ConcurrentInvocation {
 }
 
 extension Result where Success: Sendable {
-  /// What `body` returns or throws for `argument`.
+  /// The outcome of `body` for `argument`.
   @inlinable
   init<Argument>(
     of body: (Argument) async throws(Failure) -> Success, _ argument: Argument

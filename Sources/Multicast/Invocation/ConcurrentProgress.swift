@@ -1,15 +1,15 @@
-/// The progress of a concurrent invocation: which delegates remain to be called, and what an answer
-/// is worth. It belongs to the task that invokes.
+/// The progress of a concurrent invocation, a state machine: which delegates remain to be called,
+/// and whether answers count. It belongs to the invoking task.
 @usableFromInline
 struct ConcurrentProgress {
-  /// What happens to the answers that arrive.
+  /// Whether answers count.
   @usableFromInline
   enum Phase {
-    /// They are received.
+    /// Answers are received.
     case calling
-    /// They are ignored, because those that came before them decided.
+    /// Answers are ignored, because an earlier one decided.
     case decided
-    /// They came too late.
+    /// Answers are too late.
     case timeIsOver
   }
 
@@ -21,7 +21,7 @@ struct ConcurrentProgress {
   /// The index of the first delegate for which no child has begun.
   @usableFromInline var next = 0
 
-  /// The progress of an invocation of `count` delegates, at most `limit` at once.
+  /// The progress of an invocation of `count` delegates, at most `limit` concurrently.
   ///
   /// - Parameter isOver: whether the time is over before it begins.
   @inlinable
@@ -46,14 +46,14 @@ extension ConcurrentProgress {
 
   /// Ends a child.
   ///
-  /// - Returns: what its answer is worth.
+  /// - Returns: whether its answer counts.
   @inlinable
   mutating func end() -> Phase {
     running -= 1
     return phase
   }
 
-  /// Stops calling, because the answers are decided or the time is over. The first reason counts.
+  /// Stops calling, because an answer decided or the time is over. The first reason counts.
   ///
   /// - Returns: whether this is the first reason.
   @inlinable
@@ -63,7 +63,7 @@ extension ConcurrentProgress {
     return true
   }
 
-  /// Takes the next delegate for which the time was over before its child began.
+  /// Takes the next delegate whose child had not begun when the time was over.
   ///
   /// - Returns: its index.
   @inlinable

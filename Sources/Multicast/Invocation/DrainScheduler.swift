@@ -1,59 +1,60 @@
 internal import Dispatch
 
-/// Puts the blocks of many mailboxes on their queues, on a thread of its own.
+/// Schedules the blocks of many mailboxes on their queues, from a thread of its own.
 ///
-/// Scheduling a block costs several times as much as appending to a mailbox. An invocation that
-/// finds a few mailboxes idle schedules their blocks itself: that is the shortest way. One that
-/// finds many idle leaves them here, and while there is work here every invocation does. So senders
-/// go on sending, the mailboxes fill, and a block finds more than one element.
+/// Scheduling a block costs several times as much as appending to a mailbox. An invocation schedules
+/// the blocks of the first few idle mailboxes itself, which has the lowest latency. It leaves more
+/// than that to this scheduler, and all of them while the scheduler is running. So senders go on
+/// sending, the mailboxes fill, and a block finds more than one element.
 ///
-/// The thread is never blocked: scheduling a block does not wait, whatever the queue is doing.
+/// The scheduler never blocks: scheduling does not wait for the queue.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class DrainScheduler: @unchecked Sendable {
-  // Sendable: `waiting` and `role` are touched inside `lock` alone, `batch` by the one block that
-  // is on the queue.
+  // Sendable: `waiting` and `role` are used only inside `lock`, `batch` only by the holder of the
+  // role.
 
   static let shared = DrainScheduler()
 
-  /// How many blocks an invocation schedules itself.
+  /// The number of blocks that an invocation schedules itself.
   static var perInvocation: Int { 4 }
 
-  /// A mailbox, and its entry with a retain, which the block takes over.
-  typealias WakeUp = (mailbox: Unmanaged<QueueMailbox>, entry: Unmanaged<Entry>)
+  /// A mailbox, and its entry with a retain that the block consumes.
+  private typealias Pending = (mailbox: Unmanaged<QueueMailbox>, entry: Unmanaged<Entry>)
 
   private let queue = DispatchQueue(label: "Multicast.DrainScheduler")
+  /// Guards `waiting` and `role`. No user code runs inside.
   private let lock = Lock()
-  private var waiting: [WakeUp] = []
-  /// Scheduling what waits.
+  private var waiting: [Pending] = []
+  /// The role of scheduling what waits.
   private var role = ExclusiveRole()
-  private var batch: [WakeUp] = []
+  private var batch: [Pending] = []
 
   private init() {}
 
-  /// Schedules the block of `mailbox` later, if there is work here already or `begins`.
+  /// Schedules the block of `mailbox` later, if the scheduler is running or `mayStart`.
   ///
-  /// - Returns: whether it did.
-  func take(_ mailbox: QueueMailbox, _ entry: Entry, begins: Bool) -> Bool {
-    let (isTaken, mustSchedule) = lock.withLock { () -> (Bool, Bool) in
-      guard role.isTaken || begins else { return (false, false) }
+  /// - Returns: whether it will; otherwise the caller has to.
+  func take(_ mailbox: QueueMailbox, _ entry: Entry, mayStart: Bool) -> Bool {
+    let (isTaken, mustStart) = lock.withLock { () -> (Bool, Bool) in
+      guard role.isTaken || mayStart else { return (false, false) }
       waiting.append((.passUnretained(mailbox), .passRetained(entry)))
       return (true, role.take())
     }
-    if mustSchedule { queue.async { self.work() } }
+    if mustStart { queue.async { self.run() } }
     return isTaken
   }
 
-  private func work() {
+  private func run() {
     while takeBatch() {
-      // SAFETY: the retain of the entry, which keeps its mailbox, is given to the block.
+      // SAFETY: the entry keeps its mailbox; the block consumes the retain of the entry.
       for (mailbox, entry) in batch { mailbox._withUnsafeGuaranteedRef { $0.schedule(entry) } }
       batch.removeAll(keepingCapacity: true)
     }
   }
 
-  /// - Returns: whether there is something to do; otherwise it is over.
+  /// - Returns: whether there is a batch; otherwise the role was given back.
   private func takeBatch() -> Bool {
     lock.withLock {
       swap(&waiting, &batch)

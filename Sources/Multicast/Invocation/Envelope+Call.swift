@@ -1,16 +1,16 @@
-// A call as the content of an envelope: what waits in the mailbox of a delegate.
+// A call as the content of an envelope, for the mailbox of a delegate.
 
 extension Envelope {
-  /// A call of whatever value the entry has.
+  /// A call of `body` with the value of the entry that gets the envelope.
   @inlinable
   init<Value>(call body: @escaping @Sendable (Value) -> Void) {
     self.init(
       CallBox { head in Entry.value(head, as: Value.self).pointee.pass(to: body) })
   }
 
-  /// Makes the call that is in the box, of an entry that is active and whose target is alive.
+  /// Makes the call, with the value of an active entry whose target is alive.
   func call(_ head: UnsafeMutablePointer<EntryHead>) {
-    // SAFETY: the mailbox of a delegate is given calls.
+    // SAFETY: the mailbox of a delegate contains only calls.
     unsafeDowncast(box, to: CallBox.self).body(head)
   }
 }

@@ -1,21 +1,18 @@
-/// The mailbox of a handler that senders call, in a hub where events wait for their turn.
+/// The mailbox of a handler that senders call, in a hub whose events have one order.
 ///
-/// A sender appends to the buffers of all subscribers first, and then serves the handlers. One
-/// thread at a time serves a handler; another one that comes leaves the rest to it. So the events
-/// arrive one after the other and in order, and a sender waits for no handler of another thread.
+/// A sender appends to the mailboxes of all subscribers first, and then serves the handlers. One
+/// thread at a time serves a handler; a concurrent sender leaves its events to that thread. So a
+/// handler gets events in order, one at a time, and a sender does not wait for other threads.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
-  // Sendable: `role` is touched inside `lock` alone.
+  // Sendable: `role` is used only inside `lock`.
 
-  /// Calling the handler. Taken from the beginning, for ``start(_:)``.
+  /// The role of calling the handler. Taken at first, for ``start(_:)``.
   private var role = ExclusiveRole()
 
-  /// - Parameters:
-  ///   - drops: where to count what is lost, besides here.
-  ///   - whenExhausted: runs when nothing more will come and everything was delivered.
-  ///   - deliver: hands an element to an entry.
+  /// The parameters are those of ``HandlerMailbox``.
   init(
     drops: DropCounter?, whenExhausted: (@Sendable (Entry) -> Void)?,
     deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void
@@ -26,16 +23,16 @@ final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
     _ = role.take()
   }
 
-  /// Does nothing: the sender serves the handler when the event is in every buffer.
+  /// Does nothing: the sender serves the handler when every mailbox has the event.
   override func wake(_ entry: Entry) {}
 
-  /// Calls the handler with what waits, unless another thread does, or will.
+  /// Calls the handler with what waits, unless another thread has the role.
   func serve(_ entry: Entry) {
     let isOurs = lock.withLock { hasWork && role.take() }
     if isOurs { start(entry) }
   }
 
-  /// Calls the handler with what waits. The first time, delivery waits for this.
+  /// Calls the handler with what waits. Delivery begins with the first call.
   override func start(_ entry: Entry) {
     repeat { _ = drain(entry) } while lock.withLock { role.keep(if: hasWork) }
   }

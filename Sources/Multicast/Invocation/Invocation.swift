@@ -1,4 +1,4 @@
-// One invocation on one thread: what it calls, and how other threads see what it is calling.
+// One invocation on one thread: it calls entries, and shows other threads which one it is calling.
 
 public import CMulticast
 public import Synchronization
@@ -6,7 +6,7 @@ public import Synchronization
 /// One of the passes of an invocation over the same entries.
 @usableFromInline
 struct Pass {
-  /// Counted from zero.
+  /// From zero.
   @usableFromInline let index: Int
   @usableFromInline let count: Int
 
@@ -21,7 +21,7 @@ struct Pass {
 @usableFromInline
 struct Invocation {
   @usableFromInline let thread: ThreadCallStack.Pointer
-  /// Where other threads see what this invocation is calling; see `ThreadCallStack`.
+  /// Shows other threads which entry this invocation is calling; see `ThreadCallStack`.
   @usableFromInline let frame: UnsafeMutablePointer<ThreadCallStack.Frame>
   @usableFromInline let lightBarrierIsFence: Bool
   @usableFromInline var sawDead = false
@@ -29,7 +29,7 @@ struct Invocation {
   @inlinable @inline(__always)
   init(_ thread: ThreadCallStack.Pointer) {
     self.thread = thread
-    // SAFETY: `ThreadCallStack.current` has a free frame, and only this thread opens frames in it.
+    // SAFETY: `ThreadCallStack.current` has a free frame, and only this thread uses its frames.
     frame = thread.pointee.top
     thread.pointee.top = frame + 1
     thread.pointee.invocationTally = 0
@@ -46,7 +46,7 @@ struct Invocation {
 
   /// Passes the value of `entry` to `body` if the entry is still active and its target alive.
   ///
-  /// - Returns: whether to go on.
+  /// - Returns: whether to continue.
   @inlinable @inline(__always)
   mutating func pass<Value, E>(
     _ entry: Unmanaged<Entry>, to body: (Value) throws(E) -> Bool
@@ -56,10 +56,10 @@ struct Invocation {
     }
   }
 
-  /// Runs `body` if `entry` is still active and its target alive, which it stays until `body`
+  /// Runs `body` if `entry` is still active and its target alive, and keeps the target until `body`
   /// returns.
   ///
-  /// - Returns: what `body` returns, or `skipped` if it was not run.
+  /// - Returns: the result of `body`, or `skipped` if it was not run.
   @inlinable @inline(__always)
   mutating func pass<R, E>(
     _ entry: Unmanaged<Entry>, otherwise skipped: R,
@@ -69,7 +69,7 @@ struct Invocation {
     // Releasing: what the last callback did happened before a waiter finds another entry here.
     frame.pointee.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)
     cmulticast_barrier_light(lightBarrierIsFence)
-    // Acquiring: pairs with whoever removed the entry.
+    // Acquiring: pairs with the thread that removed the entry.
     let state = head.pointee.state.load(ordering: .acquiring)
     perturb()
     if _fastPath(state == EntryHead.activeStrong) { return try body(head) }
@@ -78,14 +78,14 @@ struct Invocation {
       sawDead = true
       return skipped
     }
-    // This may be the last release: then the delegate's `deinit` runs here, outside of any lock.
+    // If this is the last release, the delegate's `deinit` runs here, outside of any lock.
     defer { target.release() }
     return try body(head)
   }
 
   /// Puts `call` into the mailbox of `entry` if the entry is still active and its target alive.
   ///
-  /// Whether the target is alive is checked again when the turn of the call has come.
+  /// The delivery checks again whether the target is alive.
   ///
   /// - Returns: whether it was enqueued.
   @usableFromInline
@@ -93,8 +93,8 @@ struct Invocation {
     _ call: Envelope, for entry: Unmanaged<Entry>, in mailbox: Unmanaged<Mailbox>
   ) -> Bool {
     let head = entry.head
-    // Releasing: as in `pass`. The last callback is over; whoever waits for it must not wait for
-    // this.
+    // Releasing: as in `pass`. The last callback is over; a thread that waits for it must not wait
+    // for this.
     frame.pointee.store(nil, ordering: .releasing)
     let state = head.pointee.state.load(ordering: .acquiring)  // As in `pass`.
     guard EntryHead.isActive(state) else { return false }
@@ -102,7 +102,7 @@ struct Invocation {
       sawDead = true
       return false
     }
-    // SAFETY: the entry is held by the read section or the snapshot, and it owns the mailbox.
+    // SAFETY: the read section or the snapshot holds the entry, which owns the mailbox.
     return mailbox._withUnsafeGuaranteedRef { $0.enqueue(call, for: entry) }
   }
 }

@@ -1,9 +1,9 @@
-/// Whose turn it is: the order of whole invocations in a serialized hub.
+/// The order of whole invocations in a serialized hub.
 ///
-/// It belongs to the actor, so it needs no lock. A caller that waits is not told of its
-/// cancellation: its turn comes all the same, and its delegates see that it is cancelled.
+/// It belongs to the actor, so it needs no lock. Cancelling a task that waits does not end its wait:
+/// its invocation runs, and the delegates see the cancellation.
 struct InvocationQueue {
-  /// The task whose invocation is in progress, or `none`.
+  /// The task whose invocation is running, or `none`.
   private var holder = TaskIdentity.none
   private(set) var waiting = RingBuffer<Waiter>()
 
@@ -14,17 +14,19 @@ struct InvocationQueue {
 }
 
 extension InvocationQueue {
-  /// What an invocation does when it arrives.
+  /// How a new invocation begins.
   enum Arrival {
-    /// It is its turn.
+    /// It runs now.
     case first
     /// It has to wait.
     case queued
-    /// It belongs to the invocation in progress, which waits for it.
+    /// It runs now, as a part of the running invocation, which waits for it.
     case nested
   }
 
-  /// - Parameter calls: those of the hub.
+  /// Begins an invocation of the current task.
+  ///
+  /// - Parameter calls: the calls of the hub.
   mutating func arrive(_ calls: TaskCalls) -> Arrival {
     if holder == .none {
       holder = .current
@@ -36,14 +38,14 @@ extension InvocationQueue {
     return isNested ? .nested : .queued
   }
 
-  /// Waits behind the others.
+  /// Appends the current task to the queue.
   mutating func wait(_ continuation: CheckedContinuation<Void, Never>) {
     waiting.append(Waiter(task: .current, continuation: continuation))
   }
 
-  /// Hands the turn to the next.
+  /// Ends the running invocation; the next one in the queue runs.
   ///
-  /// - Returns: what the caller has to resume.
+  /// - Returns: the continuation of the next one, which the caller has to resume.
   mutating func end() -> CheckedContinuation<Void, Never>? {
     let next = waiting.popFirst()
     holder = next?.task ?? .none

@@ -1,11 +1,10 @@
 // Which invocations of serialized hubs the current task belongs to.
 //
 // A callback and its structured children (`async let`, task groups) belong to the invocation that
-// called the callback: it cannot end before they do. An unstructured task that the callback merely
-// starts does not. A task-local cannot tell them apart, since both inherit it. The preference for a
-// task executor can: structured children inherit it, unstructured tasks do not (SE-0417). So each
-// invocation is a task executor of its own, which its callbacks prefer, and which hands every job to
-// the executor that would have run it otherwise.
+// called the callback: it cannot end before they do. Unstructured tasks that the callback starts do
+// not. A task-local cannot distinguish them, since both inherit it. A task executor preference can:
+// only structured children inherit it (SE-0417). So each invocation is a task executor, which its
+// callbacks prefer, and which passes every job to the executor that would have run it otherwise.
 //
 //     invoke A ──▶ callback ──▶ async let ──▶ invoke B ──▶ callback ──▶ task group
 //     scope A                   prefers A     scope B, outer: A         prefers B, so A too
@@ -14,24 +13,24 @@ internal import Synchronization
 
 /// One invocation of a serialized hub, as the executor that its callbacks prefer.
 ///
-/// The invocation keeps it, and all tasks that prefer it end before the invocation does.
+/// The invocation keeps it; all tasks that prefer it end before the invocation does.
 ///
 /// ## Thread safety
 /// It never changes.
 @usableFromInline
 final class InvocationScope: TaskExecutor, @unchecked Sendable {
-  // Sendable: immutable; `call` points to atomics that live as long as `calls`.
+  // Sendable: immutable; `call` points to atomics in memory that `calls` owns.
 
   /// The calls of the hub.
   private let calls: TaskCalls
   /// The call of the invocation, or of one child of a concurrent invocation; `nil` for its timer.
   private let call: TaskCall.Pointer?
-  /// The innermost scope that the task belonged to before.
+  /// The innermost scope around the invocation.
   private let outer: InvocationScope?
-  /// The executor that the task preferred before, apart from scopes.
+  /// The executor that the task preferred before, other than a scope.
   private let preferred: any TaskExecutor
 
-  /// The scope of an invocation that the current task begins.
+  /// The scope of an invocation by the current task.
   @usableFromInline
   init(_ calls: TaskCalls, _ call: TaskCall.Pointer?) {
     self.calls = calls
@@ -76,7 +75,7 @@ extension InvocationScope {
   private static var currentPreference: (any TaskExecutor)? {
     withUnsafeCurrentTask { task in
       task?.unownedTaskExecutor.map {
-        // SAFETY: an unowned reference to a task executor is the two words of the existential, the
+        // SAFETY: an unowned reference to a task executor has the two words of the existential, the
         // object and its witness table; `asTaskExecutor()`, which needs a newer system, does the
         // same. The executor lives as long as a task prefers it.
         unsafeBitCast($0, to: (any TaskExecutor).self)

@@ -1,13 +1,13 @@
 // Delivery on a queue.
 //
-// If no block of the mailbox is on the queue, a sender that appends schedules one. The block takes
-// what has piled up, delivers it, and leaves, or schedules itself again if there is more. So one
-// delegate is called by one block at a time and in order, even on a concurrent queue; a burst costs
-// one block and not one for each call; and after a fair share the queue gets to run something else.
-// An invocation that finds many mailboxes idle leaves the scheduling to `DrainScheduler`.
+// A sender that appends to an idle mailbox schedules a block on the queue. The block takes what
+// waits, up to a share, delivers it, and schedules itself again if more waits. So each delegate is
+// called by one block at a time and in order, even on a concurrent queue; a burst costs one block,
+// not one for each call; and other work on the queue gets to run. An invocation that finds many
+// mailboxes idle leaves the scheduling to `DrainScheduler`.
 //
-// Ownership: an entry owns its mailbox, and the mailbox keeps the queue. A block on the queue holds
-// the entry. Nobody holds the hub. When the entry is removed, its backlog is discarded at once.
+// Ownership: an entry owns its mailbox, and the mailbox the queue. A block on the queue owns the
+// entry. None of them owns the hub.
 
 internal import Dispatch
 
@@ -16,18 +16,17 @@ internal import Dispatch
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
-  // Sendable: nothing is added that changes.
+  // Sendable: adds only a constant.
 
   private let queue: DispatchQueue
 
+  /// The other parameters are those of ``HandlerMailbox``.
+  ///
   /// - Parameters:
-  ///   - queue: where to deliver.
-  ///   - limit: how many elements may wait.
-  ///   - whenFull: what happens to those that are too many.
-  ///   - isIdle: whether delivery may begin; otherwise it does with ``start(_:)``.
-  ///   - drops: where to count them, besides here.
-  ///   - whenExhausted: runs when nothing more will come and everything was delivered.
-  ///   - deliver: hands an element to an entry. Called on the queue.
+  ///   - queue: the queue on which to call `deliver`.
+  ///   - limit: the number of elements that may wait.
+  ///   - whenFull: the policy for further elements.
+  ///   - isIdle: whether delivery may begin; otherwise it begins with ``start(_:)``.
   init(
     on queue: DispatchQueue, limit: Int, whenFull: OverflowPolicy,
     isIdle: Bool = true, drops: DropCounter? = nil,
@@ -48,7 +47,7 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
 
   override func hasTerms(of other: Mailbox) -> Bool {
     guard let other = other as? QueueMailbox else { return false }
-    // Never two locks at once: the limit and the policy are read one after the other.
+    // One after the other: never two locks at once.
     let ours = lock.withLock { (state.limit, state.whenFull) }
     let theirs = other.lock.withLock { (other.state.limit, other.state.whenFull) }
     return queue === other.queue && ours == theirs
@@ -57,18 +56,18 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
   override func wake(_ entry: Entry) {
     let thread = ThreadCallStack.current
     thread.pointee.invocationTally += 1
-    let begins = thread.pointee.invocationTally > DrainScheduler.perInvocation
-    if !DrainScheduler.shared.take(self, entry, begins: begins) {
+    let isMany = thread.pointee.invocationTally > DrainScheduler.perInvocation
+    if !DrainScheduler.shared.take(self, entry, mayStart: isMany) {
       schedule(.passRetained(entry))
     }
   }
 
-  /// Puts a block on the queue, which takes over a retain of `entry`.
+  /// Puts a block on the queue, which consumes a retain of `entry`.
   ///
-  /// It is not left to whoever schedules: the last release of an entry may run the `deinit` of a
-  /// delegate, and that belongs on the queue of the delegate, not on the thread of `DrainScheduler`.
+  /// The block releases the entry, because the last release may run the `deinit` of a delegate: that
+  /// belongs on the delegate's queue, not on the thread of `DrainScheduler`.
   func schedule(_ entry: Unmanaged<Entry>) {
-    // SAFETY: an entry may be used by many threads, see there; it just cannot be declared so. The
+    // SAFETY: many threads may use an entry, though it cannot be declared Sendable: see `Entry`. The
     // block runs once, and the entry keeps its mailbox.
     nonisolated(unsafe) let entry = entry
     queue.async { [unowned(unsafe) self] in

@@ -1,12 +1,11 @@
-// The hot path: calling every entry that is registered now. It is inlinable, so that it is
-// specialised with the user's types and the closure in the user's module.
+// The hot path: calls every registered entry. It is inlinable, to be specialised for the user's types
+// and closure in the user's module.
 
 extension Registry {
   /// Passes the value of each live entry to `body`, in order, until it returns `false`.
   ///
-  /// The entries are those that were registered at the beginning, less those that are removed
-  /// before their turn. No lock is held while `body` runs. A weak target is retained for exactly
-  /// its call.
+  /// The entries are those that were registered at the beginning, without those removed before their
+  /// call. No lock is held while `body` runs. A weak target is retained for exactly its call.
   @inlinable
   func forEachValue<Value, E>(
     _: Value.Type, _ body: (Value) throws(E) -> Bool
@@ -17,13 +16,12 @@ extension Registry {
     }
   }
 
-  /// Delivers to each live entry in the entry's own context.
+  /// Delivers to each live entry: through its mailbox, or by a call if it has none.
   ///
   /// - Parameters:
-  ///   - here: what to do with a value now, if its entry has no mailbox. Returns whether that
-  ///     counts.
-  ///   - later: what to do with it when its turn has come, if it has one.
-  /// - Returns: how many were enqueued, or called so that it counts.
+  ///   - here: called now with the value of an entry without a mailbox. Returns whether to count it.
+  ///   - later: called with the value of an entry with a mailbox, by the consumer of that.
+  /// - Returns: the number of entries that were enqueued, or called and counted.
   @inlinable @inline(__always)
   func deliver<Value>(
     here: (Value) -> Bool, later: @escaping @Sendable (Value) -> Void
@@ -47,9 +45,7 @@ extension Registry {
   /// Runs `step` for each entry, in order, until it returns `false`; in each pass for the same
   /// entries.
   ///
-  /// - Parameters:
-  ///   - passes: the number of passes. Read when the entries are known.
-  ///   - step: what to do with an entry.
+  /// - Parameter passes: the number of passes. Evaluated after the entries are loaded.
   @inlinable @inline(__always)
   func forEachEntry<E>(
     passes: @autoclosure () -> Int = 1,
@@ -59,17 +55,16 @@ extension Registry {
     defer { if invocation.sawDead { pruneAfterInvocation() } }
     if let published {
       defer { withExtendedLifetime(self) {} }
-      // SAFETY: the storage keeps the slots, the registry keeps the storage, and the caller the
-      // registry.
+      // SAFETY: the storage keeps the slots, the registry the storage, and the caller the registry.
       try published.read(invocation.thread) { (entries: PublishedEntries) throws(E) in
-        // Before the read section ends, which may destroy what the invocation held up.
+        // Before the end of the read section, which may free entries and run a `deinit` of the user.
         defer { invocation.end() }
         let passes = passes()
         for pass in 0..<passes {
-          let goesOn = try entries.forEach { (entry: Unmanaged<Entry>) throws(E) -> Bool in
+          let isComplete = try entries.forEach { (entry: Unmanaged<Entry>) throws(E) -> Bool in
             try step(&invocation, entry, Pass(pass, of: passes))
           }
-          guard goesOn else { return }
+          guard isComplete else { return }
         }
       }
     } else {

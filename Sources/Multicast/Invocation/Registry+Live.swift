@@ -1,4 +1,4 @@
-// What the faces say of the entries that are live now.
+// Properties of the live entries, for the public types.
 
 extension Registry {
   /// The values of the live entries, in order.
@@ -11,7 +11,7 @@ extension Registry {
     return values
   }
 
-  /// How many entries are live.
+  /// The number of live entries.
   func liveCount<Value>(as _: Value.Type) -> Int {
     var count = 0
     forEachValue(Value.self) { _ in
@@ -21,7 +21,7 @@ extension Registry {
     return count
   }
 
-  /// Whether an entry is live.
+  /// Whether any entry is live.
   func hasLive<Value>(as _: Value.Type) -> Bool {
     var hasLive = false
     forEachValue(Value.self) { _ in
@@ -31,14 +31,14 @@ extension Registry {
     return hasLive
   }
 
-  /// The name of the face, the type of its delegates, their number, and the strategy.
-  func description<Value>(of face: String, for _: Value.Type) -> String {
-    "\(face)<\(Value.self)>(count: \(liveCount(as: Value.self)), storage: \(strategy.rawValue))"
+  /// The name of the public type, the type and number of its delegates, and the strategy.
+  func description<Value>(of typeName: String, for _: Value.Type) -> String {
+    "\(typeName)<\(Value.self)>(count: \(liveCount(as: Value.self)), storage: \(strategy.rawValue))"
   }
 
   /// As `description(of:for:)`, with the types of the delegates in order.
-  func debugDescription<Value>(of face: String, for _: Value.Type) -> String {
+  func debugDescription<Value>(of typeName: String, for _: Value.Type) -> String {
     let types = live(as: Value.self).map { "\(type(of: $0 as Any))" }.joined(separator: ", ")
-    return "\(description(of: face, for: Value.self)) [\(types)]"
+    return "\(description(of: typeName, for: Value.self)) [\(types)]"
   }
 }

@@ -1,4 +1,6 @@
-/// A concurrent invocation that a task may be a child of.
+/// A concurrent invocation that the current task may be a child of.
+///
+/// ``InvocationScope`` covers all structured children of callbacks, but only in serialized hubs.
 ///
 /// ## Thread safety
 /// It never changes.
@@ -6,36 +8,36 @@
 final class TaskAncestry: Sendable {
   /// The innermost concurrent invocation around the current task.
   ///
-  /// Tasks that a callback starts inherit it too, though no invocation waits for them: only
-  /// `calls` tells who is a child.
-  // Spelled out: the projection that `@TaskLocal` makes cannot be used by inlinable code.
+  /// Unstructured tasks of a callback inherit it too, though no invocation waits for them: `calls`
+  /// tells which task is a child.
+  // Not `@TaskLocal`: inlinable code cannot use its projection.
   @usableFromInline static let current = TaskLocal<TaskAncestry?>(wrappedValue: nil)
 
   /// The task that waits for the children.
   @usableFromInline let parent: TaskIdentity
-  /// The calls of its hub, the children's among them.
+  /// The calls of its hub, including those of its children.
   let calls: TaskCalls
   /// The concurrent invocation that waits for `parent`.
   let outer: TaskAncestry?
 
-  /// The concurrent invocation that the current task begins, with its children in `calls`.
+  /// A concurrent invocation by the current task, in the hub that has `calls`.
   ///
-  /// Tasks that callbacks start keep it, perhaps for long: it holds no delegate, and no invocation
-  /// around it that does not wait for it.
+  /// Unstructured tasks of callbacks keep it, perhaps for long: it owns no delegate, and no outer
+  /// invocation that does not wait for it.
   @usableFromInline
   init(calls: TaskCalls) {
     let parent = TaskIdentity.current
     self.parent = parent
     self.calls = calls
-    let around = TaskAncestry.current.get()
-    let isNested = around.map { $0.calls.isChild(parent, of: $0.parent) } ?? false
-    outer = isNested ? around : nil
+    let enclosing = TaskAncestry.current.get()
+    let isNested = enclosing.map { $0.calls.isChild(parent, of: $0.parent) } ?? false
+    outer = isNested ? enclosing : nil
   }
 }
 
 extension TaskIdentity {
-  /// Whether `condition` holds for the current task, or for one that waits for it because it
-  /// invoked concurrently and the current task is, directly or not, its child.
+  /// Whether `condition` holds for the current task, or for one that waits for it in a concurrent
+  /// invocation of which the current task is a child, perhaps through other invocations.
   static func anyWaitingForCurrent(_ condition: (TaskIdentity) -> Bool) -> Bool {
     var task = current
     guard task != .none else { return false }

@@ -1,51 +1,50 @@
-// Which entry each task is calling at this moment.
+// Which entry each task is calling.
 //
-// The counterpart of `ThreadCallStack` for calls that may suspend and go on on another thread. An
+// The counterpart of `ThreadCallStack` for calls that may suspend and resume on another thread. An
 // invocation takes a *call* from the pool of its hub, and each child of a concurrent invocation
-// gets one of its own. Whoever calls an entry stores the entry's address in its call and then looks
-// whether the entry is still active; `cancelAndWait` first makes the entry inactive and then looks
-// through all calls of the hub. The barriers between are those of `ThreadCallStack`, and so is the
-// argument: at least one of the two sees the other.
+// has one of its own. A task stores the address of an entry in its call, and then checks that the
+// entry is active; `cancelAndWait` makes the entry inactive, and then reads all calls of the hub.
+// The barriers between are those of `ThreadCallStack`, and so is the argument: at least one of the
+// two sees the other.
 //
-// A call also says which task is inside, so that `cancelAndWait` knows when it would wait for
-// itself, and a serialized hub when it would wait for its own turn. No task-local says so: a task
-// that a callback merely starts inherits those, but nobody waits for it. In a serialized hub an
-// `InvocationScope` says so for the structured children of a callback too.
+// A call also names its task, so that `cancelAndWait` does not wait for its own task, nor an
+// invocation of a serialized hub for the invocation that it belongs to. A task-local cannot tell,
+// because unstructured tasks of a callback inherit it although no invocation waits for them. In a
+// serialized hub an `InvocationScope` covers the structured children of a callback as well.
 //
-//     pool ──▶ block ──▶ block        a block is twice as large as the one before, and lives as
-//               │ calls   │ calls     long as the pool; free calls are linked
+//     pool ──▶ block ──▶ block        each block is twice as large as the one before, and lives
+//               │ calls   │ calls     as long as the pool; free calls are linked
 
 public import CMulticast
 public import Synchronization
 
-/// One call after the other, by one task.
+/// The current call of one task.
 ///
 /// ## Thread safety
-/// `next` belongs to the pool. Everything else is atomic, and written by one task at a time.
-// `task` and `parent` are stored and loaded relaxed: a task looks for itself, or for one that waits
-// for it. What that one has stored was there before the task began.
+/// `next` belongs to the pool. The rest is atomic, and written by one task at a time.
+// `task` and `parent` are relaxed: a task searches for itself, or for one that waits for it and has
+// stored its values before this task began.
 @usableFromInline
 struct TaskCall: ~Copyable {
   @usableFromInline typealias Pointer = UnsafeMutablePointer<TaskCall>
 
   /// The address of the entry that is being called, or `nil`.
   @usableFromInline let entry = Atomic<UnsafeRawPointer?>(nil)
-  /// The task that calls.
+  /// The calling task.
   @usableFromInline let task = Atomic<TaskIdentity>(.none)
-  /// The task that waits for it inside a concurrent invocation; `none` if the invocation itself
-  /// calls.
+  /// The task that waits for `task` in a concurrent invocation; `none` in any other invocation.
   @usableFromInline let parent = Atomic<TaskIdentity>(.none)
   fileprivate var next: Pointer?
 }
 
-/// The calls of one hub.
+/// The calls of one hub, in a pool.
 ///
 /// ## Thread safety
-/// Taking a call and giving it back is for the actor whose pool it is. Looking is for any thread.
+/// Only the actor that owns the pool may take and release calls. Any thread may search them.
 @usableFromInline
 final class TaskCalls: CallTracking, @unchecked Sendable {
-  // Sendable: `free` is touched on the actor alone; blocks are published by an atomic, and never
-  // freed before the pool is.
+  // Sendable: `free` is used only on the actor; blocks are published by an atomic, and freed with
+  // the pool.
 
   private struct Block: ~Copyable {
     let calls: TaskCall.Pointer
@@ -86,7 +85,7 @@ extension TaskCalls {
     return call
   }
 
-  /// A call for a child of `parent`, which will say itself which task it is.
+  /// A call for a child of `parent`, which stores its own task.
   @usableFromInline
   func take(parent: TaskIdentity) -> TaskCall.Pointer {
     let call = takeFree()
@@ -94,7 +93,7 @@ extension TaskCalls {
     return call
   }
 
-  /// Ends a call.
+  /// Ends a call, and returns it to the pool.
   @usableFromInline
   func release(_ call: TaskCall.Pointer) {
     call.pointee.end()
@@ -112,7 +111,7 @@ extension TaskCalls {
   private func grow() -> TaskCall.Pointer {
     let newest = blocks.load(ordering: .relaxed)  // Relaxed: only the actor changes it.
     let capacity = newest.map { $0.pointee.capacity * 2 } ?? 4
-    // SAFETY: freed by `deinit`, and by nobody else.
+    // SAFETY: only `deinit` frees it.
     let calls = TaskCall.Pointer.allocate(capacity: capacity)
     for index in 0..<capacity {
       (calls + index).initialize(to: TaskCall(next: index > 1 ? calls + (index - 1) : nil))
@@ -127,17 +126,19 @@ extension TaskCalls {
 }
 
 extension TaskCall {
-  /// Says that `entry` is about to be called, and whether it may be.
+  /// Begins a call of `entry`.
+  ///
+  /// - Returns: whether it may be called.
   @inlinable @inline(__always)
   borrowing func begin(_ entry: Unmanaged<Entry>, lightBarrierIsFence: Bool) -> Bool {
     // Releasing: what the last callback did happened before a waiter finds another entry here.
     self.entry.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)
     cmulticast_barrier_light(lightBarrierIsFence)
-    // Acquiring: pairs with whoever removed the entry.
+    // Acquiring: pairs with the thread that removed the entry.
     return EntryHead.isActive(entry.head.pointee.state.load(ordering: .acquiring))
   }
 
-  /// Says that nothing is being called any more.
+  /// Ends the current call.
   @inlinable @inline(__always)
   borrowing func end() {
     // Releasing: what the callbacks did happened before a waiter finds the call empty.
@@ -151,28 +152,27 @@ extension TaskCall {
 extension TaskCalls {
   /// Whether any task is calling `entry`.
   ///
-  /// - Complexity: O(calls that were ever in progress at once).
+  /// - Complexity: O(calls that ever ran concurrently).
   func isCalled(_ entry: UnsafeRawPointer) -> Bool {
     // Acquiring: what the callback did happened before this, if its call is empty.
     contains { $0.pointee.entry.load(ordering: .acquiring) == entry }
   }
 
-  /// Whether `entry` is being called by the current task, or by one that waits for it in a
-  /// concurrent invocation.
+  /// Whether the current task, or one that waits for it, is calling `entry`.
   ///
-  /// Those tasks cannot go on before the current one does, so the answer stays true.
+  /// Such a task waits until the current one ends, so the answer stays true.
   func isCalledByCurrentTask(_ entry: UnsafeRawPointer) -> Bool {
     InvocationScope.currentBelongs(to: self, calling: entry)
       || TaskIdentity.anyWaitingForCurrent { task in
         contains {
-          // Relaxed: as `task`, by the same one.
+          // Relaxed: stored by the same task as `task`.
           $0.pointee.entry.load(ordering: .relaxed) == entry
             && $0.pointee.task.load(ordering: .relaxed) == task
         }
       }
   }
 
-  /// Whether `task` is a child that calls for the concurrent invocation of `parent`.
+  /// Whether `task` is a child of a concurrent invocation by `parent`.
   func isChild(_ task: TaskIdentity, of parent: TaskIdentity) -> Bool {
     contains {
       $0.pointee.task.load(ordering: .relaxed) == task
