@@ -45,7 +45,7 @@ extension EventStream {
     output.write(Frame.retry(milliseconds: retryMilliseconds, id: feed.newest))
     var place = await begin(feed, output)
     var lost = 0
-    var entries = feed.live.notingLosses().makeAsyncIterator()
+    var entries = feed.live.notingDrops().makeAsyncIterator()
     while let element = await entries.next() {
       switch element {
       case .dropped(let count): lost = count
