@@ -10,14 +10,14 @@ struct Routes: HTTPResponder {
   let board: Board
   let log: any EventLog
   let lanes: Lanes
-  let access: Guard
+  let access: AccessControl
 
   init(_ settings: Settings, _ board: Board, _ log: any EventLog, _ lanes: Lanes) {
     self.settings = settings
     self.board = board
     self.log = log
     self.lanes = lanes
-    access = Guard(
+    access = AccessControl(
       publishTokens: settings.publishTokens, subscribeTokens: settings.subscribeTokens,
       allowedOrigins: settings.allowedOrigins, isForThisMachine: settings.isForThisMachine)
   }
@@ -31,11 +31,11 @@ extension Routes {
   }
 
   private func response(to request: Request, _ context: Context) async -> Response {
-    do throws(Refusal) {
+    do throws(RequestError) {
       try access.checkHost(request.head)
       let origin = try access.checkOrigin(request.head)
       var response: Response
-      do throws(Refusal) {
+      do throws(RequestError) {
         response = try await route(request, context)
       } catch {
         response = error.response
@@ -47,16 +47,17 @@ extension Routes {
     }
   }
 
-  private func route(_ request: Request, _ context: Context) async throws(Refusal) -> Response {
+  private func route(_ request: Request, _ context: Context) async throws(RequestError) -> Response
+  {
     let target = (request.head.path ?? "").split(
       separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard let path = target.first, let route = Route(path) else {
-      throw Refusal(.notFound, "there is nothing at this path")
+      throw RequestError(.notFound, "there is nothing at this path")
     }
     if request.method == .options { return .options(route) }
     guard route.methods.contains(request.method) else {
       let allowed = route.methods.map(\.rawValue).joined(separator: ", ")
-      throw Refusal(.methodNotAllowed, "this path takes \(allowed)", [.allow: allowed])
+      throw RequestError(.methodNotAllowed, "this path takes \(allowed)", [.allow: allowed])
     }
     let query = target.dropFirst().first
     return try await answer(route, query, request, context)
@@ -64,7 +65,7 @@ extension Routes {
 
   private func answer(
     _ route: Route, _ query: Substring?, _ request: Request, _ context: Context
-  ) async throws(Refusal) -> Response {
+  ) async throws(RequestError) -> Response {
     switch route {
     case .page: return .page
     case .health: return await health()
@@ -90,7 +91,7 @@ extension Routes {
   /// Runs `work` on a thread that nobody waits for: with very many topics it takes long.
   private func onThreadPool(
     _ work: @escaping @Sendable () -> String
-  ) async throws(Refusal) -> String {
+  ) async throws(RequestError) -> String {
     do {
       return try await NIOThreadPool.singleton.runIfActive(work)
     } catch {
@@ -98,7 +99,7 @@ extension Routes {
     }
   }
 
-  private func topic(_ name: Substring) throws(Refusal) -> Topic {
+  private func topic(_ name: Substring) throws(RequestError) -> Topic {
     do {
       return try Topic(name, limit: settings.maxTopicLength)
     } catch {
@@ -125,7 +126,7 @@ extension Routes {
 extension Routes {
   private func publish(
     _ request: Request, to topic: Topic, _ channel: any Channel
-  ) async throws(Refusal) -> Response {
+  ) async throws(RequestError) -> Response {
     let body = try await body(of: request, channel)
     guard let message = Message(body) else {
       throw .badRequest("the body is not UTF-8: events are text")
@@ -141,7 +142,7 @@ extension Routes {
 
   private func body(
     of request: Request, _ channel: any Channel
-  ) async throws(Refusal) -> ByteBuffer {
+  ) async throws(RequestError) -> ByteBuffer {
     let limit = settings.maxEventBytes
     let isTooLong = request.headers[.contentLength].flatMap(Int.init).map { $0 > limit } ?? false
     if isTooLong { throw .tooLong(limit) }
@@ -160,7 +161,7 @@ extension Routes {
 
   private func subscribe(
     _ topic: Topic, _ wish: StreamRequest, _ request: Request, _ channel: any Channel
-  ) async throws(Refusal) -> Response {
+  ) async throws(RequestError) -> Response {
     let feed: Feed
     do {
       feed = try await self.feed(topic, wish)
@@ -199,8 +200,8 @@ extension Routes {
   }
 }
 
-extension Refusal {
-  fileprivate static func tooLong(_ limit: Int) -> Refusal {
-    Refusal(.contentTooLarge, "an event has at most \(limit) bytes")
+extension RequestError {
+  fileprivate static func tooLong(_ limit: Int) -> RequestError {
+    RequestError(.contentTooLarge, "an event has at most \(limit) bytes")
   }
 }

@@ -8,12 +8,12 @@ struct StreamRequest {
 }
 
 extension StreamRequest {
-  init(_ headers: HTTPFields, query: Substring?) throws(Refusal) {
+  init(_ headers: HTTPFields, query: Substring?) throws(RequestError) {
     after = try Self.lastEventID(headers[values: .lastEventID])
     policy = try Self.policy(query) ?? policy
   }
 
-  private static func lastEventID(_ values: [String]) throws(Refusal) -> EventID? {
+  private static func lastEventID(_ values: [String]) throws(RequestError) -> EventID? {
     guard let value = values.first else { return nil }
     guard values.count == 1 else { throw .badRequest("there is more than one Last-Event-ID") }
     guard value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
@@ -24,7 +24,7 @@ extension StreamRequest {
     return id
   }
 
-  private static func policy(_ query: Substring?) throws(Refusal) -> StreamPolicy? {
+  private static func policy(_ query: Substring?) throws(RequestError) -> StreamPolicy? {
     guard let query, !query.isEmpty else { return nil }
     var policy: StreamPolicy?
     for parameter in query.split(separator: "&", omittingEmptySubsequences: false) {

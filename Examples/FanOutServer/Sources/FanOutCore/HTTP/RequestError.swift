@@ -3,7 +3,7 @@ internal import Hummingbird
 internal import NIOCore
 
 /// Why a request is not done, as the client is told: `{"error":"…"}`.
-struct Refusal: Error {
+struct RequestError: Error {
   let status: HTTPResponse.Status
   let reason: String
   var headers: HTTPFields = [:]
@@ -14,12 +14,12 @@ struct Refusal: Error {
     self.headers = headers
   }
 
-  static func badRequest(_ reason: String) -> Refusal { Refusal(.badRequest, reason) }
+  static func badRequest(_ reason: String) -> RequestError { RequestError(.badRequest, reason) }
 
-  static func unavailable(_ reason: Unavailable) -> Refusal {
+  static func unavailable(_ reason: Unavailable) -> RequestError {
     reason.isTooLong
-      ? Refusal(.contentTooLarge, reason.reason)
-      : Refusal(.serviceUnavailable, reason.reason, [.retryAfter: "1"])
+      ? RequestError(.contentTooLarge, reason.reason)
+      : RequestError(.serviceUnavailable, reason.reason, [.retryAfter: "1"])
   }
 
   var response: Response {

@@ -1,27 +1,27 @@
 internal import HTTPTypes
 
 /// Who may do what: tokens, and the pages of other sites.
-struct Guard: Sendable {
+struct AccessControl: Sendable {
   let publishTokens: Tokens?
   let subscribeTokens: Tokens?
   let allowedOrigins: Set<String>
   let isForThisMachine: Bool
 
   /// Refuses a request without one of `tokens`.
-  func check(_ headers: HTTPFields, _ tokens: Tokens?) throws(Refusal) {
+  func check(_ headers: HTTPFields, _ tokens: Tokens?) throws(RequestError) {
     guard let tokens else { return }
     let values = headers[values: .authorization]
     guard let value = values.first else {
-      throw Refusal(.unauthorized, "this needs a bearer token", [.wwwAuthenticate: "Bearer"])
+      throw RequestError(.unauthorized, "this needs a bearer token", [.wwwAuthenticate: "Bearer"])
     }
     let parts = value.split(separator: " ", maxSplits: 1)
     guard values.count == 1, parts.count == 2, parts[0].lowercased() == "bearer" else {
-      throw Refusal(
+      throw RequestError(
         .unauthorized, "the Authorization is not 'Bearer' and a token",
         [.wwwAuthenticate: #"Bearer error="invalid_request""#])
     }
     guard tokens.contain(parts[1]) else {
-      throw Refusal(
+      throw RequestError(
         .unauthorized, "the token is not valid",
         [.wwwAuthenticate: #"Bearer error="invalid_token""#])
     }
@@ -31,13 +31,13 @@ struct Guard: Sendable {
   ///
   /// Such a name may have been made to mean this one, so that a browser takes a page from there for
   /// one of ours.
-  func checkHost(_ request: HTTPRequest) throws(Refusal) {
+  func checkHost(_ request: HTTPRequest) throws(RequestError) {
     guard isForThisMachine, publishTokens == nil || subscribeTokens == nil,
       let host = request.authority
     else { return }
     let port = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 }
     guard Loopback.contains(host[..<(port ?? host.endIndex)]) else {
-      throw Refusal(
+      throw RequestError(
         .misdirectedRequest, "this server is for localhost: others need tokens or --allow-anonymous"
       )
     }
@@ -47,14 +47,14 @@ struct Guard: Sendable {
   /// visitors publish.
   ///
   /// - Returns: the origin, if it is another one that is allowed.
-  func checkOrigin(_ request: HTTPRequest) throws(Refusal) -> String? {
+  func checkOrigin(_ request: HTTPRequest) throws(RequestError) -> String? {
     let origins = request.headerFields[values: .origin]
     guard let origin = origins.first else { return nil }
     guard origins.count == 1 else { throw .badRequest("there is more than one Origin") }
     if allowedOrigins.contains(origin) { return origin }
     let host = request.authority ?? ""
     guard !host.isEmpty, origin == "http://\(host)" || origin == "https://\(host)" else {
-      throw Refusal(.forbidden, "pages of this origin are not allowed here")
+      throw RequestError(.forbidden, "pages of this origin are not allowed here")
     }
     return nil
   }
