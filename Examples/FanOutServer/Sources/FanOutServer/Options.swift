@@ -83,7 +83,7 @@ extension Options {
     settings.publishTokens = try TokenFile.read(publishTokenFile, "--publish-token-file")
     settings.subscribeTokens = try TokenFile.read(subscribeTokenFile, "--subscribe-token-file")
     settings.allowedOrigins = Set(allowOrigin)
-    settings.isForThisMachine = Loopback.contains(host) && !allowAnonymous
+    settings.isLoopbackOnly = Loopback.contains(host) && !allowAnonymous
     settings.logger.logLevel = Logger.Level(rawValue: logLevel) ?? .warning
     return settings
   }

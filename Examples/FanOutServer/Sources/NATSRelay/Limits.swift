@@ -15,15 +15,15 @@
     /// For any answer of the broker.
     static let answer = Duration.seconds(2)
     /// How long publishing is tried again when the broker gives no answer.
-    static let publishing = Duration.seconds(5)
+    static let publication = Duration.seconds(5)
     /// A connection on which two pings are without an answer is dead.
     static let pingMilliseconds: Int64 = 2000
     /// How often a server looks whether the stream is still the one that it reads.
-    static let looking = Duration.seconds(5)
+    static let streamCheckInterval = Duration.seconds(5)
     /// How long a client waits for a broker that is away to have what it has missed.
-    static let fetching = Duration.seconds(1)
+    static let fetch = Duration.seconds(1)
     /// How long a client waits for an event that it has from another server.
-    static let coming = Duration.seconds(1)
+    static let arrival = Duration.seconds(1)
     /// How long the reading thread waits at a time, so that it sees a shutdown.
     static let readMilliseconds: Int64 = 200
 

@@ -31,7 +31,7 @@
     /// For clients that come back. What they ask for takes long, and delays none of the others.
     private let fetchers = NIOThreadPool(numberOfThreads: Limits.fetchingThreads)
     /// For short questions.
-    private let asker = NIOThreadPool(numberOfThreads: 1)
+    private let queries = NIOThreadPool(numberOfThreads: 1)
     /// The one that stands, if any.
     private let session = Mutex<Session?>(nil)
     private let publications = Publications()
@@ -67,7 +67,7 @@
     private func store(_ message: Message, in topic: Topic) async throws(Unavailable) -> Receipt {
       guard current != nil else { throw Unavailable("the broker cannot be reached") }
       let key = String(UInt128.random(in: .min ... .max), radix: 36)
-      let deadline = ContinuousClock.now + Limits.publishing
+      let deadline = ContinuousClock.now + Limits.publication
       while ContinuousClock.now < deadline, !publications.isGivenUp {
         if let session = current, let id = try await send(message, topic, key, session, deadline) {
           return Receipt(id: id, subscribers: await board.subscriberCount(of: topic))
@@ -90,9 +90,9 @@
           return try session.publish(
             message, to: topic, key: key, within: min(left, Limits.answer).milliseconds)
         }
-      } catch let trouble as Trouble where trouble.isRefusal {
+      } catch let error as BrokerError where error.isRefusal {
         throw Unavailable(
-          "the broker refuses the event: \(trouble)", isTooLong: trouble.isTooLong)
+          "the broker refuses the event: \(error)", isTooLong: error.isTooLong)
       } catch {
         logger.debug("no answer to a publication: \(error)")
         return nil
@@ -102,10 +102,10 @@
     /// If the broker is away, it is given a moment to come back.
     public func page(of topic: Topic, after id: EventID, through last: EventID) async -> Page? {
       guard id < last else { return nil }
-      let deadline = ContinuousClock.now + Limits.fetching
+      let deadline = ContinuousClock.now + Limits.fetch
       while true {
         do {
-          guard let session = current else { throw Trouble("the broker cannot be reached") }
+          guard let session = current else { throw BrokerError("the broker cannot be reached") }
           return try await fetchers.runIfActive {
             try session.page(of: topic, after: id, through: last)
           }
@@ -121,17 +121,17 @@
     }
 
     /// The broker knows whether there is such an event.
-    public func coming(_ id: EventID) async -> Coming {
-      if await board.reach(id, within: .zero) { return .no }
+    public func arrival(of id: EventID) async -> Arrival {
+      if await board.reach(id, within: .zero) { return .notExpected }
       guard let session = current else { return .unknown }
-      guard let last = try? await asker.runIfActive({ try session.stream().last }) else {
+      guard let last = try? await queries.runIfActive({ try session.stream().last }) else {
         // The next session says what to believe.
-        asker.submit { _ in session.close() }
+        queries.submit { _ in session.close() }
         return .unknown
       }
-      guard id <= last else { return .no }
-      await board.reach(id, within: Limits.coming)
-      return .yes
+      guard id <= last else { return .notExpected }
+      await board.reach(id, within: Limits.arrival)
+      return .expected
     }
 
     /// What was acknowledged comes back from the broker. Publications that get no answer are given
@@ -139,7 +139,7 @@
     public func drain(within limit: Duration) async {
       let deadline = ContinuousClock.now + limit
       let last = await publications.finish(within: limit)
-      if publications.isGivenUp, let session = current { asker.submit { _ in session.close() } }
+      if publications.isGivenUp, let session = current { queries.submit { _ in session.close() } }
       await board.reach(last, within: deadline - .now)
     }
   }
@@ -151,11 +151,11 @@
       reader.start()
       publishers.start()
       fetchers.start()
-      asker.start()
+      queries.start()
       await cancelWhenGracefulShutdown { await self.connectAndRead() }
       try await publishers.shutdownGracefully()
       try await fetchers.shutdownGracefully()
-      try await asker.shutdownGracefully()
+      try await queries.shutdownGracefully()
       try await reader.shutdownGracefully()
     }
 
@@ -198,22 +198,22 @@
       // believed said so before, and the stream is looked at only now.
       current = session
       let stream = try await reader.runIfActive { try session.stream() }
-      var place = await resume(position, stream)
-      defer { position = place }
-      try await reader.runIfActive { [last = place.last] in try session.subscribe(after: last) }
+      var cursor = await resume(position, stream)
+      defer { position = cursor }
+      try await reader.runIfActive { [last = cursor.last] in try session.subscribe(after: last) }
       backoff.reset()
-      logger.info("reading from the broker after event \(place.last)")
-      var lookAt = ContinuousClock.now + Limits.looking
+      logger.info("reading from the broker after event \(cursor.last)")
+      var nextCheck = ContinuousClock.now + Limits.streamCheckInterval
       while !Task.isCancelled {
         for message in try await reader.runIfActive({ try session.read() }) {
-          if message.number > place.last + 1 { await skip(from: place.last, to: message.number) }
-          place.last = message.number
+          if message.number > cursor.last + 1 { await skip(from: cursor.last, to: message.number) }
+          cursor.last = message.number
           if let event = message.event { await board.deliver(event) }
         }
-        if ContinuousClock.now >= lookAt {
+        if ContinuousClock.now >= nextCheck {
           let now = try await reader.runIfActive { try session.stream() }
-          guard now.created == place.created else { throw Trouble("the stream was replaced") }
-          lookAt = .now + Limits.looking
+          guard now.created == cursor.created else { throw BrokerError("the stream was replaced") }
+          nextCheck = .now + Limits.streamCheckInterval
         }
       }
     }
@@ -221,7 +221,7 @@
     /// Where to read on.
     private func resume(_ position: Position?, _ stream: StreamState) async -> Position {
       if let position, position.created == stream.created, position.last <= stream.last {
-        await board.believe(through: stream.last)
+        await board.rejectClaims(after: stream.last)
         return position
       }
       var start = stream.last

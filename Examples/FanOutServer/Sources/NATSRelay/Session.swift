@@ -15,7 +15,7 @@
     /// Of the thread that reads.
     private var subscription: OpaquePointer?
 
-    init(_ url: Secret<String>, prefix: String) throws(Trouble) {
+    init(_ url: Secret<String>, prefix: String) throws(BrokerError) {
       subjects = Subjects(prefix: prefix)
       connection = try Self.connect(url)
       var context: OpaquePointer?
@@ -25,7 +25,7 @@
       let status = natsConnection_JetStream(&context, connection, &options)
       guard status == NATS_OK, let context else {
         natsConnection_Destroy(connection)
-        throw Trouble(status)
+        throw BrokerError(status)
       }
       self.context = context
     }
@@ -37,22 +37,22 @@
       natsConnection_Destroy(connection)
     }
 
-    private static func connect(_ url: Secret<String>) throws(Trouble) -> OpaquePointer {
+    private static func connect(_ url: Secret<String>) throws(BrokerError) -> OpaquePointer {
       var options: OpaquePointer?
-      try Trouble.check(natsOptions_Create(&options))
+      try BrokerError.check(natsOptions_Create(&options))
       defer { natsOptions_Destroy(options) }
       let isTaken = natsOptions_SetURL(options, url.revealed)
-      guard isTaken == NATS_OK else { throw Trouble(isTaken, with: url) }
-      try Trouble.check(natsOptions_SetName(options, "fan-out-server"))
-      try Trouble.check(natsOptions_SetAllowReconnect(options, false))
-      try Trouble.check(natsOptions_SetTimeout(options, Limits.answer.milliseconds))
+      guard isTaken == NATS_OK else { throw BrokerError(isTaken, with: url) }
+      try BrokerError.check(natsOptions_SetName(options, "fan-out-server"))
+      try BrokerError.check(natsOptions_SetAllowReconnect(options, false))
+      try BrokerError.check(natsOptions_SetTimeout(options, Limits.answer.milliseconds))
       // Whoever writes has a lock that everybody else waits for.
-      try Trouble.check(natsOptions_SetWriteDeadline(options, Limits.answer.milliseconds))
-      try Trouble.check(natsOptions_SetPingInterval(options, Limits.pingMilliseconds))
-      try Trouble.check(natsOptions_SetMaxPingsOut(options, 2))
+      try BrokerError.check(natsOptions_SetWriteDeadline(options, Limits.answer.milliseconds))
+      try BrokerError.check(natsOptions_SetPingInterval(options, Limits.pingMilliseconds))
+      try BrokerError.check(natsOptions_SetMaxPingsOut(options, 2))
       var connection: OpaquePointer?
       let status = natsConnection_Connect(&connection, options)
-      guard status == NATS_OK, let connection else { throw Trouble(status, with: url) }
+      guard status == NATS_OK, let connection else { throw BrokerError(status, with: url) }
       return connection
     }
 
@@ -70,7 +70,7 @@
 
   extension Session {
     /// Looks at the stream, and creates it if there is none.
-    func stream() throws(Trouble) -> StreamState {
+    func stream() throws(BrokerError) -> StreamState {
       var info: UnsafeMutablePointer<jsStreamInfo>?
       var code = jsErrCode(0)
       var status = js_GetStreamInfo(&info, context, subjects.prefix, nil, &code)
@@ -78,16 +78,17 @@
         code = jsErrCode(0)
         status = create(&info, &code)
       }
-      try Trouble.check(status, code)
+      try BrokerError.check(status, code)
       defer { jsStreamInfo_Destroy(info) }
       guard let info = info?.pointee, info.Config.pointee.AllowDirect else {
-        throw Trouble("the stream '\(subjects.prefix)' does not allow direct access")
+        throw BrokerError("the stream '\(subjects.prefix)' does not allow direct access")
       }
       // A message of another subject would look like an event that is gone.
       guard info.Config.pointee.SubjectsLen == 1,
         let subject = info.Config.pointee.Subjects[0], String(cString: subject) == subjects.all
       else {
-        throw Trouble("the stream '\(subjects.prefix)' has other subjects than '\(subjects.all)'")
+        throw BrokerError(
+          "the stream '\(subjects.prefix)' has other subjects than '\(subjects.all)'")
       }
       return StreamState(
         created: info.Created, first: info.State.FirstSeq, last: info.State.LastSeq)
@@ -128,7 +129,7 @@
     /// - Returns: its number in the stream.
     func publish(
       _ message: Message, to topic: Topic, key: String, within milliseconds: Int64
-    ) throws(Trouble) -> EventID {
+    ) throws(BrokerError) -> EventID {
       var answer: UnsafeMutablePointer<jsPubAck>?
       var code = jsErrCode(0)
       let status = key.withCString { key in
@@ -146,9 +147,9 @@
           }
         }
       }
-      try Trouble.check(status, code)
+      try BrokerError.check(status, code)
       defer { jsPubAck_Destroy(answer) }
-      guard let answer else { throw Trouble("the broker's answer is empty") }
+      guard let answer else { throw BrokerError("the broker's answer is empty") }
       return answer.pointee.Sequence
     }
   }
@@ -164,27 +165,27 @@
     }
 
     /// Begins to read the stream after `id`.
-    func subscribe(after id: EventID) throws(Trouble) {
+    func subscribe(after id: EventID) throws(BrokerError) {
       var options = jsSubOptions()
       jsSubOptions_Init(&options)
       options.Ordered = true
       options.Config.DeliverPolicy = js_DeliverByStartSequence
       options.Config.OptStartSeq = id + 1
       var code = jsErrCode(0)
-      try Trouble.check(
+      try BrokerError.check(
         js_SubscribeSync(&subscription, context, subjects.all, nil, &options, &code), code)
     }
 
     /// Waits a moment for something to come, and takes what is there then, up to a limit.
-    func read() throws(Trouble) -> [Numbered] {
+    func read() throws(BrokerError) -> [Numbered] {
       var batch: [Numbered] = []
       for count in 0..<Limits.batch {
         var pointer: OpaquePointer?
         let status = natsSubscription_NextMsg(
           &pointer, subscription, count == 0 ? Limits.readMilliseconds : 0)
         if status == NATS_TIMEOUT { break }
-        try Trouble.check(status)
-        let message = Received(pointer)
+        try BrokerError.check(status)
+        let message = BrokerMessage(pointer)
         let number = try message.number()
         batch.append(Numbered(number: number, event: message.event(number, subjects)))
       }
@@ -196,7 +197,7 @@
     /// - Returns: `nil` if some of them may be gone.
     func page(
       of topic: Topic, after id: EventID, through last: EventID
-    ) throws(Trouble) -> Page? {
+    ) throws(BrokerError) -> Page? {
       var page = Page([], through: last)
       var bytes = 0
       var next = id + 1
@@ -213,7 +214,7 @@
       return try stream().first <= id + 1 ? page : nil
     }
 
-    private func first(of topic: Topic, from id: EventID) throws(Trouble) -> Received? {
+    private func first(of topic: Topic, from id: EventID) throws(BrokerError) -> BrokerMessage? {
       var pointer: OpaquePointer?
       let status = subjects.subject(of: topic).withCString { subject in
         var options = jsDirectGetMsgOptions()
@@ -223,8 +224,8 @@
         return js_DirectGetMsg(&pointer, context, subjects.prefix, nil, &options)
       }
       if status == NATS_NOT_FOUND { return nil }
-      try Trouble.check(status)
-      return Received(pointer)
+      try BrokerError.check(status)
+      return BrokerMessage(pointer)
     }
   }
 #endif

@@ -100,7 +100,7 @@ import Testing
   ])
   func aNameOfAnotherMachineIsRefused(_ host: String, _ status: Int) async throws {
     var settings = Settings()
-    settings.isForThisMachine = true
+    settings.isLoopbackOnly = true
     try await RunningServer.with(settings) { server in
       for origin in ["", "Origin: http://\(host)\r\n"] {
         let client = try await RawClient.connect(port: server.port)
@@ -112,7 +112,7 @@ import Testing
     }
     // With tokens for everything it may be behind a proxy.
     var closed = try self.settings()
-    closed.isForThisMachine = true
+    closed.isLoopbackOnly = true
     try await RunningServer.with(closed) { server in
       let name = ("Host", "proxied.example")
       let answer = try await server.request("POST", "/topics/a", [name] + bearer(Self.one))

@@ -15,7 +15,7 @@ import Testing
       throw Unavailable("the test delivers")
     }
 
-    func coming(_ id: EventID) async -> Coming { .unknown }
+    func arrival(of id: EventID) async -> Arrival { .unknown }
 
     func run() async throws { try? await gracefulShutdown() }
 
@@ -78,7 +78,7 @@ import Testing
       try await board.deliver(Self.event(1))
       var right = try await server.stream(headers: [("Last-Event-ID", "3")])
       var wrong = try await server.stream(headers: [("Last-Event-ID", "4")])
-      await board.believe(through: 3)
+      await board.rejectClaims(after: 3)
       for id: EventID in 2...4 { try await board.deliver(Self.event(id)) }
       #expect(try await right.data(1) == ["4"])
       #expect(try await wrong.data(4) == [missed(after: 4, through: 1), "2", "3", "4"])

@@ -27,13 +27,13 @@
     @Test(arguments: [
       "nats://Q1:Q2@Q3:Q4@", "nats://Q1:Q2:Q%41Q@", "tls://Q1@", "nats://Q1/Q2:Q3@", "Q1:Q2@",
     ])
-    func troubleDoesNotQuoteCredentials(_ start: String) throws {
+    func brokerErrorsDoNotQuoteCredentials(_ start: String) throws {
       // The library quotes a port that is no number.
       for host in ["localhost:Q1", "localhost:99999", ":1", "no host", "no-host.invalid"] {
-        let trouble = try #require(throws: Trouble.self) {
+        let error = try #require(throws: BrokerError.self) {
           _ = try Session(Secret(start + host), prefix: "p")
         }
-        #expect(!trouble.description.contains("Q"))
+        #expect(!error.description.contains("Q"))
       }
     }
 

@@ -47,10 +47,10 @@
       let topic = try Topic("news", limit: 9)
       try await withSession { session, broker in
         await broker.pause()
-        let trouble = try #require(throws: Trouble.self) {
+        let error = try #require(throws: BrokerError.self) {
           try session.publish(message("1"), to: topic, key: "1", within: 50)
         }
-        #expect(!trouble.isRefusal)
+        #expect(!error.isRefusal)
         await broker.resume()
         #expect(try session.publish(message("1"), to: topic, key: "1", within: 10_000) == 1)
         #expect(try session.publish(message("2"), to: topic, key: "2", within: 10_000) == 2)
@@ -64,7 +64,7 @@
         await broker.pause()
         // More than the system keeps for it.
         for number in 0..<16 {
-          #expect(throws: Trouble.self) {
+          #expect(throws: BrokerError.self) {
             try session.publish(long, to: topic, key: "\(number)", within: 50)
           }
         }
@@ -111,8 +111,8 @@
     @Test func aStreamWithOtherSubjectsIsRefused() async throws {
       try await withSession { session, broker in
         try broker.addSubject("other.>")
-        let trouble = try #require(throws: Trouble.self) { try session.stream() }
-        #expect(trouble.description == "the stream 'fanout' has other subjects than 'fanout.>'")
+        let error = try #require(throws: BrokerError.self) { try session.stream() }
+        #expect(error.description == "the stream 'fanout' has other subjects than 'fanout.>'")
       }
     }
 
@@ -120,10 +120,10 @@
       let topic = try Topic("news", limit: 9)
       try await withSession { session, _ in
         let long = try message(String(repeating: "x", count: 2 << 20))
-        let trouble = try #require(throws: Trouble.self) {
+        let error = try #require(throws: BrokerError.self) {
           try session.publish(long, to: topic, key: "long", within: 10_000)
         }
-        #expect(trouble.isRefusal)
+        #expect(error.isRefusal)
       }
     }
   }

@@ -18,7 +18,7 @@ public actor Board {
   typealias Waiter = (id: EventID, continuation: CheckedContinuation<Void, Never>)
 
   private let bufferLimit: Int
-  private let whenPressed: @Sendable () -> Void
+  private let whenBuffersFill: @Sendable () -> Void
   private let clock = ContinuousClock()
   private let start: ContinuousClock.Instant
   private let historyLimits: History.Limits
@@ -27,7 +27,7 @@ public actor Board {
   private var lastID: EventID
   /// Whether `lastID` says where events begin. Before the first of a log, it is 0.
   private var hasBegun: Bool
-  private var departed = BoardFigures.Departed()
+  private var departed = BoardStatistics.Departed()
   /// The newest one: where a stream that subscribes now begins.
   private var turn = Turn()
   /// Those who wait for an event.
@@ -41,14 +41,14 @@ public actor Board {
   ///   - historyBytes: how many bytes the kept events of all topics may take.
   ///   - bufferLimit: how many events may wait for a subscriber.
   ///   - id: the id before the first event; `nil` if ``begin(after:)`` will say.
-  ///   - whenPressed: called when so many events of a topic have come that buffers may soon be full,
+  ///   - whenBuffersFill: called when so many events of a topic have come that buffers may soon be full,
   ///     so that subscribers who are quick enough lose nothing.
   public init(
     historyEvents: Int, historyBytes: Int, bufferLimit: Int, startingAfter id: EventID?,
-    whenPressed: @escaping @Sendable () -> Void = {}
+    whenBuffersFill: @escaping @Sendable () -> Void = {}
   ) {
     self.bufferLimit = bufferLimit
-    self.whenPressed = whenPressed
+    self.whenBuffersFill = whenBuffersFill
     historyLimits = History.Limits(eventsPerTopic: historyEvents, bytes: historyBytes)
     history = History(historyLimits, after: id ?? 0)
     lastID = id ?? 0
@@ -83,7 +83,7 @@ extension Board {
     if !waiters.isEmpty { wakeWaiters(through: lastID) }
     let room = room(event.topic)
     let count = room.send(event, after: turn, at: second)
-    if count > 0, room.published % max(1, bufferLimit / 4) == 0 { whenPressed() }
+    if count > 0, room.published % max(1, bufferLimit / 4) == 0 { whenBuffersFill() }
     room.kept += 1
     for topic in history.append(event) { forgetOne(of: topic) }
     return count
@@ -106,7 +106,7 @@ extension Board {
 
   /// Goes on where it was, and elsewhere there is no event after `newest` so far: a client that said
   /// it has one, while nobody knew, was wrong.
-  public func believe(through newest: EventID) {
+  public func rejectClaims(after newest: EventID) {
     take(.bound(newest: newest, last: lastID))
   }
 
@@ -168,23 +168,23 @@ extension Board {
   ///
   /// - Parameters:
   ///   - id: the last event that the client has, if it had any.
-  ///   - coming: whether that one is still to be delivered, if it was not yet. Then the client gets
+  ///   - arrival: whether that one is still to be delivered, if it was not yet. Then the client gets
   ///     what comes after it.
   func subscribe(
-    to topic: Topic, after id: EventID?, _ coming: Coming, _ policy: StreamPolicy
+    to topic: Topic, after id: EventID?, _ arrival: Arrival, _ policy: StreamPolicy
   ) throws(Unavailable) -> Feed {
     guard !isClosed else { throw Unavailable("the server is shutting down") }
     let room = room(topic)
     room.streams += 1
     return Feed(
-      Seat(topic, self), newest: id == nil && hasBegun ? lastID : nil,
-      id.map { start(of: topic, after: $0, coming) } ?? Feed.Start(place: Place(turn)),
+      TopicReference(topic, self), newest: id == nil && hasBegun ? lastID : nil,
+      id.map { start(of: topic, after: $0, arrival) } ?? Feed.Start(place: Place(turn)),
       live: room.hub.events(buffering: policy.buffering(bufferLimit)))
   }
 
-  private func start(of topic: Topic, after id: EventID, _ coming: Coming) -> Feed.Start {
-    if !hasBegun || coming != .no && id > lastID {
-      let ahead = Place.Ahead(id: id, isClaim: coming != .yes)
+  private func start(of topic: Topic, after id: EventID, _ arrival: Arrival) -> Feed.Start {
+    if !hasBegun || arrival != .notExpected && id > lastID {
+      let ahead = Place.Ahead(id: id, isClaim: arrival != .expected)
       return Feed.Start(place: Place(turn, ahead))
     }
     let replay = history.replay(topic, after: id, last: lastID)
@@ -193,7 +193,7 @@ extension Board {
       place: Place(turn))
   }
 
-  /// A stream of `topic` is over, and so is its subscription. A ``Seat`` says so.
+  /// A stream of `topic` is over, and so is its subscription. A ``TopicReference`` says so.
   func leave(_ topic: Topic) {
     rooms[topic]?.streams -= 1
     removeIfUnused(topic)
@@ -214,10 +214,10 @@ extension Board {
 
   private func removeIfUnused(_ topic: Topic) {
     guard let room = rooms[topic], room.isUnused else { return }
-    let figures = room.figures(topic, at: second)
-    departed.published += figures.published
-    departed.reached += figures.reached
-    departed.dropped += figures.dropped
+    let statistics = room.statistics(topic, at: second)
+    departed.published += statistics.published
+    departed.reached += statistics.reached
+    departed.dropped += statistics.dropped
     rooms[topic] = nil
   }
 }
@@ -226,8 +226,8 @@ extension Board {
 
 extension Board {
   /// - Complexity: O(1).
-  var figures: BoardFigures {
-    BoardFigures(
+  var statistics: BoardStatistics {
+    BoardStatistics(
       rooms: rooms, departed: departed, historyEvents: history.count, historyBytes: history.bytes,
       second: second)
   }

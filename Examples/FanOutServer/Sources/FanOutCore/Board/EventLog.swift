@@ -12,7 +12,7 @@
 /// - ``run()`` connects, calls ``Board/begin(after:)`` with the sequence number that the broker is
 ///   at, and then calls ``Board/deliver(_:)`` for each event that the broker hands back, the
 ///   server's own among them, in the order of their ids. After a reconnection it goes on after the
-///   last one it delivered, and says so with ``Board/believe(through:)``; the board ignores an event
+///   last one it delivered, and says so with ``Board/rejectClaims(after:)``; the board ignores an event
 ///   that it has had. If some are gone meanwhile, it calls ``Board/skip(through:)``. It returns when
 ///   the service is to shut down (`gracefulShutdown()` of swift-service-lifecycle), after the HTTP
 ///   server has.
@@ -31,7 +31,7 @@ public protocol EventLog: Sendable {
   func page(of topic: Topic, after id: EventID, through last: EventID) async -> Page?
 
   /// Waits a moment for an event that a client says it has, if this server has not delivered it yet.
-  func coming(_ id: EventID) async -> Coming
+  func arrival(of id: EventID) async -> Arrival
 
   /// Does what has to be done while the server runs.
   func run() async throws
@@ -49,7 +49,7 @@ extension EventLog {
   }
 
   /// There is no other server that a client can have an event from.
-  public func coming(_ id: EventID) async -> Coming { .no }
+  public func arrival(of id: EventID) async -> Arrival { .notExpected }
 
   /// The board delivers at once what it takes in.
   public func drain(within limit: Duration) async {}
@@ -69,10 +69,10 @@ public struct Page: Sendable {
 }
 
 /// Whether an event that a client says it has is still to be delivered by this server.
-public enum Coming: Sendable {
-  case no
-  case yes
-  /// Nobody can know now: the client is believed until ``Board/believe(through:)`` says more.
+public enum Arrival: Sendable {
+  case notExpected
+  case expected
+  /// Nobody can know now: the client is believed until ``Board/rejectClaims(after:)`` says more.
   case unknown
 }
 

@@ -12,7 +12,7 @@ struct Feed: Sendable {
     var place: Place
   }
 
-  let seat: Seat
+  let topicReference: TopicReference
   /// The newest event, of whatever topic, when a client came that had none; `nil` if it had one, or
   /// if that is not known.
   let newest: EventID?
@@ -20,8 +20,10 @@ struct Feed: Sendable {
   /// All events of the topic after the replay; none is in both, none is in neither.
   let live: EventSequence<Entry>
 
-  init(_ seat: Seat, newest: EventID?, _ start: Start, live: EventSequence<Entry>) {
-    self.seat = seat
+  init(
+    _ topicReference: TopicReference, newest: EventID?, _ start: Start, live: EventSequence<Entry>
+  ) {
+    self.topicReference = topicReference
     self.newest = newest
     self.start = NIOLockedValueBox(start)
     self.live = live
@@ -39,7 +41,7 @@ struct Feed: Sendable {
 /// A stream's place in a topic: the topic stays as long as somebody has one.
 ///
 /// It is given back when it is dropped, so also by a response that is never written.
-final class Seat: Sendable {
+final class TopicReference: Sendable {
   let topic: Topic
   private let board: Board
 

@@ -1,9 +1,9 @@
 internal import Multicast
 internal import NIOConcurrencyHelpers
 
-/// A topic that somebody listens to or that has been published to: its hub, and its figures.
+/// A topic that somebody listens to or that has been published to: its hub, and its statistics.
 ///
-/// The board alone changes it. Whoever looks at the figures does so elsewhere, and delays nobody.
+/// The board alone changes it. Whoever looks at the statistics does so elsewhere, and delays nobody.
 final class Room: Sendable {
   private struct Counts {
     var streams = 0
@@ -50,10 +50,10 @@ extension Room {
   /// Whether the topic can go.
   var isUnused: Bool { counts.withLockedValue { $0.streams == 0 && $0.kept == 0 } }
 
-  func figures(_ topic: Topic, at second: Int) -> TopicFigures {
+  func statistics(_ topic: Topic, at second: Int) -> TopicStatistics {
     let statistics = hub.statistics
     let counts = counts.withLockedValue { $0 }
-    return TopicFigures(
+    return TopicStatistics(
       topic: topic.name, subscribers: statistics.subscribers, published: counts.published,
       publishedPerSecond: counts.publishing.perSecond(at: second), reached: counts.reached,
       reachedPerSecond: counts.reaching.perSecond(at: second), dropped: statistics.dropped,

@@ -33,7 +33,7 @@ public struct Settings: Sendable {
   public var subscribeTokens: Tokens?
   /// Whether, unless everybody needs a token, requests are refused that were sent for a name of
   /// another machine.
-  public var isForThisMachine = false
+  public var isLoopbackOnly = false
   /// Pages of these origins may use the server, beside its own page.
   public var allowedOrigins: Set<String> = []
   public var logger = Logger(label: "fan-out-server")

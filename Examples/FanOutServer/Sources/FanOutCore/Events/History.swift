@@ -17,7 +17,7 @@ struct History {
     var missingThrough: EventID?
   }
 
-  private struct Shelf {
+  private struct TopicEvents {
     var events: Deque<Event> = []
     /// No event of the topic up to this one is known.
     var forgotten: EventID
@@ -25,14 +25,14 @@ struct History {
 
   /// What an event takes beside its bytes, roughly: the object and its places.
   private static let overhead = 512
-  /// What a topic takes of which an event is kept, roughly: its shelf here, and its room.
+  /// What a topic takes of which an event is kept, roughly: its topicEvents here, and its room.
   private static let topicOverhead = 1024
 
   private let limits: Limits
-  private var shelves: [Topic: Shelf] = [:]
-  /// Where events are, by age. Some have left their shelf already.
+  private var topics: [Topic: TopicEvents] = [:]
+  /// Where events are, by age. Some have left their topicEvents already.
   private var order: Deque<(topic: Topic, id: EventID)> = []
-  /// No event of a topic without a shelf, up to this one, is known.
+  /// No event of a topic without a topicEvents, up to this one, is known.
   private var floor: EventID
   private(set) var count = 0
   private(set) var bytes = 0
@@ -51,15 +51,15 @@ extension History {
   /// - Complexity: amortised O(1).
   mutating func append(_ event: Event) -> [Topic] {
     var forgotten: [Topic] = []
-    if shelves[event.topic] == nil {
-      shelves[event.topic] = Shelf(forgotten: floor)
+    if topics[event.topic] == nil {
+      topics[event.topic] = TopicEvents(forgotten: floor)
       bytes += Self.topicOverhead
     }
-    shelves[event.topic]?.events.append(event)
+    topics[event.topic]?.events.append(event)
     order.append((event.topic, event.id))
     count += 1
     bytes += Self.cost(event)
-    if let kept = shelves[event.topic]?.events.count, kept > limits.eventsPerTopic {
+    if let kept = topics[event.topic]?.events.count, kept > limits.eventsPerTopic {
       forgetOldest(of: event.topic, &forgotten)
     }
     while bytes > limits.bytes, let oldest = order.popFirst() {
@@ -74,31 +74,31 @@ extension History {
   /// - Complexity: O(log n) for n kept events of the topic, and O(events).
   func replay(_ topic: Topic, after id: EventID, last: EventID) -> Replay {
     guard id <= last else { return Replay(missingThrough: last) }
-    guard let shelf = shelves[topic] else {
+    guard let topicEvents = topics[topic] else {
       return Replay(missingThrough: id < floor ? floor : nil)
     }
     return Replay(
-      events: Array(shelf.events[firstIndex(in: shelf.events, after: id)...]),
-      missingThrough: id < shelf.forgotten ? shelf.forgotten : nil)
+      events: Array(topicEvents.events[firstIndex(in: topicEvents.events, after: id)...]),
+      missingThrough: id < topicEvents.forgotten ? topicEvents.forgotten : nil)
   }
 
   /// How many events of `topic` are kept.
-  func count(of topic: Topic) -> Int { shelves[topic]?.events.count ?? 0 }
+  func count(of topic: Topic) -> Int { topics[topic]?.events.count ?? 0 }
 
   private static func cost(_ event: Event) -> Int { event.frame.readableBytes + overhead }
 
   private func isKept(_ topic: Topic, _ id: EventID) -> Bool {
-    (shelves[topic]?.events.first?.id ?? .max) <= id
+    (topics[topic]?.events.first?.id ?? .max) <= id
   }
 
   private mutating func forgetOldest(of topic: Topic, _ forgotten: inout [Topic]) {
-    guard let oldest = shelves[topic]?.events.popFirst() else { return }
+    guard let oldest = topics[topic]?.events.popFirst() else { return }
     count -= 1
     bytes -= Self.cost(oldest)
-    shelves[topic]?.forgotten = oldest.id
+    topics[topic]?.forgotten = oldest.id
     forgotten.append(topic)
-    if shelves[topic]?.events.isEmpty == true {
-      shelves[topic] = nil
+    if topics[topic]?.events.isEmpty == true {
+      topics[topic] = nil
       bytes -= Self.topicOverhead
       floor = max(floor, oldest.id)
     }

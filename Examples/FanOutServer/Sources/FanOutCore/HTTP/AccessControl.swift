@@ -5,7 +5,7 @@ struct AccessControl: Sendable {
   let publishTokens: Tokens?
   let subscribeTokens: Tokens?
   let allowedOrigins: Set<String>
-  let isForThisMachine: Bool
+  let isLoopbackOnly: Bool
 
   /// Refuses a request without one of `tokens`.
   func check(_ headers: HTTPFields, _ tokens: Tokens?) throws(RequestError) {
@@ -32,7 +32,7 @@ struct AccessControl: Sendable {
   /// Such a name may have been made to mean this one, so that a browser takes a page from there for
   /// one of ours.
   func checkHost(_ request: HTTPRequest) throws(RequestError) {
-    guard isForThisMachine, publishTokens == nil || subscribeTokens == nil,
+    guard isLoopbackOnly, publishTokens == nil || subscribeTokens == nil,
       let host = request.authority
     else { return }
     let port = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 }

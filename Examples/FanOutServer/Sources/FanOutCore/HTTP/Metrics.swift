@@ -4,19 +4,19 @@
 struct Metrics {
   private(set) var text = ""
 
-  init(_ board: BoardFigures, _ lanes: Lanes.Figures, _ log: LogStatus) {
+  init(_ board: BoardStatistics, _ loops: ConnectionLoops.Statistics, _ log: LogStatus) {
     let totals = board.totals
     gauge("topics", "Topics with subscribers or kept events.", board.rooms.count)
-    gauge("streams", "Open event streams.", lanes.streams)
+    gauge("streams", "Open event streams.", loops.streams)
     gauge("pending_events", "Events that wait for a subscriber, one for each.", totals.pending)
     gauge("history_events", "Events kept for replay.", board.historyEvents)
     gauge("history_bytes", "Memory for the events kept for replay.", board.historyBytes)
     gauge("log_connected", "Whether events can be published.", log.isConnected ? 1 : 0)
     counter("published_total", "Events taken in.", totals.published)
     counter("reached_total", "Events put into buffers, one for each subscriber.", totals.reached)
-    counter("sent_total", "Events written to connections.", lanes.events)
+    counter("sent_total", "Events written to connections.", loops.events)
     counter("dropped_total", "Events lost to slow subscribers, one for each.", totals.dropped)
-    counter("heartbeats_total", "Heartbeats written to connections.", lanes.heartbeats)
+    counter("heartbeats_total", "Heartbeats written to connections.", loops.heartbeats)
   }
 
   private mutating func gauge(_ name: String, _ help: String, _ value: Int) {

@@ -9,17 +9,17 @@ struct Routes: HTTPResponder {
   let settings: Settings
   let board: Board
   let log: any EventLog
-  let lanes: Lanes
+  let loops: ConnectionLoops
   let access: AccessControl
 
-  init(_ settings: Settings, _ board: Board, _ log: any EventLog, _ lanes: Lanes) {
+  init(_ settings: Settings, _ board: Board, _ log: any EventLog, _ loops: ConnectionLoops) {
     self.settings = settings
     self.board = board
     self.log = log
-    self.lanes = lanes
+    self.loops = loops
     access = AccessControl(
       publishTokens: settings.publishTokens, subscribeTokens: settings.subscribeTokens,
-      allowedOrigins: settings.allowedOrigins, isForThisMachine: settings.isForThisMachine)
+      allowedOrigins: settings.allowedOrigins, isLoopbackOnly: settings.isLoopbackOnly)
   }
 }
 
@@ -70,21 +70,21 @@ extension Routes {
     case .page: return .page
     case .health: return await health()
     case .metrics:
-      let (figures, status) = await (board.figures, log.status)
+      let (statistics, status) = await (board.statistics, log.status)
       return .text(
-        try await onThreadPool { Metrics(figures, lanes.figures, status).text },
+        try await onThreadPool { Metrics(statistics, loops.statistics, status).text },
         "text/plain; version=0.0.4; charset=utf-8")
     case .topics:
       try access.check(request.headers, access.subscribeTokens)
-      let figures = await board.figures
-      return .json(try await onThreadPool { JSON.array(figures.topics.map(\.json)) })
+      let statistics = await board.statistics
+      return .json(try await onThreadPool { JSON.array(statistics.topics.map(\.json)) })
     case .publish(let name):
       try access.check(request.headers, access.publishTokens)
       return try await publish(request, to: topic(name), context.channel)
     case .subscribe(let name):
       try access.check(request.headers, access.subscribeTokens)
-      let wish = try StreamRequest(request.headers, query: query)
-      return try await subscribe(topic(name), wish, request, context.channel)
+      let streamRequest = try StreamRequest(request.headers, query: query)
+      return try await subscribe(topic(name), streamRequest, request, context.channel)
     }
   }
 
@@ -116,7 +116,7 @@ extension Routes {
         ("status", JSON.string(state)),
         ("log", JSON.string(status.kind)),
         ("connected", "\(status.isConnected)"),
-        ("streams", "\(lanes.figures.streams)"),
+        ("streams", "\(loops.statistics.streams)"),
       ]), status: isClosed ? .serviceUnavailable : .ok)
   }
 }
@@ -147,8 +147,8 @@ extension Routes {
     let isTooLong = request.headers[.contentLength].flatMap(Int.init).map { $0 > limit } ?? false
     if isTooLong { throw .tooLong(limit) }
     if request.headers[.expect]?.lowercased() == "100-continue" {
-      let goOn = HTTPResponse(status: .continue)
-      channel.writeAndFlush(HTTPResponsePart.head(goOn), promise: nil)
+      let interim = HTTPResponse(status: .continue)
+      channel.writeAndFlush(HTTPResponsePart.head(interim), promise: nil)
     }
     do {
       return try await request.body.collect(upTo: limit)
@@ -160,18 +160,18 @@ extension Routes {
   }
 
   private func subscribe(
-    _ topic: Topic, _ wish: StreamRequest, _ request: Request, _ channel: any Channel
+    _ topic: Topic, _ streamRequest: StreamRequest, _ request: Request, _ channel: any Channel
   ) async throws(RequestError) -> Response {
     let feed: Feed
     do {
-      feed = try await self.feed(topic, wish)
+      feed = try await self.feed(topic, streamRequest)
     } catch {
       throw .unavailable(error)
     }
     let stream = EventStream(
-      channel: channel, lane: lanes[channel.eventLoop], log: log,
+      channel: channel, loop: loops[channel.eventLoop], log: log,
       retryMilliseconds: settings.retry.nanoseconds / 1_000_000,
-      closesWhenStalled: wish.policy == .disconnect)
+      closesWhenStalled: streamRequest.policy == .disconnect)
     let isLast = request.headers[.connection] == "close"
     return Response(
       status: .ok,
@@ -187,15 +187,17 @@ extension Routes {
       })
   }
 
-  private func feed(_ topic: Topic, _ wish: StreamRequest) async throws(Unavailable) -> Feed {
-    guard let id = wish.after else {
-      return try await board.subscribe(to: topic, after: nil, .no, wish.policy)
+  private func feed(_ topic: Topic, _ streamRequest: StreamRequest) async throws(Unavailable)
+    -> Feed
+  {
+    guard let id = streamRequest.after else {
+      return try await board.subscribe(to: topic, after: nil, .notExpected, streamRequest.policy)
     }
     while true {
-      let coming = await log.coming(id)
-      let feed = try await board.subscribe(to: topic, after: id, coming, wish.policy)
+      let arrival = await log.arrival(of: id)
+      let feed = try await board.subscribe(to: topic, after: id, arrival, streamRequest.policy)
       // The log knows by now: those who claimed may have been told before this client subscribed.
-      guard coming == .unknown, await log.coming(id) != .unknown else { return feed }
+      guard arrival == .unknown, await log.arrival(of: id) != .unknown else { return feed }
     }
   }
 }

@@ -28,29 +28,29 @@ public struct FanOutService: Service {
 
   /// Serves until the service group shuts down.
   public func run() async throws {
-    let lanes = try await Lanes(
+    let loops = try await ConnectionLoops(
       eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout,
       linger: settings.linger)
-    defer { lanes.stop() }
+    defer { loops.stop() }
     let board = Board(
       historyEvents: settings.historyEvents, historyBytes: settings.historyBytes,
       bufferLimit: settings.bufferLimit,
       startingAfter: makeLog == nil ? Board.microsecondsSince1970 : nil,
-      whenPressed: { lanes.hurry() })
+      whenBuffersFill: { loops.skipLinger() })
     let log: any EventLog = makeLog?(board) ?? LocalLog(board)
-    let front = Front(
-      application: application(Routes(settings, board, log, lanes), lanes), log: log,
-      board: board, lanes: lanes, drain: .nanoseconds(settings.drain.nanoseconds))
+    let http = HTTPService(
+      application: application(Routes(settings, board, log, loops), loops), log: log,
+      board: board, loops: loops, drain: .nanoseconds(settings.drain.nanoseconds))
     // Shut down in reverse: the log is there until the last client has gone.
     try await ServiceGroup(
-      services: [LogService(log: log), front], logger: settings.logger
+      services: [LogService(log: log), http], logger: settings.logger
     ).run()
   }
 
-  private func application(_ routes: Routes, _ lanes: Lanes) -> Application<Routes> {
+  private func application(_ routes: Routes, _ loops: ConnectionLoops) -> Application<Routes> {
     Application(
       responder: routes,
-      server: .fanOut(idleTimeout: settings.idleTimeout, lanes),
+      server: .fanOut(idleTimeout: settings.idleTimeout, loops),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.host, port: settings.port), backlog: 4096,
         availableConnectionsDelegate: MaximumAvailableConnections(settings.maxConnections)),
@@ -64,11 +64,11 @@ public struct FanOutService: Service {
 }
 
 /// What clients talk to.
-private struct Front: Service {
+private struct HTTPService: Service {
   let application: Application<Routes>
   let log: any EventLog
   let board: Board
-  let lanes: Lanes
+  let loops: ConnectionLoops
   let drain: Duration
 
   func run() async throws {
@@ -95,7 +95,7 @@ private struct Front: Service {
     await log.drain(within: drain / 2)
     await board.close()
     try? await Task.sleep(until: deadline, clock: .continuous)
-    lanes.closeConnections()
+    loops.closeConnections()
   }
 }
 

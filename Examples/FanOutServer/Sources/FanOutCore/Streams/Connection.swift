@@ -4,7 +4,7 @@ internal import NIOHTTPTypes
 /// Lets no client hold a connection for longer than the server wants.
 ///
 /// It knows since when a request is under way, and whether the client is to do something about it:
-/// to send the rest, or to read the answer. The lane asks for that now and then, so that there is no
+/// to send the rest, or to read the answer. The loop asks for that now and then, so that there is no
 /// timer for each connection.
 final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
@@ -15,50 +15,50 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
   /// Sent through the pipeline when a stream begins: that is an answer without an end.
   struct StreamBegins {}
 
-  private let lanes: Lanes
-  /// Where it is in the lane's list.
+  private let loops: ConnectionLoops
+  /// Where it is in the loop's list.
   var position: Int?
   private var context: ChannelHandlerContext?
   /// Requests that have no whole answer.
-  private var underWay = 0
-  private var isReading = false
+  private var pendingRequests = 0
+  private var isReceiving = false
   private var isStream = false
   /// Since when the first of them is under way.
   private var start: NIODeadline?
 
-  init(_ lanes: Lanes) {
-    self.lanes = lanes
+  init(_ loops: ConnectionLoops) {
+    self.loops = loops
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    lanes[context.eventLoop].value.add(self)
+    loops[context.eventLoop].value.add(self)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
-    lanes[context.eventLoop].value.remove(self)
+    loops[context.eventLoop].value.remove(self)
     self.context = nil
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .head:
-      underWay += 1
-      isReading = true
+      pendingRequests += 1
+      isReceiving = true
       if start == nil { start = .now() }
     case .body: break
     case .end:
-      isReading = false
-      if underWay == 0 { start = nil }
+      isReceiving = false
+      if pendingRequests == 0 { start = nil }
     }
     context.fireChannelRead(data)
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     if case .end = unwrapOutboundIn(data) {
-      underWay -= 1
+      pendingRequests -= 1
       // What was refused before all of it was there is still read.
-      start = underWay > 0 || isReading ? .now() : nil
+      start = pendingRequests > 0 || isReceiving ? .now() : nil
     }
     context.write(data, promise: promise)
   }
@@ -71,9 +71,9 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
 
 extension Connection {
   /// Closes it if the client keeps the server waiting since `deadline` or before.
-  func closeIfHeld(since deadline: NIODeadline) {
+  func closeIfTimedOut(since deadline: NIODeadline) {
     guard !isStream, let start, start <= deadline, let context else { return }
-    if isReading || !context.channel.isWritable { close() }
+    if isReceiving || !context.channel.isWritable { close() }
   }
 
   func close() {

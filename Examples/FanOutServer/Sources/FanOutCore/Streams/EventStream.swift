@@ -10,7 +10,7 @@ struct EventStream: Sendable {
 
   let channel: any Channel
   /// That of the event loop of `channel`.
-  let lane: NIOLoopBound<Lane>
+  let loop: NIOLoopBound<ConnectionLoop>
   let log: any EventLog
   let retryMilliseconds: Int64
   /// Whether a client that takes nothing is to go.
@@ -29,10 +29,10 @@ extension EventStream {
   /// - Returns: the task of the stream.
   func start(_ feed: Feed) async throws -> Task<Void, Never> {
     try await channel.eventLoop.submit {
-      let output = StreamOutput(lane.value, closesWhenStalled: closesWhenStalled)
+      let output = StreamOutput(loop.value, closesWhenStalled: closesWhenStalled)
       try channel.pipeline.syncOperations.addHandler(output, position: .first)
       let bound = NIOLoopBound(output, eventLoop: channel.eventLoop)
-      let task = Task.detached(executorPreference: lane.value.executor) {
+      let task = Task.detached(executorPreference: loop.value.executor) {
         await run(feed, bound)
       }
       output.whenLost = { task.cancel() }
@@ -51,7 +51,7 @@ extension EventStream {
       case .dropped(let count): lost = count
       case .event(let entry):
         if lost > 0 || place.turn !== entry.turn {
-          await catchUp(&place, with: entry, lost, of: feed.seat.topic, output)
+          await catchUp(&place, with: entry, lost, of: feed.topicReference.topic, output)
           lost = 0
         }
         if let event = entry.event, !place.has(event) { output.write(event) }
@@ -59,7 +59,7 @@ extension EventStream {
       if !output.isReady { await output.ready() }
     }
     guard output.isOpen, !Task.isCancelled else { return }
-    // The board is not asked: its answer would come on this lane, and everybody would wait for that.
+    // The board is not asked: its answer would come on this loop, and everybody would wait for that.
     if entries.end == .finished {
       output.write(Frame.retry(milliseconds: retryMilliseconds))
     } else {
@@ -79,7 +79,7 @@ extension EventStream {
   @inline(never)
   private func begin(_ feed: Feed, _ output: StreamOutput) async -> Place {
     let start = feed.takeStart()
-    if let gap = start.gap { await fill(gap, of: feed.seat.topic, output) }
+    if let gap = start.gap { await fill(gap, of: feed.topicReference.topic, output) }
     await write(start.replay, to: output)
     return start.place
   }

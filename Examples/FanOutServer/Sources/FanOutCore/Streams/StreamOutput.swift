@@ -2,7 +2,7 @@ internal import NIOCore
 
 /// The way of one stream to its connection.
 ///
-/// It sits at the front of the pipeline, where the HTTP encoder has done its work: frames bring
+/// It sits at the http of the pipeline, where the HTTP encoder has done its work: frames bring
 /// their chunk along (see ``Frame``). So an event costs no more than putting a shared buffer into
 /// the list of what the socket has to write.
 ///
@@ -12,42 +12,42 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  let lane: Lane
+  let loop: ConnectionLoop
   private let closesWhenStalled: Bool
-  /// Where it is in the lane's list.
+  /// Where it is in the loop's list.
   var position: Int?
   /// When something was last written.
   private var lastTick = 0
   /// When the connection was last looked at.
-  private var lastLook = 0
-  private var silence = Silence()
+  private var lastPoll = 0
+  private var acknowledgements = AcknowledgementMonitor()
   /// Called once, when the connection is lost.
   var whenLost: (() -> Void)?
   private var context: ChannelHandlerContext?
   private var isLost = false
   private var isFlushDue = false
   /// Whether nothing more will be written.
-  private var isOver = false
+  private var isEnding = false
   /// The task that waits until the connection takes more.
-  private var writer: CheckedContinuation<Void, Never>?
+  private var waitingWriter: CheckedContinuation<Void, Never>?
 
-  init(_ lane: Lane, closesWhenStalled: Bool) {
-    self.lane = lane
+  init(_ loop: ConnectionLoop, closesWhenStalled: Bool) {
+    self.loop = loop
     self.closesWhenStalled = closesWhenStalled
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    lastTick = lane.tick
-    lastLook = lane.tick
-    lane.add(self)
+    lastTick = loop.tick
+    lastPoll = loop.tick
+    loop.add(self)
     context.fireUserInboundEventTriggered(Connection.StreamBegins())
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
-    lane.remove(self)
+    loop.remove(self)
     self.context = nil
-    lose()
+    connectionLost()
   }
 
   /// A client with a stream has nothing more to say: an answer would land in the middle of the
@@ -65,7 +65,7 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     context.fireChannelInactive()
-    lose()
+    connectionLost()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -89,17 +89,17 @@ extension StreamOutput {
 
   func write(_ event: Event) {
     write(event.frame)
-    lane.countEvent()
+    loop.countEvent()
   }
 
   /// Sends `frame` with whatever else is due.
   func write(_ frame: ByteBuffer) {
     guard !isLost, let context else { return }
-    lastTick = lane.tick
+    lastTick = loop.tick
     context.write(wrapOutboundOut(frame), promise: nil)
     guard !isFlushDue else { return }
     isFlushDue = true
-    lane.flushSoon(self)
+    loop.flushSoon(self)
   }
 
   func flush() {
@@ -110,14 +110,14 @@ extension StreamOutput {
   /// Returns when the connection takes more, or is lost.
   func ready() async {
     while !isReady {
-      await withCheckedContinuation { writer = $0 }
+      await withCheckedContinuation { waitingWriter = $0 }
     }
   }
 
   /// Returns when everything has gone to the socket, or the connection is lost.
   func drained() async {
     guard !isLost, let context else { return }
-    isOver = true
+    isEnding = true
     // Writes are in order: when this one, of nothing, is done, so are all before it.
     let done = context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: done)
@@ -128,29 +128,31 @@ extension StreamOutput {
   /// for a whole interval, or if the client takes nothing and is to go. To be called at each tick.
   ///
   /// - Returns: whether it has written a heartbeat.
-  func beat() -> Bool {
-    let isQuiet = !isOver && lane.tick - lastTick >= Lane.ticksPerInterval && isReady
-    guard isQuiet || lane.tick - lastLook >= Lane.ticksPerInterval else { return false }
-    look()
+  func handleTick() -> Bool {
+    let isQuiet = !isEnding && loop.tick - lastTick >= ConnectionLoop.ticksPerInterval && isReady
+    guard isQuiet || loop.tick - lastPoll >= ConnectionLoop.ticksPerInterval else { return false }
+    pollConnection()
     guard isQuiet, !isLost else { return false }
     write(Frame.heartbeat)
-    silence.expectAnswer(lane.tick)
+    acknowledgements.expect(loop.tick)
     return true
   }
 
-  private func look() {
+  private func pollConnection() {
     guard !isLost, let context else { return }
-    lastLook = lane.tick
-    let ticks = silence.look(at: context.channel, lane.tick)
-    let isStalled = (isOver || !isReady) && silence.sinceSending >= lane.heartbeat * 2
-    if ticks >= Lane.ticksPerInterval || closesWhenStalled && isStalled { closeConnection() }
+    lastPoll = loop.tick
+    let ticks = acknowledgements.poll(context.channel, loop.tick)
+    let isStalled = (isEnding || !isReady) && acknowledgements.sinceSending >= loop.heartbeat * 2
+    if ticks >= ConnectionLoop.ticksPerInterval || closesWhenStalled && isStalled {
+      closeConnection()
+    }
   }
 
   func closeConnection() {
     context?.close(promise: nil)
   }
 
-  private func lose() {
+  private func connectionLost() {
     guard !isLost else { return }
     isLost = true
     resumeWriter()
@@ -159,10 +161,10 @@ extension StreamOutput {
   }
 
   private func resumeWriter() {
-    guard let writer else { return }
-    self.writer = nil
+    guard let waitingWriter else { return }
+    self.waitingWriter = nil
     // It is in the middle of something: it does not wait for more.
-    lane.executor.hurry()
-    writer.resume()
+    loop.executor.skipLinger()
+    waitingWriter.resume()
   }
 }

@@ -77,18 +77,18 @@ struct RawClient: Sendable {
     func wait(for text: String, _ promise: EventLoopPromise<String>) {
       waiting = (text, promise)
       searched = 0
-      look()
+      check()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       var data = unwrapInboundIn(data)
       bytes.writeBuffer(&data)
-      look()
+      check()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
       isClosed = true
-      look()
+      check()
       context.fireChannelInactive()
     }
 
@@ -101,7 +101,7 @@ struct RawClient: Sendable {
       context.close(promise: nil)
     }
 
-    private func look() {
+    private func check() {
       guard let waiting else { return }
       let isFound = bytes.offset(of: waiting.text, from: searched) != nil
       searched = max(0, bytes.readableBytes - waiting.text.utf8.count)

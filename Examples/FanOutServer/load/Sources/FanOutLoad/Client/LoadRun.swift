@@ -66,8 +66,8 @@ extension LoadRun {
     try await streams.open(stalledStreams, areStalled: true)
 
     let publisher = try await connectPublisher(on: loop, to: address)
-    try await streams.onCompleted { count, lane in
-      publisher.eventLoop.execute { publisher.value.streamsCompleted(count, loop: lane) }
+    try await streams.onCompleted { count, loop in
+      publisher.eventLoop.execute { publisher.value.streamsCompleted(count, loop: loop) }
     }
     let warmUp = try await publish(
       Schedule(rate: 0, window: 1, extent: .events(self.warmUp)), with: publisher)

@@ -12,26 +12,26 @@ internal import NIOPosix
 /// The event streams of a run, spread over event loops with a collector each.
 struct Streams: Sendable {
   /// One loop, and what came on it. The collector is used on that loop alone.
-  private struct Lane: Sendable {
-    let loop: any EventLoop
+  private struct Loop: Sendable {
+    let eventLoop: any EventLoop
     let collector: NIOLoopBound<Collector>
   }
 
-  private let lanes: [Lane]
+  private let streamLoops: [Loop]
   private let address: SocketAddress
   private let request: ByteBuffer
 
   init(
     loops: [any EventLoop], address: SocketAddress, host: String, path: String, payloadSize: Int
   ) async throws {
-    var lanes: [Lane] = []
+    var streamLoops: [Loop] = []
     for loop in loops {
       let collector = try await loop.submit {
         NIOLoopBound(Collector(payloadSize: payloadSize), eventLoop: loop)
       }.get()
-      lanes.append(Lane(loop: loop, collector: collector))
+      streamLoops.append(Loop(eventLoop: loop, collector: collector))
     }
-    self.lanes = lanes
+    self.streamLoops = streamLoops
     self.address = address
     request = ByteBuffer(
       string: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nAccept: text/event-stream\r\n\r\n")
@@ -56,15 +56,15 @@ extension Streams {
   }
 
   private func openStream(_ index: Int, isStalled: Bool) async throws {
-    let lane = lanes[index % lanes.count]
-    let opened = lane.loop.makePromise(of: Void.self)
-    var bootstrap = ClientBootstrap(group: lane.loop)
+    let loop = streamLoops[index % streamLoops.count]
+    let opened = loop.eventLoop.makePromise(of: Void.self)
+    var bootstrap = ClientBootstrap(group: loop.eventLoop)
       .connectTimeout(.seconds(20))
       .channelInitializer { [request] channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(
             StreamHandler(
-              request: request, collector: lane.collector.value, isStalled: isStalled,
+              request: request, collector: loop.collector.value, isStalled: isStalled,
               opened: opened))
         }
       }
@@ -97,33 +97,36 @@ extension Streams {
 extension Streams {
   /// Calls `body` with the number of events that all streams of a loop have, on that loop.
   func onCompleted(_ body: @escaping @Sendable (_ count: Int, _ loop: Int) -> Void) async throws {
-    for (index, lane) in lanes.enumerated() {
-      try await lane.loop.submit {
-        lane.collector.value.onCompleted = { body($0, index) }
+    for (index, loop) in streamLoops.enumerated() {
+      try await loop.eventLoop.submit {
+        loop.collector.value.onCompleted = { body($0, index) }
       }.get()
     }
   }
 
   /// Records the latencies of events from number `sequence` on.
   func measure(from sequence: Int) async throws {
-    for lane in lanes {
-      try await lane.loop.submit { lane.collector.value.measuredFrom = sequence }.get()
+    for loop in streamLoops {
+      try await loop.eventLoop.submit { loop.collector.value.measuredFrom = sequence }.get()
     }
   }
 
   /// What has come on all streams, when `published` events were sent.
   func tally(published: Int) async throws -> Tally {
     var sum = Tally()
-    for lane in lanes {
+    for loop in streamLoops {
       sum =
         sum
-        + (try await lane.loop.submit { lane.collector.value.tally(published: published) }.get())
+        + (try await loop.eventLoop.submit { loop.collector.value.tally(published: published) }
+          .get())
     }
     return sum
   }
 
   /// Streams that end from now on did not fail, and `onCompleted` calls nobody any more.
   func close() async throws {
-    for lane in lanes { try await lane.loop.submit { lane.collector.value.close() }.get() }
+    for loop in streamLoops {
+      try await loop.eventLoop.submit { loop.collector.value.close() }.get()
+    }
   }
 }

@@ -1,15 +1,15 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// Runs the tasks of a lane's streams on its event loop, in batches.
+/// Runs the tasks of a loop's streams on its event loop, in batches.
 ///
 /// An event wakes a thousand tasks at once. They run together, and what they have written is
-/// flushed after them. Then the lane lingers: until the next batch, more events may come to the
+/// flushed after them. Then the loop lingers: until the next batch, more events may come to the
 /// hub, where another one for a task that is to run anyway costs next to nothing, and goes to the
-/// socket with the others. A lane that has been quiet for that long runs at once. The
-/// pause belongs to the lane: a stream that has been quiet waits too if another one of its lane has
+/// socket with the others. A loop that has been quiet for that long runs at once. The
+/// pause belongs to the loop: a stream that has been quiet waits too if another one of its loop has
 /// not been.
-final class LaneExecutor: TaskExecutor, @unchecked Sendable {
+final class BatchingExecutor: TaskExecutor, @unchecked Sendable {
   // Sendable: `jobs` is touched inside `lock` alone, the rest on the event loop alone.
 
   private let eventLoop: any EventLoop
@@ -21,7 +21,7 @@ final class LaneExecutor: TaskExecutor, @unchecked Sendable {
   private var lastRun = NIODeadline.uptimeNanoseconds(0)
   /// Whether the next batch is due at once.
   private var isUrgent = false
-  weak var lane: Lane?
+  weak var loop: ConnectionLoop?
 
   /// - Parameter linger: from one batch to the next.
   init(_ eventLoop: any EventLoop, linger: TimeAmount) {
@@ -30,7 +30,7 @@ final class LaneExecutor: TaskExecutor, @unchecked Sendable {
   }
 }
 
-extension LaneExecutor {
+extension BatchingExecutor {
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let isFirst = lock.withLock {
@@ -41,7 +41,7 @@ extension LaneExecutor {
   }
 
   /// Does not linger before the next batch. To be called on the event loop.
-  func hurry() {
+  func skipLinger() {
     isUrgent = true
     eventLoop.assumeIsolated().execute { if self.isUrgent { self.runJobs() } }
   }
@@ -62,7 +62,7 @@ extension LaneExecutor {
     lock.withLock { swap(&jobs, &batch) }
     for job in batch { job.runSynchronously(on: asUnownedTaskExecutor()) }
     batch.removeAll(keepingCapacity: batch.count <= 16_384)
-    lane?.flush()
+    loop?.flush()
     lastRun = .now()
   }
 }

@@ -4,7 +4,7 @@
   internal import NIOCore
 
   /// A message from the broker, which is freed when it goes out of scope.
-  struct Received: ~Copyable {
+  struct BrokerMessage: ~Copyable {
     private let pointer: OpaquePointer?
 
     init(_ pointer: OpaquePointer?) {
@@ -14,13 +14,13 @@
     deinit { natsMsg_Destroy(pointer) }
   }
 
-  extension Received {
+  extension BrokerMessage {
     /// The number in the stream, of a message that came through a subscription.
-    func number() throws(Trouble) -> EventID {
+    func number() throws(BrokerError) -> EventID {
       var data: UnsafeMutablePointer<jsMsgMetaData>?
-      try Trouble.check(natsMsg_GetMetaData(&data, pointer))
+      try BrokerError.check(natsMsg_GetMetaData(&data, pointer))
       defer { jsMsgMetaData_Destroy(data) }
-      guard let data else { throw Trouble("a message has no number") }
+      guard let data else { throw BrokerError("a message has no number") }
       return data.pointee.Sequence.Stream
     }
 

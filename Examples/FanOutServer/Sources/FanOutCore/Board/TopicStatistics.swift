@@ -1,5 +1,5 @@
 /// What became of the events of one topic.
-struct TopicFigures: Sendable {
+struct TopicStatistics: Sendable {
   var topic: String
   var subscribers: Int
   var published: Int

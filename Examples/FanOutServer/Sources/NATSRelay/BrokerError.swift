@@ -4,7 +4,7 @@
   internal import Foundation
 
   /// What the C client says of a call that failed.
-  struct Trouble: Error, CustomStringConvertible {
+  struct BrokerError: Error, CustomStringConvertible {
     let status: natsStatus
     let code: jsErrCode
     let description: String
@@ -50,8 +50,8 @@
     /// Throws unless `status` is that of success.
     static func check(
       _ status: natsStatus, _ code: jsErrCode = jsErrCode(0)
-    ) throws(Trouble) {
-      if status != NATS_OK { throw Trouble(status, code) }
+    ) throws(BrokerError) {
+      if status != NATS_OK { throw BrokerError(status, code) }
     }
   }
 #endif

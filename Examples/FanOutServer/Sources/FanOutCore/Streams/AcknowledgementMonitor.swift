@@ -10,8 +10,8 @@ internal import NIOCore
 ///
 /// A client that reads nothing is not silent: its system acknowledges whatever it is sent, probes
 /// of its full window too.
-struct Silence {
-  /// The clock of the system's figures may tick this slowly.
+struct AcknowledgementMonitor {
+  /// The clock of the system's statistics may tick this slowly.
   private static let slack = TimeAmount.milliseconds(10)
 
   /// Since when something is known to wait for an acknowledgement.
@@ -21,14 +21,14 @@ struct Silence {
   private(set) var sinceSending = TimeAmount.zero
 
   /// Something has been sent.
-  mutating func expectAnswer(_ tick: Int) {
+  mutating func expect(_ tick: Int) {
     if start == nil { start = (tick, .now()) }
   }
 
   /// Looks at the connection, on its event loop.
   ///
   /// - Returns: how many ticks nothing has come for what was sent.
-  mutating func look(at channel: any Channel, _ tick: Int) -> Int {
+  mutating func poll(_ channel: any Channel, _ tick: Int) -> Int {
     #if os(Linux)
       var found: tcp_info?
       // On its event loop a channel answers at once.

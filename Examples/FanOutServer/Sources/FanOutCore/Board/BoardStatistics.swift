@@ -1,7 +1,7 @@
 /// What became of the events of all topics.
 ///
 /// Of very many topics this takes long to find out, so the board only says where to look.
-struct BoardFigures: Sendable {
+struct BoardStatistics: Sendable {
   /// Of topics that are gone.
   struct Departed {
     var published = 0
@@ -17,12 +17,12 @@ struct BoardFigures: Sendable {
   let second: Int
 }
 
-extension BoardFigures {
-  /// The figures of each topic, sorted by name.
+extension BoardStatistics {
+  /// The statistics of each topic, sorted by name.
   ///
   /// - Complexity: O(n log n) for n topics.
-  var topics: [TopicFigures] {
-    rooms.map { topic, room in room.figures(topic, at: second) }.sorted { $0.topic < $1.topic }
+  var topics: [TopicStatistics] {
+    rooms.map { topic, room in room.statistics(topic, at: second) }.sorted { $0.topic < $1.topic }
   }
 
   /// Totals since the start; topics that are gone are among them.
@@ -38,11 +38,11 @@ extension BoardFigures {
     let start = Totals(
       published: departed.published, reached: departed.reached, dropped: departed.dropped)
     return rooms.reduce(into: start) { totals, room in
-      let figures = room.value.figures(room.key, at: second)
-      totals.published += figures.published
-      totals.reached += figures.reached
-      totals.dropped += figures.dropped
-      totals.pending += figures.pending
+      let statistics = room.value.statistics(room.key, at: second)
+      totals.published += statistics.published
+      totals.reached += statistics.reached
+      totals.dropped += statistics.dropped
+      totals.pending += statistics.pending
     }
   }
 }

@@ -5,10 +5,10 @@ internal import Synchronization
 /// and looking for clients that keep the server waiting.
 ///
 /// Used on that event loop alone, but for the counts.
-final class Lane {
-  /// What the streams of a lane have done. Read from anywhere.
+final class ConnectionLoop {
+  /// What the streams of a loop have done. Read from anywhere.
   final class Counts: Sendable {
-    // Relaxed everywhere: numbers to be looked at. Each lane has its own, so that loops do not
+    // Relaxed everywhere: numbers to be looked at. Each loop has its own, so that loops do not
     // contend for them.
     let streams = Atomic<Int>(0)
     let events = Atomic<Int>(0)
@@ -30,37 +30,37 @@ final class Lane {
   private var unflushed: [StreamOutput] = []
   private var timers: [RepeatedTask] = []
   /// For the tasks of the streams.
-  let executor: LaneExecutor
+  let executor: BatchingExecutor
 
   init(_ eventLoop: any EventLoop, linger: TimeAmount, _ counts: Counts) {
     self.eventLoop = eventLoop
     self.counts = counts
-    executor = LaneExecutor(eventLoop, linger: linger)
-    executor.lane = self
+    executor = BatchingExecutor(eventLoop, linger: linger)
+    executor.loop = self
   }
 }
 
-extension Lane {
-  /// Starts the timers of the lane.
+extension ConnectionLoop {
+  /// Starts the timers of the loop.
   ///
   /// - Parameter idle: how long a client may keep a connection waiting.
   func start(heartbeat: TimeAmount, idle: TimeAmount) {
     self.heartbeat = heartbeat
-    everyTick(of: heartbeat) { $0.beat() }
-    everyTick(of: idle) { $0.closeHeldConnections(idle) }
+    everyTick(of: heartbeat) { $0.advanceTick() }
+    everyTick(of: idle) { $0.closeTimedOutConnections(idle) }
   }
 
   private func everyTick(
-    of interval: TimeAmount, _ action: @escaping @Sendable (Lane) -> Void
+    of interval: TimeAmount, _ action: @escaping @Sendable (ConnectionLoop) -> Void
   ) {
     let delay = TimeAmount.nanoseconds(
       max(1, interval.nanoseconds / Int64(Self.ticksPerInterval)))
-    let lane = NIOLoopBound(self, eventLoop: eventLoop)
+    let loop = NIOLoopBound(self, eventLoop: eventLoop)
     timers.append(
-      eventLoop.scheduleRepeatedTask(initialDelay: delay, delay: delay) { _ in action(lane.value) })
+      eventLoop.scheduleRepeatedTask(initialDelay: delay, delay: delay) { _ in action(loop.value) })
   }
 
-  /// Ends the timers. Until then they keep the lane alive.
+  /// Ends the timers. Until then they keep the loop alive.
   func stop() {
     for timer in timers { timer.cancel() }
     timers = []
@@ -123,14 +123,14 @@ extension Lane {
     for connection in connections { connection.close() }
   }
 
-  private func closeHeldConnections(_ idle: TimeAmount) {
+  private func closeTimedOutConnections(_ idle: TimeAmount) {
     let deadline = NIODeadline.now() - idle
-    for connection in connections { connection.closeIfHeld(since: deadline) }
+    for connection in connections { connection.closeIfTimedOut(since: deadline) }
   }
 
-  private func beat() {
+  private func advanceTick() {
     tick += 1
-    for stream in streams where stream.beat() {
+    for stream in streams where stream.handleTick() {
       counts.heartbeats.wrappingAdd(1, ordering: .relaxed)
     }
     flush()

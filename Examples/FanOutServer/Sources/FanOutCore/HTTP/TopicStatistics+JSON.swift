@@ -1,4 +1,4 @@
-extension TopicFigures {
+extension TopicStatistics {
   var json: String {
     JSON.object([
       ("topic", JSON.string(topic)),

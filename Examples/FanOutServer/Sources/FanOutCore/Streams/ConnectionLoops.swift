@@ -1,0 +1,75 @@
+internal import NIOCore
+internal import Synchronization
+
+/// The loops of all event loops of a server.
+struct ConnectionLoops: Sendable {
+  private struct Slot: Sendable {
+    let loop: NIOLoopBound<ConnectionLoop>
+    let counts: ConnectionLoop.Counts
+    let eventLoop: any EventLoop
+  }
+
+  private let slots: [ObjectIdentifier: Slot]
+
+  /// Makes a loop for each event loop of `group`. ``stop()`` ends them.
+  init(_ group: any EventLoopGroup, heartbeat: TimeAmount, idle: TimeAmount, linger: TimeAmount)
+    async throws
+  {
+    var slots: [ObjectIdentifier: Slot] = [:]
+    for eventLoop in group.makeIterator() {
+      let counts = ConnectionLoop.Counts()
+      let loop = try await eventLoop.submit {
+        let loop = ConnectionLoop(eventLoop, linger: linger, counts)
+        loop.start(heartbeat: heartbeat, idle: idle)
+        return NIOLoopBound(loop, eventLoop: eventLoop)
+      }.get()
+      slots[ObjectIdentifier(eventLoop)] = Slot(loop: loop, counts: counts, eventLoop: eventLoop)
+    }
+    self.slots = slots
+  }
+}
+
+extension ConnectionLoops {
+  /// What the streams of all loops have done.
+  struct Statistics {
+    var streams = 0
+    var events = 0
+    var heartbeats = 0
+  }
+
+  var statistics: Statistics {
+    slots.values.reduce(into: Statistics()) { statistics, slot in
+      statistics.streams += slot.counts.streams.load(ordering: .relaxed)
+      statistics.events += slot.counts.events.load(ordering: .relaxed)
+      statistics.heartbeats += slot.counts.heartbeats.load(ordering: .relaxed)
+    }
+  }
+
+  /// The loop of `eventLoop`, which is one of the group.
+  subscript(eventLoop: any EventLoop) -> NIOLoopBound<ConnectionLoop> {
+    guard let slot = slots[ObjectIdentifier(eventLoop)] else {
+      fatalError("\(eventLoop) is not an event loop of this server: start it with its group")
+    }
+    return slot.loop
+  }
+
+  /// Does not linger: streams take what waits for them.
+  func skipLinger() {
+    for slot in slots.values {
+      slot.eventLoop.execute { slot.loop.value.executor.skipLinger() }
+    }
+  }
+
+  /// Closes every connection.
+  func closeConnections() {
+    for slot in slots.values {
+      slot.eventLoop.execute { slot.loop.value.closeConnections() }
+    }
+  }
+
+  func stop() {
+    for slot in slots.values {
+      slot.eventLoop.execute { slot.loop.value.stop() }
+    }
+  }
+}
