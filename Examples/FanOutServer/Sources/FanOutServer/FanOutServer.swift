@@ -15,10 +15,10 @@ internal import UnixSignals
 struct FanOutServer: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fan-out-server",
-    abstract: "Takes events in over HTTP and streams them to any number of clients.",
+    abstract: "Accepts events over HTTP and streams them to any number of clients.",
     discussion: """
-      POST /topics/NAME publishes the body, GET /topics/NAME/events is the stream of server-sent \
-      events, GET / is a page to try it with.
+      POST /topics/NAME publishes the request body. GET /topics/NAME/events is the stream of \
+      server-sent events. GET / is a page to try the server.
       """)
 
   @OptionGroup var options: Options
@@ -29,7 +29,7 @@ struct FanOutServer: AsyncParsableCommand {
     let service = FanOutService(
       settings, makeLog: try relay.makeLog(settings.logger),
       whenListening: { address in
-        // Not `print`, which keeps the line back when the output is no terminal.
+        // Not `print`, which buffers the line if the output is not a terminal.
         writeLine("listening on \(url(of: address))", to: STDOUT_FILENO)
       })
     let group = ServiceGroup(
@@ -47,7 +47,7 @@ struct FanOutServer: AsyncParsableCommand {
 @main
 enum Main {
   static func main() async {
-    // A connection that is gone is an error of one write, not the end of the process.
+    // A write to a closed connection must fail, not end the process.
     signal(SIGPIPE, SIG_IGN)
     do {
       var command = try FanOutServer.parseAsRoot()
@@ -57,7 +57,7 @@ enum Main {
         try command.run()
       }
     } catch {
-      // Not `exit(withError:)`, which adds the usage: an error is one line.
+      // Not `exit(withError:)`, which adds the usage: errors are one line.
       let code = FanOutServer.exitCode(for: error)
       if code.isSuccess {
         print(FanOutServer.fullMessage(for: error))
@@ -70,7 +70,7 @@ enum Main {
   }
 }
 
-/// Why the server does not start.
+/// An error that ends the server.
 struct Failure: Error, CustomStringConvertible {
   let description: String
 
@@ -79,8 +79,8 @@ struct Failure: Error, CustomStringConvertible {
   }
 }
 
-/// Leaves out of `message` what may be the password of an address: in each word all between the
-/// first colon and the last `@`. An error may quote an argument that was misplaced.
+/// Removes possible passwords of addresses from `message`: in each word, all text between the first
+/// colon and the last `@`. An error may quote a misplaced argument.
 private func withoutPasswords(_ message: Substring) -> String {
   message.split(separator: " ", omittingEmptySubsequences: false).map { word in
     guard let at = word.lastIndex(of: "@"), let colon = word[..<at].firstIndex(of: ":") else {
@@ -90,7 +90,7 @@ private func withoutPasswords(_ message: Substring) -> String {
   }.joined(separator: " ")
 }
 
-/// Writes `line` at once.
+/// Writes `line` without buffering.
 private func writeLine(_ line: String, to file: Int32) {
   _ = (line + "\n").withCString { write(file, $0, strlen($0)) }
 }

@@ -8,16 +8,16 @@ internal import ArgumentParser
   internal import Musl
 #endif
 
-/// How many sockets this process may hold.
+/// The limit of open files of this process.
 enum OpenFileLimit {
-  /// Files that are no connections.
+  /// Open files other than connections.
   private static let others = 64
   private static let defaultConnections = 20_000
 
-  /// Raises the limit as far as `wanted` connections need it.
+  /// Raises the limit for `wanted` connections if it is too low.
   ///
-  /// - Parameter wanted: `nil` takes what there is, up to a limit.
-  /// - Returns: how many connections there may be.
+  /// - Parameter wanted: `nil`: as many as the hard limit allows, up to 20,000.
+  /// - Returns: the number of connections.
   static func connections(_ wanted: Int?) throws -> Int {
     var limit = rlimit()
     #if canImport(Darwin)
@@ -26,19 +26,19 @@ enum OpenFileLimit {
       let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #endif
     guard getrlimit(resource, &limit) == 0 else {
-      throw Failure("the limit of open files cannot be read")
+      throw Failure("cannot read the limit of open files")
     }
     let hard = Int(clamping: limit.rlim_max)
     let count = wanted ?? min(defaultConnections, hard - others)
     guard count > 0, count + others <= hard else {
       throw ValidationError(
-        "--max-connections: \(count) needs \(count + others) open files and \(hard) are allowed: "
+        "--max-connections: \(count) needs \(count + others) open files, but the limit is \(hard): "
           + "see 'ulimit -H -n'")
     }
     if Int(clamping: limit.rlim_cur) < count + others {
       limit.rlim_cur = rlim_t(count + others)
       guard setrlimit(resource, &limit) == 0 else {
-        throw Failure("the limit of open files cannot be raised")
+        throw Failure("cannot raise the limit of open files")
       }
     }
     return count

@@ -3,35 +3,37 @@ internal import FanOutCore
 internal import Logging
 internal import NIOCore
 
-/// The options of the server, and what they say about it.
+/// The options of the server, and their conversion to settings.
 struct Options: ParsableArguments {
   @Option(help: "Address to listen on.") var host = "127.0.0.1"
-  @Option(help: "Port to listen on; 0 takes a free one.") var port = 8080
-  @Option(help: "Events of a topic that are kept for clients that come back.") var history = 128
-  @Option(help: "Bytes that the kept events of all topics may take.")
+  @Option(help: "Port to listen on; 0 chooses a free port.") var port = 8080
+  @Option(help: "Events kept per topic for clients that reconnect.") var history = 128
+  @Option(help: "Bytes of memory for the kept events of all topics.")
   var historyBytes = 64 << 20
-  @Option(help: "Events that may wait for a subscriber.") var buffer = 256
-  @Option(help: "Bytes that an event may have.") var maxEventBytes = 64 << 10
-  @Option(help: "Characters that the name of a topic may have.") var maxTopicLength = 128
-  @Option(help: "Connections at a time. 20000, or as many as the system allows.")
+  @Option(help: "Events that may wait for one subscriber.") var buffer = 256
+  @Option(help: "Maximum size of an event in bytes.") var maxEventBytes = 64 << 10
+  @Option(help: "Maximum length of a topic name.") var maxTopicLength = 128
+  @Option(
+    help: "Maximum number of connections. (default: 20000, or fewer if the system allows fewer)")
   var maxConnections: Int?
   @Option(
-    help: "Milliseconds that the streams of an event loop collect events after one has sent some.")
+    help: "Minimum milliseconds between two batches of writes of an event loop.")
   var linger = 40.0
-  @Option(help: "Seconds between heartbeats on a quiet stream.") var heartbeat = 15.0
-  @Option(help: "Milliseconds that a client is to wait before it comes back.") var retry = 2000
-  @Option(help: "Seconds that a client may take to send a request, or to read an answer.")
+  @Option(help: "Seconds between heartbeats on an idle stream.") var heartbeat = 15.0
+  @Option(help: "Milliseconds that clients should wait before they reconnect.") var retry = 2000
+  @Option(help: "Seconds that a client may take to send a request or to read a response.")
   var idle = 60.0
-  @Option(help: "Seconds that a shutdown waits for clients.") var drain = 5.0
-  @Option(help: "File with the tokens of those who may publish, one in a line.")
+  @Option(help: "Seconds that a shutdown waits for clients to read their events.") var drain = 5.0
+  @Option(help: "File with the tokens for publishing, one per line.")
   var publishTokenFile: String?
-  @Option(help: "File with the tokens of those who may subscribe, one in a line.")
+  @Option(help: "File with the tokens for subscribing, one per line.")
   var subscribeTokenFile: String?
-  @Flag(help: "Serve others than this machine although somebody needs no token.")
+  @Flag(help: "Allow a public address, and any host name, without tokens.")
   var allowAnonymous = false
-  @Option(help: "Origin whose pages may use the server, as https://example.org; repeatable.")
+  @Option(help: "Origin whose pages may use the server, such as https://example.org; repeatable.")
   var allowOrigin: [String] = []
-  @Option(help: "Least level of what is logged: trace, debug, info, notice, warning, error.")
+  @Option(
+    help: "Lowest level of log messages: trace, debug, info, notice, warning, error, critical.")
   var logLevel = "warning"
 }
 
@@ -50,18 +52,19 @@ extension Options {
     try require("--idle", idle, in: 0.1...86_400)
     try require("--drain", drain, in: 0...3600)
     for origin in allowOrigin where !Self.isOrigin(origin) {
-      throw ValidationError("--allow-origin: '\(origin)' is no origin, as https://example.org")
+      throw ValidationError(
+        "--allow-origin: '\(origin)' is not an origin such as https://example.org")
     }
     guard Logger.Level(rawValue: logLevel) != nil else {
-      throw ValidationError("--log-level: '\(logLevel)' is no level, as debug or warning")
+      throw ValidationError("--log-level: '\(logLevel)' is not a level such as debug or warning")
     }
     guard
       Loopback.contains(host) || allowAnonymous
         || publishTokenFile != nil && subscribeTokenFile != nil
     else {
       throw ValidationError(
-        "--host \(host) lets everybody in: give --publish-token-file and --subscribe-token-file, "
-          + "or --allow-anonymous")
+        "--host \(host) is not a loopback address: use --publish-token-file and "
+          + "--subscribe-token-file, or --allow-anonymous")
     }
   }
 
@@ -99,19 +102,19 @@ extension Options {
   ) throws {
     guard range.contains(value) else {
       throw ValidationError(
-        "\(name): \(value) is not from \(range.lowerBound) to \(range.upperBound)")
+        "\(name): \(value) is not between \(range.lowerBound) and \(range.upperBound)")
     }
   }
 }
 
 extension TimeAmount {
-  /// - Parameter seconds: up to a day or so.
+  /// - Parameter seconds: small enough for nanoseconds in 64 bits.
   fileprivate static func seconds(_ seconds: Double) -> TimeAmount {
     .nanoseconds(Int64(seconds * 1e9))
   }
 }
 
-/// Where a browser finds the server.
+/// The URL of the server.
 func url(of address: SocketAddress) -> String {
   let host = address.ipAddress ?? ""
   return "http://\(host.contains(":") ? "[\(host)]" : host):\(address.port ?? 0)"

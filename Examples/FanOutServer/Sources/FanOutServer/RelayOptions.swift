@@ -6,15 +6,15 @@ internal import Logging
   internal import NATSRelay
 #endif
 
-/// Whether, and how, several servers share their topics.
+/// The options of the relay, through which several servers share their topics.
 struct RelayOptions: ParsableArguments {
   @Option(
     help: """
-      NATS server, as nats://host:port, through which servers share their topics; several of one \
-      cluster with commas between.
+      NATS server, such as nats://host:port, through which servers share their topics. Separate \
+      several addresses of one cluster with commas.
       """, transform: { Secret($0) })
   var relay: Secret<String>?
-  @Option(help: "Servers with the same one share their topics: the name of the stream in NATS.")
+  @Option(help: "Name of the stream in NATS. Servers with the same prefix share their topics.")
   var relayPrefix = "fanout"
 }
 
@@ -22,7 +22,7 @@ extension RelayOptions {
   #if NATS
     func validate() throws { _ = try settings() }
 
-    /// What makes the log of a server that shares its topics.
+    /// Creates the log of a server that shares its topics; `nil` without `--relay`.
     func makeLog(_ logger: Logger) throws -> (@Sendable (Board) -> any EventLog)? {
       guard let settings = try settings() else { return nil }
       return { NATSRelay(settings, $0, logger: logger) }
@@ -42,7 +42,8 @@ extension RelayOptions {
   #else
     func validate() throws {
       guard relay == nil else {
-        throw ValidationError("--relay: this server is built without it: build with --traits NATS")
+        throw ValidationError(
+          "--relay: this server was built without NATS: build it with --traits NATS")
       }
     }
 

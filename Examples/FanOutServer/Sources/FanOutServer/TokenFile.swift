@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import FanOutCore
 internal import FoundationEssentials
 
-/// A file with tokens.
+/// Reads a file with tokens.
 enum TokenFile {
   private static let maxBytes = 1 << 20
 
@@ -10,10 +10,10 @@ enum TokenFile {
   static func read(_ path: String?, _ option: String) throws -> Tokens? {
     guard let path else { return nil }
     guard let data = try? Data(contentsOf: URL(filePath: path)) else {
-      throw ValidationError("\(option): '\(path)' cannot be read")
+      throw ValidationError("\(option): cannot read '\(path)'")
     }
     guard data.count <= maxBytes, let text = String(validating: data, as: UTF8.self) else {
-      throw ValidationError("\(option): '\(path)' is no text with tokens")
+      throw ValidationError("\(option): '\(path)' is not a UTF-8 text of at most 1 MiB")
     }
     do {
       return try Tokens(text)

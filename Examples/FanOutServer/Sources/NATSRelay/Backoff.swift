@@ -1,13 +1,13 @@
 #if NATS
-  /// How long to wait before the next attempt: twice as long each time, up to a limit, and shortened
-  /// at random, so that servers that lost their broker together do not come back together.
+  /// The delay before the next connection attempt: exponential backoff up to a limit, with jitter, so
+  /// that servers that lost the same broker do not reconnect at the same time.
   struct Backoff {
     private static let shortest = 100.0
     private static let longest = 5_000.0
 
     private var milliseconds = shortest
 
-    /// Whether there has been no attempt since the last success.
+    /// Whether no attempt has failed since the last success.
     var isFresh: Bool { milliseconds == Self.shortest }
 
     mutating func next() -> Duration {

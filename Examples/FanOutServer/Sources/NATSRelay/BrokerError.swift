@@ -3,19 +3,19 @@
   internal import FanOutCore
   internal import Foundation
 
-  /// What the C client says of a call that failed.
+  /// An error of the broker or of its C client.
   struct BrokerError: Error, CustomStringConvertible {
     let status: natsStatus
     let code: jsErrCode
     let description: String
 
-    /// - Parameter url: what the call was given. Details that quote its user or password are left
-    ///   out.
+    /// - Parameter url: the argument of the call. The description omits details that contain its user
+    ///   or password.
     init(_ status: natsStatus, _ code: jsErrCode = jsErrCode(0), with url: Secret<String>? = nil) {
       self.status = status
       self.code = code
       let general = String(cString: natsStatus_GetText(status))
-      // SAFETY: a string of this thread, which made the call; it lives until the thread's next one.
+      // SAFETY: the string belongs to this thread, which made the call, and is valid until its next call.
       let detail = nats_GetLastError(nil).map { String(cString: $0) } ?? ""
       let isLeftOut =
         detail.isEmpty || detail.hasSuffix(general)
@@ -23,7 +23,7 @@
       description = isLeftOut ? general : "\(general): \(detail)"
     }
 
-    /// The user and the password of `url`, each as it is written there and without escapes.
+    /// The user and the password of `url`, each with and without percent-encoding.
     private static func credentials(in url: String) -> [String] {
       guard let end = url.lastIndex(of: "@") else { return [] }
       let start = url[..<end].firstRange(of: "://")?.upperBound ?? url.startIndex
@@ -31,23 +31,22 @@
       return parts + parts.compactMap(\.removingPercentEncoding)
     }
 
-    /// - Parameter description: why a session ends though no call has failed.
+    /// - Parameter description: why a session ends although no call has failed.
     init(_ description: String) {
       status = NATS_ERR
       code = jsErrCode(0)
       self.description = description
     }
 
-    /// Whether the broker has answered that it does not take the event, as opposed to not having
-    /// answered.
+    /// Whether the broker has refused the event. Otherwise there was no response.
     var isRefusal: Bool {
       status == NATS_MAX_PAYLOAD || status == NATS_ERR && code != jsErrCode(0)
     }
 
-    /// Whether the event is longer than the broker or the stream takes.
+    /// Whether the event exceeds the size limit of the broker or of the stream.
     var isTooLong: Bool { status == NATS_MAX_PAYLOAD || code == JSStreamMessageExceedsMaximumErr }
 
-    /// Throws unless `status` is that of success.
+    /// Throws unless `status` is `NATS_OK`.
     static func check(
       _ status: natsStatus, _ code: jsErrCode = jsErrCode(0)
     ) throws(BrokerError) {

@@ -3,7 +3,7 @@
   internal import FanOutCore
   internal import NIOCore
 
-  /// A message from the broker, which is freed when it goes out of scope.
+  /// A message from the broker, which owns its memory.
   struct BrokerMessage: ~Copyable {
     private let pointer: OpaquePointer?
 
@@ -15,24 +15,25 @@
   }
 
   extension BrokerMessage {
-    /// The number in the stream, of a message that came through a subscription.
+    /// The sequence number of a message from a subscription.
     func number() throws(BrokerError) -> EventID {
       var data: UnsafeMutablePointer<jsMsgMetaData>?
       try BrokerError.check(natsMsg_GetMetaData(&data, pointer))
       defer { jsMsgMetaData_Destroy(data) }
-      guard let data else { throw BrokerError("a message has no number") }
+      guard let data else { throw BrokerError("a message has no sequence number") }
       return data.pointee.Sequence.Stream
     }
 
-    /// The number in the stream, of a message that was asked for by its number.
+    /// The sequence number of a message from a direct get.
     var storedNumber: EventID { natsMsg_GetSequence(pointer) }
 
-    /// How many bytes it has.
+    /// The number of bytes.
     var count: Int { Int(natsMsg_GetDataLength(pointer)) }
 
-    /// - Returns: `nil` if no server published it: its subject is no topic's, or it is no text.
+    /// - Returns: `nil` if the subject is not one of a topic, or if the data is not UTF-8: then no server
+    ///   published it.
     func event(_ id: EventID, _ subjects: Subjects) -> Event? {
-      // SAFETY: subject and data belong to the message, which is there; both are copied.
+      // SAFETY: subject and data belong to the message, which outlives this call; both are copied.
       guard let subject = natsMsg_GetSubject(pointer),
         let topic = subjects.topic(of: String(cString: subject))
       else { return nil }

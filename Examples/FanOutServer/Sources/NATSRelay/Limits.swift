@@ -1,47 +1,47 @@
 #if NATS
-  /// Limits that are no options. Whoever wants others for the stream creates it before the first
-  /// server does: one that exists is used as it is.
+  /// Limits without an option. To use other limits for the stream, create it before the first server
+  /// starts: the servers use an existing stream unchanged.
   enum Limits {
-    // MARK: The stream that is created
+    // MARK: A new stream
 
     static let streamEvents: Int64 = 1_000_000
     static let streamBytes: Int64 = 1 << 30
     static let streamNanoseconds: Int64 = 3600 * 1_000_000_000
-    /// How long the broker knows the keys of events: longer than anybody tries again.
+    /// How long the broker remembers the keys of events: longer than a server retries.
     static let duplicatesNanoseconds: Int64 = 120 * 1_000_000_000
 
-    // MARK: Patience
+    // MARK: Time limits
 
-    /// For any answer of the broker.
+    /// For each response of the broker.
     static let answer = Duration.seconds(2)
-    /// How long publishing is tried again when the broker gives no answer.
+    /// How long a server retries a publication without a response.
     static let publication = Duration.seconds(5)
-    /// A connection on which two pings are without an answer is dead.
+    /// A connection is closed after two unanswered pings.
     static let pingMilliseconds: Int64 = 2000
-    /// How often a server looks whether the stream is still the one that it reads.
+    /// How often a server checks that the stream has not been replaced.
     static let streamCheckInterval = Duration.seconds(5)
-    /// How long a client waits for a broker that is away to have what it has missed.
+    /// How long a fetch for a client waits for an unavailable broker.
     static let fetch = Duration.seconds(1)
-    /// How long a client waits for an event that it has from another server.
+    /// How long a subscription waits for an event that the client has from another server.
     static let arrival = Duration.seconds(1)
-    /// How long the reading thread waits at a time, so that it sees a shutdown.
+    /// How long the reading thread waits at most, so that it notices a shutdown.
     static let readMilliseconds: Int64 = 200
 
     // MARK: Sizes
 
-    /// Events that are read in one go.
+    /// Events per read.
     static let batch = 256
-    /// What is fetched in one go for a client that comes back.
+    /// Events and bytes per fetch for a client that reconnects.
     static let pageEvents = 256
     static let pageBytes = 1 << 20
-    /// Publishers wait for the broker at the same time; others wait for their turn.
+    /// Publications that wait for the broker at the same time; further ones are queued.
     static let publishingThreads = 8
-    /// As many clients that come back are served at the same time.
+    /// Fetches for clients at the same time.
     static let fetchingThreads = 4
   }
 
   extension Duration {
-    /// Whole ones, as the C library counts.
+    /// Whole milliseconds, the unit of the C library.
     var milliseconds: Int64 { Int64(self / .milliseconds(1)) }
   }
 #endif

@@ -7,16 +7,16 @@
 
   /// The log of a server that shares its topics with others through NATS.
   ///
-  /// A JetStream stream holds the events of all topics of a prefix, and its sequence numbers are their
-  /// ids. Each server reads the whole stream in order and delivers to its own subscribers:
+  /// A JetStream stream stores the events of all topics of a prefix. Its sequence numbers are the ids
+  /// of the events. Each server reads the whole stream in order and delivers to its own subscribers:
   ///
   ///     POST ──▶ publish ──▶ stream ──▶ reader ──▶ Board ──▶ subscribers      (of each server)
   ///                 ◀─ id ─┘
   ///
-  /// A connection that breaks is not repaired but followed by another one, which reads on where the
-  /// last one ended. So nothing is lost, and nothing comes twice, however it broke.
+  /// After a connection error, the relay opens a new connection, which continues to read where the
+  /// last one ended. So each event is delivered exactly once, unless it leaves the stream first.
   public final class NATSRelay: EventLog {
-    /// Where in which stream this server has read.
+    /// The stream that this server reads, and its last event.
     private struct Position {
       var created: Int64
       var last: EventID
@@ -25,14 +25,14 @@
     private let board: Board
     private let settings: RelaySettings
     private let logger: Logger
-    /// One thread, so that nothing overtakes.
+    /// One thread, to keep the order of events.
     private let reader = NIOThreadPool(numberOfThreads: 1)
     private let publishers = NIOThreadPool(numberOfThreads: Limits.publishingThreads)
-    /// For clients that come back. What they ask for takes long, and delays none of the others.
+    /// Fetches events for clients that reconnect: on separate threads, because it takes long.
     private let fetchers = NIOThreadPool(numberOfThreads: Limits.fetchingThreads)
-    /// For short questions.
+    /// For short requests to the broker.
     private let queries = NIOThreadPool(numberOfThreads: 1)
-    /// The one that stands, if any.
+    /// The current session; `nil` while disconnected.
     private let session = Mutex<Session?>(nil)
     private let publications = Publications()
 
@@ -53,8 +53,8 @@
   // MARK: - Publishing
 
   extension NATSRelay {
-    /// If the broker gives no answer, the event may be in the stream or not. It is sent again with the
-    /// same key, and the broker does not store it twice.
+    /// Without a response, the event may or may not be in the stream. The relay sends it again with the
+    /// same key, so that the broker does not store it twice.
     public func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
       guard publications.begin() else { throw Unavailable("the server is shutting down") }
       var acknowledged: EventID?
@@ -77,14 +77,14 @@
       throw Unavailable("the broker did not answer in time: the event may have been taken in")
     }
 
-    /// - Returns: `nil` if there was no answer.
+    /// - Returns: `nil` if there was no response.
     private func send(
       _ message: Message, _ topic: Topic, _ key: String, _ session: Session,
       _ deadline: ContinuousClock.Instant
     ) async throws(Unavailable) -> EventID? {
       do {
         return try await publishers.runIfActive {
-          // It has waited for its turn.
+          // Time has passed in the queue of the thread pool.
           let left = deadline - .now
           guard left > .milliseconds(1) else { return nil }
           return try session.publish(
@@ -99,7 +99,7 @@
       }
     }
 
-    /// If the broker is away, it is given a moment to come back.
+    /// Waits briefly for the broker if it is unavailable.
     public func page(of topic: Topic, after id: EventID, through last: EventID) async -> Page? {
       guard id < last else { return nil }
       let deadline = ContinuousClock.now + Limits.fetch
@@ -120,12 +120,12 @@
       }
     }
 
-    /// The broker knows whether there is such an event.
+    /// Asks the broker whether there is such an event.
     public func arrival(of id: EventID) async -> Arrival {
       if await board.reach(id, within: .zero) { return .notExpected }
       guard let session = current else { return .unknown }
       guard let last = try? await queries.runIfActive({ try session.stream().last }) else {
-        // The next session says what to believe.
+        // The next session checks the claims.
         queries.submit { _ in session.close() }
         return .unknown
       }
@@ -134,8 +134,8 @@
       return .expected
     }
 
-    /// What was acknowledged comes back from the broker. Publications that get no answer are given
-    /// up.
+    /// Waits for publications in progress, and until the broker has sent the acknowledged events back.
+    /// Abandons publications that get no response in time.
     public func drain(within limit: Duration) async {
       let deadline = ContinuousClock.now + limit
       let last = await publications.finish(within: limit)
@@ -162,10 +162,10 @@
     private func connectAndRead() async {
       var backoff = Backoff()
       var position: Position?
-      // Those that were not tried yet, in any order.
+      // The addresses that were not tried yet, in random order.
       var urls: [Secret<String>] = []
       while !Task.isCancelled {
-        // Then the server is about to end, and another connection would only delay it.
+        // The server is shutting down: another connection would only delay it.
         guard !publications.isGivenUp else {
           try? await Task.sleep(for: .seconds(60))
           continue
@@ -176,26 +176,26 @@
           let session = try await reader.runIfActive { [settings] in
             try Session(url, prefix: settings.prefix)
           }
-          // Not awaited: the thread of the reader has the time.
+          // Not awaited: closing may block the reader's thread, but must not delay this task.
           defer { reader.submit { _ in session.close() } }
           defer { current = nil }
           try await read(session, &position, &backoff)
         } catch {
-          // Once, and not with each attempt.
+          // A warning for the first attempt only.
           let level: Logger.Level = backoff.isFresh && !Task.isCancelled ? .warning : .debug
-          logger.log(level: level, "the broker is away: \(error)")
+          logger.log(level: level, "the broker is not available: \(error)")
         }
         if urls.isEmpty { try? await Task.sleep(for: backoff.next()) }
       }
     }
 
-    /// Reads on after `position` until the session or the server ends.
+    /// Reads after `position` until the session or the server ends.
     private func read(
       _ session: Session, _ position: inout Position?, _ backoff: inout Backoff
     ) async throws {
       _ = try await reader.runIfActive { try session.stream() }
-      // There is one. From here on the broker is asked for what a client may have; so one that was
-      // believed said so before, and the stream is looked at only now.
+      // The stream exists. From here on, `arrival(of:)` asks the broker, so all accepted claims are
+      // older than the following read of the state, which bounds them.
       current = session
       let stream = try await reader.runIfActive { try session.stream() }
       var cursor = await resume(position, stream)
@@ -218,7 +218,7 @@
       }
     }
 
-    /// Where to read on.
+    /// The position to continue from.
     private func resume(_ position: Position?, _ stream: StreamState) async -> Position {
       if let position, position.created == stream.created, position.last <= stream.last {
         await board.rejectClaims(after: stream.last)
@@ -226,18 +226,18 @@
       }
       var start = stream.last
       if let position {
-        logger.error("the stream is not the one of before: ids begin again")
+        logger.error("the stream was replaced or has lost events: ids begin again")
         publications.forget()
-        // All that is in a new stream is new. One that has lost its end has nothing new.
+        // All events of a new stream are new. A stream that lost its end has no new ones.
         if position.created != stream.created { start = 0 }
       }
       await board.begin(after: start)
       return Position(created: stream.created, last: start)
     }
 
-    /// There is nothing between the messages of these numbers any more.
+    /// Skips the events between these ids, which the stream does not have any more.
     private func skip(from last: EventID, to next: EventID) async {
-      logger.error("events \(last + 1) to \(next - 1) have left the stream")
+      logger.error("the stream does not have events \(last + 1) to \(next - 1) any more")
       await board.skip(through: next - 1)
     }
   }

@@ -2,15 +2,15 @@
   internal import FanOutCore
   internal import Synchronization
 
-  /// Counts the publications that are under way, so that a shutdown can wait for them.
+  /// Counts the publications in progress, so that a shutdown can wait for them.
   final class Publications: Sendable {
     private struct State {
-      var underWay = 0
-      /// The highest id that was acknowledged.
+      var inProgress = 0
+      /// The highest acknowledged id.
       var last: EventID = 0
       var isFinished = false
       var isGivenUp = false
-      /// Goes on when none is under way any more.
+      /// Resumed when no publication is in progress.
       var waiter: CheckedContinuation<Void, Never>?
     }
 
@@ -18,39 +18,39 @@
   }
 
   extension Publications {
-    /// Whether those under way are to end without an answer.
+    /// Whether publications in progress must end without a response.
     var isGivenUp: Bool { state.withLock { $0.isGivenUp } }
 
-    /// - Returns: whether another one may begin. Then ``end(_:)`` ends it.
+    /// - Returns: whether a publication may begin; ``end(_:)`` ends it.
     func begin() -> Bool {
       state.withLock { state in
         guard !state.isFinished else { return false }
-        state.underWay += 1
+        state.inProgress += 1
         return true
       }
     }
 
-    /// - Parameter id: of the event, if it was acknowledged.
+    /// - Parameter id: the id of the event; `nil` if it was not acknowledged.
     func end(_ id: EventID?) {
       let waiter = state.withLock { state in
-        state.underWay -= 1
+        state.inProgress -= 1
         state.last = max(state.last, id ?? 0)
-        return state.underWay == 0 ? state.waiter.take() : nil
+        return state.inProgress == 0 ? state.waiter.take() : nil
       }
       waiter?.resume()
     }
 
-    /// Lets none begin any more, and waits for those under way, but no longer than `limit`: then they
-    /// are given up.
+    /// Refuses new publications, and waits for those in progress, at most for `limit`. Then abandons
+    /// them.
     ///
-    /// - Returns: the highest id that was acknowledged.
+    /// - Returns: the highest acknowledged id.
     func finish(within limit: Duration) async -> EventID {
       var timer: Task<Void, Never>?
       await withCheckedContinuation { continuation in
         let isDone = state.withLock { state in
           state.isFinished = true
-          if state.underWay > 0 { state.waiter = continuation }
-          return state.underWay == 0
+          if state.inProgress > 0 { state.waiter = continuation }
+          return state.inProgress == 0
         }
         guard !isDone else { return continuation.resume() }
         timer = Task {
@@ -70,7 +70,7 @@
       waiter?.resume()
     }
 
-    /// Ids begin again.
+    /// Forgets the highest id, because ids begin again.
     func forget() { state.withLock { $0.last = 0 } }
   }
 #endif

@@ -2,24 +2,23 @@
   public import FanOutCore
   internal import FoundationEssentials
 
-  /// Which broker servers share their topics through, and as what.
+  /// The broker through which servers share their topics, and their common prefix.
   public struct RelaySettings: Sendable {
-    /// Why a relay is refused.
+    /// Why settings are not valid.
     public enum Refusal: Error, Hashable {
-      /// Named by its number: it may hold a password.
+      /// An address, by its position in the list: it may contain a password.
       case url(number: Int)
       case prefix(String)
     }
 
-    /// Those of one broker's servers: any that answers will do. Each may hold a password.
+    /// Addresses of one cluster: any of them is sufficient. Each may contain a password.
     let urls: [Secret<String>]
-    /// The name of the stream. Its subjects are this, a dot, and the name of a topic.
+    /// The name of the stream. Its subjects are the prefix, a dot, and the name of a topic.
     let prefix: String
 
     /// - Parameters:
-    ///   - urls: as `nats://host:port`, several with commas between; a user and a password may be in
-    ///     each.
-    ///   - prefix: servers with the same one share their topics.
+    ///   - urls: like `nats://host:port`, separated by commas; each may contain a user and a password.
+    ///   - prefix: servers with the same prefix share their topics.
     public init(urls: Secret<String>, prefix: String = "fanout") throws(Refusal) {
       let list = urls.revealed.split(separator: ",", omittingEmptySubsequences: false).map(
         String.init)

@@ -3,16 +3,15 @@
   internal import FanOutCore
   internal import NIOCore
 
-  /// One connection to the broker, from when it stands until it breaks. Nothing mends it: after any
-  /// trouble the relay opens another one.
+  /// One connection to the broker. It does not reconnect: after an error the relay opens a new one.
   ///
-  /// All functions block. They belong on threads of a ``NIOThreadPool``, never on those of Swift's
-  /// tasks or of event loops. There are no callbacks from the C library.
+  /// All functions block. Call them on threads of a `NIOThreadPool`, never on those of Swift's tasks or
+  /// of event loops. There are no callbacks from the C library.
   final class Session {
     private let subjects: Subjects
     private let connection: OpaquePointer
     private let context: OpaquePointer
-    /// Of the thread that reads.
+    /// Used only on the reading thread.
     private var subscription: OpaquePointer?
 
     init(_ url: Secret<String>, prefix: String) throws(BrokerError) {
@@ -31,7 +30,7 @@
     }
 
     deinit {
-      // SAFETY: nobody else has these pointers. Each object counts its users inside of the library.
+      // SAFETY: this object owns the pointers. The library counts the references of its objects.
       natsSubscription_Destroy(subscription)
       jsCtx_Destroy(context)
       natsConnection_Destroy(connection)
@@ -41,12 +40,12 @@
       var options: OpaquePointer?
       try BrokerError.check(natsOptions_Create(&options))
       defer { natsOptions_Destroy(options) }
-      let isTaken = natsOptions_SetURL(options, url.revealed)
-      guard isTaken == NATS_OK else { throw BrokerError(isTaken, with: url) }
+      let urlStatus = natsOptions_SetURL(options, url.revealed)
+      guard urlStatus == NATS_OK else { throw BrokerError(urlStatus, with: url) }
       try BrokerError.check(natsOptions_SetName(options, "fan-out-server"))
       try BrokerError.check(natsOptions_SetAllowReconnect(options, false))
       try BrokerError.check(natsOptions_SetTimeout(options, Limits.answer.milliseconds))
-      // Whoever writes has a lock that everybody else waits for.
+      // A blocked write holds the lock of the connection, on which other threads wait.
       try BrokerError.check(natsOptions_SetWriteDeadline(options, Limits.answer.milliseconds))
       try BrokerError.check(natsOptions_SetPingInterval(options, Limits.pingMilliseconds))
       try BrokerError.check(natsOptions_SetMaxPingsOut(options, 2))
@@ -56,20 +55,20 @@
       return connection
     }
 
-    /// Ends the connection: calls that wait in it fail.
+    /// Closes the connection. Blocked calls fail.
     func close() {
       natsConnection_Close(connection)
     }
   }
 
   // SAFETY: the pointers of connection and context do not change, and the library locks its objects.
-  // The subscription is made and read by one thread.
+  // Only the reading thread uses the subscription.
   extension Session: @unchecked Sendable {}
 
   // MARK: - The stream
 
   extension Session {
-    /// Looks at the stream, and creates it if there is none.
+    /// Reads the state of the stream. Creates the stream if it does not exist.
     func stream() throws(BrokerError) -> StreamState {
       var info: UnsafeMutablePointer<jsStreamInfo>?
       var code = jsErrCode(0)
@@ -83,7 +82,7 @@
       guard let info = info?.pointee, info.Config.pointee.AllowDirect else {
         throw BrokerError("the stream '\(subjects.prefix)' does not allow direct access")
       }
-      // A message of another subject would look like an event that is gone.
+      // A message of another subject would look like a missing event.
       guard info.Config.pointee.SubjectsLen == 1,
         let subject = info.Config.pointee.Subjects[0], String(cString: subject) == subjects.all
       else {
@@ -94,7 +93,7 @@
         created: info.Created, first: info.State.FirstSeq, last: info.State.LastSeq)
     }
 
-    /// Several servers may do so at the same time: the same stream twice is no error.
+    /// Several servers may do this at the same time: creating the same stream again is not an error.
     private func create(
       _ info: inout UnsafeMutablePointer<jsStreamInfo>?, _ code: inout jsErrCode
     ) -> natsStatus {
@@ -123,10 +122,10 @@
   // MARK: - Publishing
 
   extension Session {
-    /// Hands `message` to the broker, and waits until it is stored.
+    /// Sends `message` to the broker, and waits until it is stored.
     ///
-    /// - Parameter key: the broker stores a second message with the same one no more.
-    /// - Returns: its number in the stream.
+    /// - Parameter key: the broker does not store a second message with the same key.
+    /// - Returns: the sequence number of the message.
     func publish(
       _ message: Message, to topic: Topic, key: String, within milliseconds: Int64
     ) throws(BrokerError) -> EventID {
@@ -140,7 +139,7 @@
             options.MaxWait = milliseconds
             options.MsgId = key
             options.ExpectStream = stream
-            // SAFETY: strings and bytes outlive the call, which returns when it needs them no more.
+            // SAFETY: strings and bytes outlive the call, which does not keep them.
             return js_Publish(
               &answer, context, subjects.subject(of: topic), bytes.baseAddress, Int32(bytes.count),
               &options, &code)
@@ -149,7 +148,7 @@
       }
       try BrokerError.check(status, code)
       defer { jsPubAck_Destroy(answer) }
-      guard let answer else { throw BrokerError("the broker's answer is empty") }
+      guard let answer else { throw BrokerError("the response of the broker is empty") }
       return answer.pointee.Sequence
     }
   }
@@ -164,7 +163,7 @@
       let event: Event?
     }
 
-    /// Begins to read the stream after `id`.
+    /// Subscribes to the stream after `id`.
     func subscribe(after id: EventID) throws(BrokerError) {
       var options = jsSubOptions()
       jsSubOptions_Init(&options)
@@ -176,7 +175,7 @@
         js_SubscribeSync(&subscription, context, subjects.all, nil, &options, &code), code)
     }
 
-    /// Waits a moment for something to come, and takes what is there then, up to a limit.
+    /// Waits briefly for a message, and then takes all available ones, up to a limit.
     func read() throws(BrokerError) -> [Numbered] {
       var batch: [Numbered] = []
       for count in 0..<Limits.batch {
@@ -194,7 +193,7 @@
 
     /// The first events of `topic` with ids above `id`, up to `last`.
     ///
-    /// - Returns: `nil` if some of them may be gone.
+    /// - Returns: `nil` if some of them may not be available any more.
     func page(
       of topic: Topic, after id: EventID, through last: EventID
     ) throws(BrokerError) -> Page? {
@@ -210,7 +209,7 @@
           break
         }
       }
-      // Asked afterwards: what is there now has been there all the time.
+      // Checked afterwards: events that the stream has now were there during the reads too.
       return try stream().first <= id + 1 ? page : nil
     }
 

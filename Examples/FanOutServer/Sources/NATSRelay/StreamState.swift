@@ -1,9 +1,9 @@
 #if NATS
   internal import FanOutCore
 
-  /// What the broker says of a stream.
+  /// The state of a stream, from the broker.
   struct StreamState: Sendable, Hashable {
-    /// When it was created, in nanoseconds since 1970: tells it from another one of its name.
+    /// The time of creation in nanoseconds since 1970. It distinguishes streams of the same name.
     var created: Int64
     var first: EventID
     var last: EventID

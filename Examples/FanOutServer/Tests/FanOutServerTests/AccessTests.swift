@@ -110,7 +110,7 @@ import Testing
         #expect(try await client.readAll().hasPrefix("HTTP/1.1 \(status) "), "\(origin)")
       }
     }
-    // With tokens for everything it may be behind a proxy.
+    // With tokens for both, the server may be behind a proxy.
     var closed = try self.settings()
     closed.isLoopbackOnly = true
     try await RunningServer.with(closed) { server in
@@ -128,7 +128,7 @@ import Testing
       #expect(asked["access-control-allow-origin"] == "https://friend.example")
       #expect(asked["access-control-allow-methods"] == "POST, OPTIONS")
       #expect(asked["access-control-allow-headers"]?.contains("Authorization") == true)
-      // A refusal can be read, too.
+      // The page can also read an error.
       let answer = try await server.request("POST", "/topics/news", [origin])
       #expect(answer.status == 401)
       #expect(answer["access-control-allow-origin"] == "https://friend.example")

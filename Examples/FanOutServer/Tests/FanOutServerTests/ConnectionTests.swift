@@ -17,10 +17,10 @@ import Testing
           for topic in 0..<3 { try await server.published("round \(round)", to: "t\(topic)") }
           for try await text in group { #expect(text == "round \(round)") }
         }
-        // Each reader has gone with its connection.
+        // Each stream ends with its connection.
         try await server.wait(until: "streams", is: 0)
       }
-      // One event for each reader, each once.
+      // Each reader got its event once.
       #expect(try await server.metric("reached_total") == 2000)
       #expect(try await server.metric("sent_total") == 2000)
       #expect(try await server.metric("dropped_total") == 0)
@@ -36,7 +36,7 @@ import Testing
       #expect(try await server.metric("topics") == 1)
       await client.close()
       try await server.wait(until: "streams", is: 0)
-      // The topic goes with its last subscriber: nothing was published to it.
+      // A topic without events is removed with its last subscriber.
       try await server.wait(until: "topics", is: 0)
     }
   }
@@ -65,7 +65,7 @@ import Testing
         try await client.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
         clients.append(client)
       }
-      // Each place that is given up is somebody else's.
+      // Each connection that closes makes room for one that waits.
       for client in clients {
         #expect(try await client.read(until: "streams").contains("200 OK"))
         await client.close()

@@ -2,21 +2,21 @@ import FanOutCore
 import NIOCore
 import Testing
 
-/// Requests that are nearly right get an answer that says so, and the server goes on.
+/// Slightly wrong requests get a response with a proper status, and the server keeps working.
 @Suite(.timeLimit(.minutes(5))) struct FuzzTests {
   private static let connections = 1000
   private static let workers = 16
-  /// A failure of the server's own, a 500, is not among them.
+  /// Without 500, which would be a fault of the server.
   private static let statuses: Set<Substring> = [
     "100", "200", "204", "400", "401", "403", "404", "405", "413", "431", "503",
   ]
 
   private func ask(_ server: RunningServer, _ bytes: [UInt8]) async throws {
     let client = try await RawClient.connect(port: server.port)
-    // The server may close before it has everything.
+    // The server may close before it has read all bytes.
     try? await client.send(bytes)
     await client.finish()
-    // A stream that has begun goes on: a client may say that it has said everything and yet listen.
+    // `retry:` is the start of a stream.
     let answer = try await client.read(until: "retry: ")
     await client.close()
     guard !answer.isEmpty else { return }
@@ -42,7 +42,7 @@ import Testing
         try await group.waitForAll()
       }
       #expect(try await server.request("GET", "/health").status == 200)
-      // Nobody is left behind.
+      // No stream remains.
       try await server.wait(until: "streams", is: 0)
     }
   }

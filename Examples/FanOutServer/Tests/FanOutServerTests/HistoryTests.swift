@@ -35,7 +35,7 @@ import Testing
       let isKept = id > 50 - EventID(kept)
       #expect(try history.count(of: Topic("t\(id)", limit: 9)) == (isKept ? 1 : 0))
     }
-    // In a topic that is there, more of them have room.
+    // Events of a topic that already exists take less memory.
     for id in 51...EventID(59) { _ = history.append(try event(id, of: "t50")) }
     #expect(history.bytes <= 10_000)
     #expect(try history.count(of: Topic("t50", limit: 9)) == 9)

@@ -3,9 +3,9 @@ import NIOCore
 import ServiceLifecycle
 import Testing
 
-/// A server whose events come from elsewhere.
+/// A server with another log than the local one.
 @Suite(.timeLimit(.minutes(5))) struct OtherLogTests {
-  /// A log that does what the test tells it to.
+  /// A log that the test controls.
   private struct Script: EventLog {
     let board: Board
     /// Delivered when the server shuts down.
@@ -26,7 +26,7 @@ import Testing
     var status: LogStatus { LogStatus(kind: "script", isConnected: true) }
   }
 
-  /// Runs `body` with a server, and its board, which has begun after event 0.
+  /// Runs `body` with a server and its board, which begins after event 0.
   private func with(
     _ settings: Settings = Settings(), last: Event? = nil,
     _ body: @escaping @Sendable (RunningServer, Board) async throws -> Void
@@ -63,7 +63,7 @@ import Testing
     try await with(settings) { server, board in
       var stream = try await server.stream(query: query)
       try await board.deliver(Self.event(1))
-      // From now on the stream lingers: what comes has to wait, and there is room for one.
+      // From now on the stream lingers: events wait in the buffer, which holds one.
       #expect(try await stream.data(1) == ["1"])
       await board.skip(through: 4)
       await board.skip(through: 7)
@@ -91,7 +91,7 @@ import Testing
     try await with(settings) { server, board in
       var stream = try await server.stream(
         query: "?policy=latest", headers: [("Last-Event-ID", "9")])
-      // While the stream lingers, one takes the place of the other.
+      // While the stream lingers, each event replaces the one before.
       for id: EventID in 1...9 { try await board.deliver(Self.event(id)) }
       try await server.wait(until: "pending_events", is: 0)
       try await board.deliver(Self.event(10))

@@ -3,11 +3,11 @@ import Testing
 
 @testable import FanOutCore
 
-/// What a client is told of what happens beside events.
+/// What a client gets because of turns.
 @Suite struct PlaceTests {
   private let start = Turn()
 
-  /// What a client that is ahead misses in the course of `kinds`, one after the other.
+  /// What a client lacks after turns of `kinds`.
   private func missing(
     _ ahead: Place.Ahead?, _ kinds: [Turn.Kind]
   ) -> (missing: [Place.Missing], place: Place) {
@@ -48,7 +48,7 @@ import Testing
     let wrong = missing(Place.Ahead(id: 8, isClaim: true), [bound])
     #expect(wrong.missing == [.gone(Gap(after: 8, through: 5))])
     #expect(try !wrong.place.has(event(6)))
-    // The log knew that there is such an event; it has become newer since.
+    // The log has confirmed the event, so the bound is older.
     #expect(missing(Place.Ahead(id: 8, isClaim: false), [bound]).missing.isEmpty)
     #expect(missing(nil, [bound]).missing.isEmpty)
   }

@@ -2,7 +2,7 @@ import FanOutCore
 import NIOCore
 import Testing
 
-/// What becomes of the events for a reader that does not read.
+/// The events for a client that does not read.
 @Suite(.timeLimit(.minutes(5))) struct PolicyTests {
   private static let size = 50_000
   private static let count = 150
@@ -15,12 +15,12 @@ import Testing
     var settings = Settings()
     settings.bufferLimit = 4
     settings.historyEvents = 1
-    // However long it takes to publish, nobody has been stalled for two of them.
+    // Publishing must not take as long as two heartbeats.
     settings.heartbeat = .hours(1)
     return settings
   }
 
-  /// A stream that is opened and not read, and 7.5 MB published to it: more than the system's buffers
+  /// Opens a stream without reading it, and publishes 7.5 MB to it: more than the kernel's buffers
   /// hold.
   private func stalled(
     _ query: String, _ server: RunningServer, streams count: Int = 1
@@ -34,7 +34,7 @@ import Testing
     return client
   }
 
-  /// The numbers of the events in a stream, and how many it says were missed.
+  /// The numbers of the events in a stream, and the counts of its notices of missed events.
   private func parse(_ text: String) -> (numbers: [Int], missed: [Int]) {
     var numbers: [Int] = []
     var missed: [Int] = []
@@ -56,7 +56,7 @@ import Testing
       #expect(dropped > 0)
       let topics = try await server.request("GET", "/topics").body
       #expect(topics.contains("\"dropped\":\(dropped),"))
-      // Memory: what waits is no more than the policy says, and what has been taken to be written.
+      // At most what the policy allows, and the events that the stream is about to write.
       let limit = query == "?policy=latest" ? 1 : 4
       #expect(try await server.metric("pending_events") <= 2 * limit)
       let (numbers, missed) = parse(try await client.read(until: "x:\(Self.count - 1)\n"))
@@ -74,7 +74,7 @@ import Testing
       #expect(try await server.metric("pending_events") <= 2 * 4)
       let text = try await client.read(until: "event: disconnected\n")
       let (numbers, _) = parse(text)
-      // It has everything up to a point, and the end.
+      // It has all events up to one, and the notice.
       #expect(numbers == Array(0..<numbers.count))
       #expect(numbers.count < Self.count)
       #expect(text.contains("event: disconnected\ndata: {\"reason\":\"slow\"}\n\n"))
@@ -89,10 +89,10 @@ import Testing
     try await RunningServer.with(settings) { server in
       let other = try await stalled("", server)
       let client = try await stalled("?policy=disconnect", server, streams: 2)
-      // It never reads: what was cut off has nowhere to go, and it is closed with it.
+      // It never reads, so the server closes its connection.
       try await server.wait(until: "streams", is: 1)
       await client.close()
-      // The one that did not ask for it has a stream still.
+      // The stream with another policy stays open.
       #expect(try await other.read(until: "x:\(Self.count - 1)\n").contains("\"slow\""))
       await other.close()
     }

@@ -22,27 +22,27 @@ import Testing
 
   @Test(
     arguments: [
-      (["--port", "65536"], "--port: 65536 is not from 0 to 65535"),
+      (["--port", "65536"], "--port: 65536 is not between 0 and 65535"),
       (["--port", "x"], "The value 'x' is invalid for '--port <port>'"),
       (["--nothing"], "Unknown option '--nothing'"),
       (["rest"], "Unexpected argument 'rest'"),
-      (["--buffer", "0"], "--buffer: 0 is not from 1 to 1000000"),
-      (["--heartbeat", "nan"], "--heartbeat: nan is not from 0.1 to 3600.0"),
-      (["--log-level", "loud"], "--log-level: 'loud' is no level, as debug or warning"),
+      (["--buffer", "0"], "--buffer: 0 is not between 1 and 1000000"),
+      (["--heartbeat", "nan"], "--heartbeat: nan is not between 0.1 and 3600.0"),
+      (["--log-level", "loud"], "--log-level: 'loud' is not a level such as debug or warning"),
       (
         ["--allow-origin", "example.org/"],
-        "--allow-origin: 'example.org/' is no origin, as https://example.org"
+        "--allow-origin: 'example.org/' is not an origin such as https://example.org"
       ),
       (
         ["--publish-token-file", "/nothing"],
-        "--publish-token-file: '/nothing' cannot be read"
+        "--publish-token-file: cannot read '/nothing'"
       ),
       (
         ["--host", "0.0.0.0"],
-        "--host 0.0.0.0 lets everybody in: give --publish-token-file and --subscribe-token-file, "
-          + "or --allow-anonymous"
+        "--host 0.0.0.0 is not a loopback address: use --publish-token-file and "
+          + "--subscribe-token-file, or --allow-anonymous"
       ),
-      (["--host", "127.0.0.1.example.org", "--port", "0"], "--host 127.0.0.1.example.org lets"),
+      (["--host", "127.0.0.1.example.org", "--port", "0"], "--host 127.0.0.1.example.org is not"),
       (["--host", "192.0.2.1", "--allow-anonymous"], "cannot serve on 192.0.2.1, port 8080: "),
     ])
   func aWrongOptionIsOneLine(_ arguments: [String], _ message: String) throws {

@@ -36,7 +36,7 @@ import Testing
       let id = try await server.published(data)
       let event = try await stream.next()
       #expect(event?.id == id)
-      // Line ends are all alike to the format; the reader drops the one space after the colon.
+      // The format does not distinguish line ends; the reader drops spaces after the colon.
       let expected = data.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
       #expect(event?.data == String(expected.drop { $0 == " " }))
     }
@@ -50,7 +50,7 @@ import Testing
       let refused = try await server.publish("0123456789x")
       #expect(refused.status == 413)
       #expect(refused.body == "{\"error\":\"an event has at most 10 bytes\"}\n")
-      // Without a length in its head.
+      // Without Content-Length.
       let chunks = ["01234", "56789", "x"].map { ByteBuffer(string: $0) }
       let chunked = try await server.request(
         "POST", "/topics/news", body: .stream(chunks.async, length: .unknown))
@@ -69,7 +69,7 @@ import Testing
       #expect(try await client.read(until: "}\n").contains("HTTP/1.1 200 OK\r\n"))
       #expect(try await server.metric("published_total") == 1)
       await client.close()
-      // Refused for what the head says.
+      // Refused because of Content-Length.
       let other = try await RawClient.connect(port: server.port)
       try await other.send(head + "Content-Length: 99999999\r\n\r\n")
       #expect(try await other.read(until: "}\n").hasPrefix("HTTP/1.1 413 "))

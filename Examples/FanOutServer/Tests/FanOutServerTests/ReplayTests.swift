@@ -32,7 +32,7 @@ import Testing
       let id = try #require(try await cutOff.nextBlock()?.id)
       #expect(id == newest)
       try await server.published("2")
-      // It has not read that one.
+      // The first stream did not read event 2.
       var stream = try await server.stream("news", headers: after(id))
       #expect(try await stream.nextBlock()?.id == nil)
       #expect(try await stream.next()?.data == "2")
@@ -52,7 +52,7 @@ import Testing
       #expect(
         notice?.data == #"{"reason":"history","after":\#(ids[0]),"through":\#(ids[2])}"#)
       #expect(try await stream.data(2) == ["3", "4"])
-      // Whoever has the last one that is forgotten misses nothing.
+      // A client that has the last removed event misses none.
       var other = try await server.stream("news", headers: after(ids[2]))
       #expect(try await other.data(2) == ["3", "4"])
     }

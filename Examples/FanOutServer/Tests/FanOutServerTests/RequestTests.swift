@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// A body would be taken for the answer to the next request.
+  /// The client would read a body as the response to the next request.
   @Test(arguments: ["/nothing", "/topics/a/events", "/topics", "/health"])
   func anAnswerToHeadHasNoBody(_ path: String) async throws {
     var settings = Settings()
@@ -61,7 +61,7 @@ import Testing
       try await server.published("x", to: "b")
       try await server.published("x", to: "a")
       try await server.wait(until: "pending_events", is: 0)
-      // Rates are over whole seconds: which ones, is up to the clock.
+      // Rates are over whole seconds, so they depend on the time.
       let topics = try await server.request("GET", "/topics").body
       #expect(
         topics.replacing(/PerSecond":0\.[01]/, with: "PerSecond\":0") == """
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  /// What no HTTP client says.
+  /// Input that is not HTTP, or not correct.
   @Test(arguments: [
     ("\r\n\r\nx", ""),
     ("GET\r\n\r\n", "400"), ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", "400"),
@@ -136,9 +136,9 @@ import Testing
     settings.idleTimeout = .seconds(status.isEmpty ? 1 : 60)
     try await RunningServer.with(settings) { server in
       let client = try await RawClient.connect(port: server.port)
-      // It may be closed already: some are refused before they have been read.
+      // The connection may be closed already: the server refuses some requests before it reads them.
       try? await client.send(text)
-      // What is refused for its length is read on, so that the client reads the answer.
+      // The server reads the rest of a body that is too long, so that the client can read the response.
       let answer = try await client.read(until: status == "413" ? "}\n" : "nothing")
       #expect(answer.hasPrefix(status.isEmpty ? "" : "HTTP/1.1 \(status) "), "\(answer)")
       #expect(try await server.request("GET", "/health").status == 200)
@@ -152,7 +152,7 @@ import Testing
       let silent = try await RawClient.connect(port: server.port)
       #expect(try await silent.readAll() == "")
       let slow = try await RawClient.connect(port: server.port)
-      // It may be closed already.
+      // The connection may be closed already.
       try? await slow.send("POST /topics/a HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc")
       _ = try await slow.readAll()
       #expect(try await server.metric("published_total") == 0)
@@ -183,14 +183,14 @@ import Testing
     }
   }
 
-  /// Each byte comes in time, but not the whole.
+  /// Each byte arrives in time, but not the complete body.
   @Test func aBodyThatTricklesHoldsNoConnection() async throws {
     var settings = Settings()
     settings.idleTimeout = .milliseconds(300)
     try await RunningServer.with(settings) { server in
       let client = try await RawClient.connect(port: server.port)
       let head = "POST /topics/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-      // On a busy machine it may be closed already.
+      // On a busy machine the connection may be closed already.
       try? await client.send(head)
       await send("1\r\nx\r\n", untilClosed: client)
     }
@@ -201,7 +201,7 @@ import Testing
     settings.idleTimeout = .milliseconds(300)
     try await RunningServer.with(settings) { server in
       let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
-      // Answers of some 28 MB: more than the system's buffers hold.
+      // Responses of some 28 MB: more than the kernel's buffers hold.
       let count = 2000
       let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
       try? await client.send(String(repeating: request, count: count))
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  /// Sends `text` again and again, until the server closes or the test takes too long.
+  /// Sends `text` repeatedly, until the server closes or the test takes too long.
   private func send(_ text: String, untilClosed client: RawClient) async {
     await withTaskCancellationHandler {
       while (try? await client.send(text)) != nil {}

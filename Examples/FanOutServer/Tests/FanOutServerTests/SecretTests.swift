@@ -5,7 +5,7 @@ import Testing
 @Suite struct SecretTests {
   private static let text = "opensesame-0123456789"
 
-  /// What `value` looks like wherever it can be printed.
+  /// All printed forms of `value`.
   private func prints(of value: some Sendable) -> String {
     var dumped = ""
     dump(value, to: &dumped)
@@ -65,7 +65,7 @@ import Testing
       ["--port", "0", "--log-level", level.rawValue, "--drain", "0"] + files.options)
     let port = try server.port()
     var candidates = tokens
-    // The wrong one is the mistake of a client that has a right one elsewhere.
+    // A wrong token may be the right one of another server.
     let wrong = "mistaken-D0~0123456789"
     candidates.append(wrong)
     for authorization in candidates.map({ "Authorization: Bearer \($0)\r\n" }) + [

@@ -21,7 +21,7 @@ import Testing
       for _ in 0..<20 { streams.append(try await server.stream()) }
       let publishing = Task {
         var acknowledged = 0
-        // Until the server takes nothing more: it refuses, or the connection is not taken any more.
+        // Until the server refuses the event or the connection.
         while let answer = try? await server.publish("\(acknowledged)"), answer.status == 200 {
           acknowledged += 1
           if acknowledged == 100 { await server.shutDown() }
@@ -49,7 +49,7 @@ import Testing
       let text = String(repeating: "x", count: 60_000)
       while try await server.metric("dropped_total") == 0 { try await server.published(text) }
       await server.shutDown()
-      // `with` returns when the server has ended: the client still has not read.
+      // `with` returns when the server has ended, before the client reads.
       return client
     }
     await client.close()
@@ -58,7 +58,7 @@ import Testing
   @Test func halfARequestDelaysItNoLongerThanAllowed() async throws {
     var settings = Settings()
     settings.drain = .milliseconds(300)
-    // Of a day: it is the shutdown that ends it.
+    // Only the shutdown may end it.
     settings.idleTimeout = .hours(24)
     let client = try await RunningServer.with(settings) { server in
       let client = try await RawClient.connect(port: server.port)

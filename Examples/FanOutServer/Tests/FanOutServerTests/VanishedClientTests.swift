@@ -27,18 +27,18 @@ import Testing
       let (client, out) = try cable.startClient("/topics/news/events")
       defer { end(client) }
       #expect(!out.fileHandleForReading.availableData.isEmpty)
-      // It stays as long as it is there.
+      // A connected client keeps its stream.
       let begin = ContinuousClock.now
       while begin.duration(to: .now) < .seconds(2) { #expect(try metric("streams") == 1) }
       try cable.pull()
       let pulled = ContinuousClock.now
       while try metric("streams") != 0 { try Task.checkCancellation() }
-      // The system gives up after a quarter of an hour.
+      // The kernel alone would take a quarter of an hour.
       #expect(pulled.duration(to: .now) < .seconds(5))
       #expect(client.isRunning)
     }
 
-    /// A process may inherit that SIGTERM is blocked.
+    /// Kills with SIGKILL: a process may inherit a blocked SIGTERM.
     private func end(_ process: Process) {
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
@@ -62,7 +62,7 @@ import Testing
       }
       #expect(heartbeats == 40)
       #expect(try await server.metric("streams") == 2)
-      // It still gets what waits for it.
+      // The client still gets its waiting events.
       _ = try await client.read(until: "event: missed")
       await client.close()
     }

@@ -2,7 +2,7 @@
   import Synchronization
   import Testing
 
-  /// Servers as processes of their own, with a broker that is real.
+  /// Server processes with a real broker.
   @Suite(.timeLimit(.minutes(5)), .serialized) struct ClusterTests {
     @Test func allServersHaveOneSequenceOfEvents() async throws {
       try await Cluster.with { cluster in
@@ -41,12 +41,12 @@
             await node.request("/metrics")?.1.contains("fanout_published_total 11\n") == true
           }
         }
-        // This one has kept nothing of what was before it.
+        // This server has not kept earlier events.
         let late = try Node(cluster.broker, cluster.client)
         defer { late.kill() }
         try await late.wait(until: "ok")
         for node in cluster.nodes + [late] {
-          // The third event of the topic, by its number among all.
+          // The id of the third event of the topic.
           let stream = try await node.seen(after: 5)
           _ = try await node.publish("end")
           let seen = try await stream.value
@@ -83,7 +83,7 @@
         let stranger = try await behind.seen(after: 1000)
         await cluster.broker.kill()
         try await behind.wait(until: "disconnected")
-        // Nobody can say whether there are such events. There will be the one, and not the other.
+        // Unknown for now: event 4 will exist, event 900 will not.
         let ahead = try await behind.seen(after: 4)
         let wrong = try await behind.seen(after: 900)
         behind.pause()
@@ -110,7 +110,7 @@
           for publisher in 0..<8 {
             group.addTask {
               var number = 0
-              // Until the server takes nothing more: it refuses, or there is none.
+              // Until the server refuses, or does not respond.
               while let answer = await ending.request(
                 "/topics/news", publish: "\(publisher)/\(number)"), answer.0 == 200
               {
@@ -130,7 +130,7 @@
       }
     }
 
-    /// - Parameter deleted: that event, of five; `nil` is all of them.
+    /// - Parameter deleted: the event to delete, of five; `nil`: all of them.
     @Test(arguments: [nil, 4] as [UInt64?])
     func eventsThatLeaveTheStreamWhileAServerIsAwayAreReported(_ deleted: UInt64?) async throws {
       try await Cluster.with(nodes: 2) { cluster in
@@ -156,7 +156,7 @@
         #expect(try await stream.value.map(\.data) == ["1", "2", "3"] + rest + ["end"])
         let ofAhead = isPart ? "5" : missed(after: 4, through: 5)
         #expect(try await ahead.value.map(\.data) == [ofAhead, "end"])
-        // What the server has kept is of no use to a client that comes back: the stream is asked.
+        // Reconnecting clients get the events of the stream, not those that the server has kept.
         let late = try await away.seen(after: 2)
         let ofLate = isPart ? ["3", "5"] : [missed(after: 2, through: 5)]
         #expect(try await late.value.map(\.data) == ofLate + ["end"])
@@ -192,7 +192,7 @@
           await cluster.nodes[0].request("/metrics")?.1.contains("fanout_published_total 3000\n")
             == true
         }
-        // This one has kept nothing: it has to ask for each event.
+        // This server has kept no events, so it fetches each of them.
         let late = try Node(cluster.broker, cluster.client)
         defer { late.kill() }
         try await late.wait(until: "ok")
@@ -204,7 +204,7 @@
         let text = try #require(await late.request("/metrics")?.1)
         let line = try #require(
           text.split(separator: "\n").first { $0.hasPrefix("fanout_sent_total ") })
-        // So far it has hardly begun with them.
+        // The fetches for them are not half done yet.
         let sent = try #require(Int(line.drop { $0 != " " }.dropFirst()))
         #expect(sent < 40 * 2999 / 2)
         for client in returning { client.cancel() }
@@ -256,7 +256,7 @@
         await cluster.broker.resume()
         for node in cluster.nodes { try await node.wait(until: "ok") }
         _ = try await cluster.nodes[0].publish("end")
-        // The broker may have taken in the first one, or not. If so, then once.
+        // The broker may have stored the first event, but only once.
         let seen = try await stream.value.map(\.data)
         #expect(seen == ["end"] || seen == ["nobody answers", "end"])
       }
@@ -276,7 +276,7 @@
         try await cluster.broker.start()
         for node in cluster.nodes { try await node.wait(until: "ok") }
         #expect(try await cluster.nodes[1].publish("end") == 1)
-        // The one with a higher id is another one.
+        // Ids begin again, so a higher id is one of the old stream.
         #expect(try await ahead.value.map(\.data) == [missed(after: 9, through: 0), "end"])
         let seen = try await stream.value
         #expect(seen.map(\.data) == ["1", "2", "3", missed(after: 3, through: 0), "end"])
@@ -297,7 +297,7 @@
                 number += 1
                 let data = "\(index)/\(number)"
                 guard let id = try await node.publish(data) else {
-                  // The publisher waits, as it is told to; less, to be in the way.
+                  // Shorter than Retry-After, to publish while the broker restarts.
                   try? await Task.sleep(for: .milliseconds(20))
                   continue
                 }
@@ -333,20 +333,20 @@
     }
   }
 
-  /// How a stream says that events are missing.
+  /// The data of a notice of missing events.
   private func missed(after id: UInt64, through last: UInt64) -> String {
     #"{"reason":"history","after":\#(id),"through":\#(last)}"#
   }
 
-  /// What the servers have said that they took in.
+  /// The acknowledged events.
   private final class Acknowledged: Sendable {
     private let list = Mutex<[Node.Seen]>([])
-    // Relaxed: nothing else is read because of it.
+    // Relaxed: the flag orders no other access.
     private let completed = Atomic(false)
 
     var events: [Node.Seen] { list.withLock { $0 } }
 
-    /// Whether nobody is to publish any more.
+    /// Whether publishers should stop.
     var isComplete: Bool { completed.load(ordering: .relaxed) }
 
     func append(_ event: Node.Seen) { list.withLock { $0.append(event) } }

@@ -3,7 +3,7 @@
 
   @testable import NATSRelay
 
-  /// What a shutdown waits for.
+  /// How a shutdown waits for publications.
   @Suite(.timeLimit(.minutes(5))) struct PublicationsTests {
     private let publications = Publications()
 
@@ -11,7 +11,7 @@
       for _ in 1...3 { #expect(publications.begin()) }
       publications.end(7)
       async let last = publications.finish(within: .seconds(3600))
-      // When none may begin any more, somebody waits.
+      // When `begin` fails, `finish` is waiting.
       while publications.begin() {
         publications.end(nil)
         await Task.yield()

@@ -9,7 +9,7 @@
 
   @testable import NATSRelay
 
-  /// What the server says about the address of its broker.
+  /// The address of the broker in the output of a server.
   @Suite(.timeLimit(.minutes(5))) struct RelaySecretTests {
     private static let user = "relay-user-3141"
     private static let password = "opensesame-5926"
@@ -28,7 +28,7 @@
       "nats://Q1:Q2@Q3:Q4@", "nats://Q1:Q2:Q%41Q@", "tls://Q1@", "nats://Q1/Q2:Q3@", "Q1:Q2@",
     ])
     func brokerErrorsDoNotQuoteCredentials(_ start: String) throws {
-      // The library quotes a port that is no number.
+      // The library quotes a port that is not a number.
       for host in ["localhost:Q1", "localhost:99999", ":1", "no host", "no-host.invalid"] {
         let error = try #require(throws: BrokerError.self) {
           _ = try Session(Secret(start + host), prefix: "p")
@@ -61,7 +61,7 @@
       try result.get()
     }
 
-    /// Runs a server until it has reached the broker, or has tried.
+    /// Runs a server until it has connected to the broker, or has failed to.
     private func output(
       of url: String, _ broker: Broker, _ client: HTTPClient, _ level: Logger.Level
     ) async throws -> String {
@@ -77,7 +77,7 @@
       let id = try await node.publish("an event")
       #expect((id != nil) == (url == broker.url))
       if url != broker.url, level <= .warning {
-        try await eventually { try text().contains("the broker is away: ") }
+        try await eventually { try text().contains("the broker is not available: ") }
       }
       node.terminate()
       node.wait()

@@ -62,7 +62,7 @@
       let long = try message(String(repeating: "x", count: 900_000))
       try await withSession { session, broker in
         await broker.pause()
-        // More than the system keeps for it.
+        // More than the kernel's buffers hold.
         for number in 0..<16 {
           #expect(throws: BrokerError.self) {
             try session.publish(long, to: topic, key: "\(number)", within: 50)

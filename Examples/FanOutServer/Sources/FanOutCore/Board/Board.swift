@@ -8,12 +8,11 @@ internal import Multicast
   internal import Musl
 #endif
 
-/// Where events become ordered: it numbers them, keeps the newest, and hands each to the
-/// subscribers of its topic.
+/// Orders events: numbers them, keeps the newest, and sends each to the subscribers of its topic.
 ///
-/// An actor, because numbering, keeping and sending must be one step, and so must looking into the
-/// history and subscribing. So every subscriber of a topic sees its events in the order of their
-/// ids, and a replay neither overlaps what comes after it nor leaves a gap.
+/// An actor, because numbering, keeping and sending must be one step, and so must reading the history
+/// and subscribing. So every subscriber of a topic gets its events in the order of their ids, and a
+/// replay neither overlaps the live events nor leaves a gap before them.
 public actor Board {
   typealias Waiter = (id: EventID, continuation: CheckedContinuation<Void, Never>)
 
@@ -25,24 +24,24 @@ public actor Board {
   private var history: History
   private var rooms: [Topic: Room] = [:]
   private var lastID: EventID
-  /// Whether `lastID` says where events begin. Before the first of a log, it is 0.
+  /// Whether `lastID` is known. It is 0 until the log calls ``begin(after:)``.
   private var hasBegun: Bool
   private var departed = BoardStatistics.Departed()
-  /// The newest one: where a stream that subscribes now begins.
+  /// The newest turn, at which new streams begin.
   private var turn = Turn()
-  /// Those who wait for an event.
+  /// Callers that wait for an event.
   private(set) var waiters: [Int: Waiter] = [:]
   private var waiterCount = 0
-  /// Whether it takes nothing in any more.
+  /// Whether it refuses new events.
   private(set) var isClosed = false
 
   /// - Parameters:
-  ///   - historyEvents: how many events of a topic are kept for replay.
-  ///   - historyBytes: how many bytes the kept events of all topics may take.
-  ///   - bufferLimit: how many events may wait for a subscriber.
-  ///   - id: the id before the first event; `nil` if ``begin(after:)`` will say.
-  ///   - whenBuffersFill: called when so many events of a topic have come that buffers may soon be full,
-  ///     so that subscribers who are quick enough lose nothing.
+  ///   - historyEvents: events kept per topic for replay.
+  ///   - historyBytes: limit of the memory of kept events, for all topics together.
+  ///   - bufferLimit: events that may wait for one subscriber.
+  ///   - id: the id before the first event; `nil` if ``begin(after:)`` sets it later.
+  ///   - whenBuffersFill: called whenever a quarter of a buffer of events of a topic has been sent, so
+  ///     that subscribers can read them before events are dropped.
   public init(
     historyEvents: Int, historyBytes: Int, bufferLimit: Int, startingAfter id: EventID?,
     whenBuffersFill: @escaping @Sendable () -> Void = {}
@@ -73,9 +72,9 @@ extension Board {
     return Receipt(id: event.id, subscribers: deliver(event))
   }
 
-  /// Takes in an event that has its id from elsewhere: keeps it, and hands it to the subscribers.
+  /// Keeps an event that already has its id, and sends it to the subscribers.
   ///
-  /// - Returns: how many subscribers it reached; 0 if it is not newer than the newest.
+  /// - Returns: the number of subscribers it reached; 0 if the event is not newer than the newest.
   @discardableResult
   public func deliver(_ event: Event) -> Int {
     guard event.id > lastID else { return 0 }
@@ -89,28 +88,27 @@ extension Board {
     return count
   }
 
-  /// Begins after `id`, which comes from elsewhere: this server knows nothing of what was before,
-  /// or nothing that is still true.
+  /// Starts after `id`. The server has no valid events up to that id: it forgets those it kept.
   public func begin(after id: EventID) {
     take(.start(after: id, last: hasBegun ? lastID : nil))
     hasBegun = true
     forget(through: id)
   }
 
-  /// Goes on after `id`: the events up to it cannot be had from elsewhere any more.
+  /// Continues after `id`: the log does not have the events up to it any more.
   public func skip(through id: EventID) {
     guard id > lastID else { return }
     take(.gap(Gap(after: lastID, through: id)))
     forget(through: id)
   }
 
-  /// Goes on where it was, and elsewhere there is no event after `newest` so far: a client that said
-  /// it has one, while nobody knew, was wrong.
+  /// Continues without a gap, and rejects unconfirmed claims of clients to have an event after
+  /// `newest`: the log has no such event yet.
   public func rejectClaims(after newest: EventID) {
     take(.bound(newest: newest, last: lastID))
   }
 
-  /// Streams hear of it with their next event; at once if ``Turn/wakes``.
+  /// Streams handle the turn with their next event; at once if ``Turn/wakes``.
   private func take(_ kind: Turn.Kind) {
     turn = turn.append(kind)
     guard turn.wakes else { return }
@@ -127,7 +125,7 @@ extension Board {
     }
   }
 
-  /// How many streams `topic` has.
+  /// The number of streams of `topic`.
   public func subscriberCount(of topic: Topic) -> Int {
     rooms[topic]?.hub.subscriberCount ?? 0
   }
@@ -136,9 +134,9 @@ extension Board {
 // MARK: - Waiting
 
 extension Board {
-  /// Waits until event `id` or a later one was delivered, but no longer than `limit`.
+  /// Waits until event `id` or a later one is delivered, at most for `limit`.
   ///
-  /// - Returns: whether it was.
+  /// - Returns: whether it was delivered.
   @discardableResult
   public func reach(_ id: EventID, within limit: Duration) async -> Bool {
     guard id > lastID, limit > .zero, !isClosed else { return hasBegun && id <= lastID }
@@ -167,9 +165,9 @@ extension Board {
   /// Subscribes to `topic`.
   ///
   /// - Parameters:
-  ///   - id: the last event that the client has, if it had any.
-  ///   - arrival: whether that one is still to be delivered, if it was not yet. Then the client gets
-  ///     what comes after it.
+  ///   - id: the last event that the client has; `nil` if it has none.
+  ///   - arrival: whether that event is still to be delivered. Then the client gets the events after
+  ///     it.
   func subscribe(
     to topic: Topic, after id: EventID?, _ arrival: Arrival, _ policy: StreamPolicy
   ) throws(Unavailable) -> Feed {
@@ -193,7 +191,7 @@ extension Board {
       place: Place(turn))
   }
 
-  /// A stream of `topic` is over, and so is its subscription. A ``TopicReference`` says so.
+  /// Releases a stream of `topic`. Only ``TopicReference`` calls it.
   func leave(_ topic: Topic) {
     rooms[topic]?.streams -= 1
     removeIfUnused(topic)
@@ -206,7 +204,7 @@ extension Board {
     return room
   }
 
-  /// The history has let an event of `topic` go.
+  /// Counts an event of `topic` that the history has removed.
   private func forgetOne(of topic: Topic) {
     rooms[topic]?.kept -= 1
     removeIfUnused(topic)
@@ -222,7 +220,7 @@ extension Board {
   }
 }
 
-// MARK: - Looking and closing
+// MARK: - Statistics and closing
 
 extension Board {
   /// - Complexity: O(1).
@@ -232,7 +230,7 @@ extension Board {
       second: second)
   }
 
-  /// Ends every stream, after what waits for it. From now on nothing is taken in.
+  /// Ends every stream after its pending events. From now on the board refuses events and streams.
   func close() {
     isClosed = true
     wakeWaiters(through: .max)

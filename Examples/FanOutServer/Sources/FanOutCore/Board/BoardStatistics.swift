@@ -1,8 +1,8 @@
-/// What became of the events of all topics.
+/// Statistics of all topics.
 ///
-/// Of very many topics this takes long to find out, so the board only says where to look.
+/// With very many topics the sums take long, so they are computed outside of the board.
 struct BoardStatistics: Sendable {
-  /// Of topics that are gone.
+  /// Totals of topics that were removed.
   struct Departed {
     var published = 0
     var reached = 0
@@ -25,7 +25,7 @@ extension BoardStatistics {
     rooms.map { topic, room in room.statistics(topic, at: second) }.sorted { $0.topic < $1.topic }
   }
 
-  /// Totals since the start; topics that are gone are among them.
+  /// Totals since the start, including removed topics.
   struct Totals {
     var published: Int
     var reached: Int

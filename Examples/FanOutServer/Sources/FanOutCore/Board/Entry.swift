@@ -1,10 +1,10 @@
-/// What goes to the subscribers of a topic, in order.
+/// An element of a topic's hub.
 ///
-/// A class: as large as one reference in each of a thousand buffers.
+/// A class, so that a thousand buffers hold one reference each.
 final class Entry: Sendable {
-  /// `nil` if it only wakes the stream for `turn`.
+  /// `nil`: the entry only wakes streams for `turn`.
   let event: Event?
-  /// The last one before the event.
+  /// The last turn before the event.
   let turn: Turn
 
   init(_ event: Event?, _ turn: Turn) {

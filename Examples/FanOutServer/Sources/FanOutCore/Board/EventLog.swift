@@ -1,43 +1,42 @@
-/// What stands between publishing an event and delivering it.
+/// The path of an event from publishing to delivery.
 ///
 ///     POST ──▶ EventLog.publish ─ ─ id ─ ─▶ Board.deliver ──▶ history, subscribers
 ///
-/// ``LocalLog`` has no distance to cover: the ``Board`` gives the event the next id and delivers it
-/// in one step. A log that relays through a broker, so that many servers share their topics, does
-/// this instead:
+/// With ``LocalLog``, the ``Board`` assigns the next id and delivers the event in one step. A log that
+/// relays through a broker, so that several servers share their topics, works as follows:
 ///
-/// - ``publish(_:to:)`` hands the message to the broker, waits until the broker has stored it, and
-///   answers with the broker's sequence number. That is the acknowledgement: from then on the event
-///   must not get lost. It does not deliver.
-/// - ``run()`` connects, calls ``Board/begin(after:)`` with the sequence number that the broker is
-///   at, and then calls ``Board/deliver(_:)`` for each event that the broker hands back, the
-///   server's own among them, in the order of their ids. After a reconnection it goes on after the
-///   last one it delivered, and says so with ``Board/rejectClaims(after:)``; the board ignores an event
-///   that it has had. If some are gone meanwhile, it calls ``Board/skip(through:)``. It returns when
-///   the service is to shut down (`gracefulShutdown()` of swift-service-lifecycle), after the HTTP
-///   server has.
-/// - ``drain(within:)``, before that, sees to it that what was acknowledged is delivered.
-/// - ``page(of:after:through:)`` fetches from the broker what this server has not kept.
-/// - ``status`` goes to `/health` and the metrics. A log that has lost its broker keeps the server
-///   up: those who publish are told 503, streams stay open.
+/// - ``publish(_:to:)`` sends the message to the broker, waits until the broker has stored it, and
+///   returns the broker's sequence number. That is the acknowledgement: from then on the event must
+///   be delivered. This function does not deliver it.
+/// - ``run()`` connects, calls ``Board/begin(after:)`` with the broker's last sequence number, and then
+///   ``Board/deliver(_:)`` for each event from the broker, including the server's own, in the order
+///   of ids. After a reconnection it continues after the last event that it delivered, and calls
+///   ``Board/rejectClaims(after:)``; the board ignores repeated events. If the broker has removed
+///   events in the meantime, it calls ``Board/skip(through:)``. It returns when the service shuts down
+///   (`gracefulShutdown()` of swift-service-lifecycle), after the HTTP server.
+/// - ``drain(within:)`` runs before that, and waits until acknowledged events are delivered.
+/// - ``page(of:after:through:)`` fetches events that this server has not kept from the broker.
+/// - ``status`` is part of `/health` and the metrics. Without its broker a server keeps its streams
+///   open, and answers publications with 503.
 public protocol EventLog: Sendable {
-  /// Takes an event in for good.
+  /// Stores an event, so that it will be delivered.
   ///
-  /// - Throws: ``Unavailable`` if it cannot; then the event was not taken in, or nobody knows.
+  /// - Throws: ``Unavailable`` if it is not stored, or if that is unknown.
   func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt
 
-  /// The first events of `topic` with ids above `id`, up to `last`; `nil` if not all of them can be
-  /// had.
+  /// The first events of `topic` with ids above `id`, up to `last`; `nil` if not all of them are
+  /// available.
   func page(of topic: Topic, after id: EventID, through last: EventID) async -> Page?
 
-  /// Waits a moment for an event that a client says it has, if this server has not delivered it yet.
+  /// Whether this server is still to deliver an event that a client claims to have. May wait briefly
+  /// for it.
   func arrival(of id: EventID) async -> Arrival
 
-  /// Does what has to be done while the server runs.
+  /// Runs until the server has shut down.
   func run() async throws
 
-  /// The server is shutting down: takes nothing in any more, and waits, but no longer than `limit`,
-  /// until the board has delivered everything that was acknowledged.
+  /// Refuses further events, because the server shuts down, and waits until the board has delivered
+  /// all acknowledged ones, at most for `limit`.
   func drain(within limit: Duration) async
 
   var status: LogStatus { get async }
@@ -48,18 +47,18 @@ extension EventLog {
     nil
   }
 
-  /// There is no other server that a client can have an event from.
+  /// A client cannot have an event from another server.
   public func arrival(of id: EventID) async -> Arrival { .notExpected }
 
-  /// The board delivers at once what it takes in.
+  /// Does nothing: the board delivers events at once.
   public func drain(within limit: Duration) async {}
 }
 
-/// Some of the events that a client has missed.
+/// Consecutive events of a topic, for a client that missed them.
 public struct Page: Sendable {
-  /// In order.
+  /// In the order of ids.
   public var events: [Event]
-  /// Up to this id, these are all.
+  /// The page has all events of the topic up to this id.
   public var through: EventID
 
   public init(_ events: [Event], through: EventID) {
@@ -68,18 +67,19 @@ public struct Page: Sendable {
   }
 }
 
-/// Whether an event that a client says it has is still to be delivered by this server.
+/// Whether this server is still to deliver an event that a client claims to have.
 public enum Arrival: Sendable {
+  /// It was delivered, or there is no such event.
   case notExpected
   case expected
-  /// Nobody can know now: the client is believed until ``Board/rejectClaims(after:)`` says more.
+  /// Unknown for now: the claim is accepted until ``Board/rejectClaims(after:)`` rejects it.
   case unknown
 }
 
-/// That an event was taken in.
+/// The acknowledgement of an event.
 public struct Receipt: Sendable, Hashable {
   public var id: EventID
-  /// How many subscribers of this server have the event in their buffer, or will.
+  /// The number of subscribers of this server at the time of the acknowledgement.
   public var subscribers: Int
 
   public init(id: EventID, subscribers: Int) {
@@ -88,10 +88,10 @@ public struct Receipt: Sendable, Hashable {
   }
 }
 
-/// That events cannot be taken in now. The reason goes to the client.
+/// The server cannot accept an event or a subscription now. The client gets the reason.
 public struct Unavailable: Error, Sendable {
   public var reason: String
-  /// Whether it is the event itself that is too long, so that trying again is of no use.
+  /// Whether the event is too long, so that a retry would fail too.
   public var isTooLong: Bool
 
   public init(_ reason: String, isTooLong: Bool = false) {
@@ -100,11 +100,11 @@ public struct Unavailable: Error, Sendable {
   }
 }
 
-/// How a log is doing.
+/// The state of a log.
 public struct LogStatus: Sendable, Hashable {
-  /// As `/health` names it: "local", or the kind of broker.
+  /// The name in `/health`: "local", or the kind of broker.
   public var kind: String
-  /// Whether events can be taken in.
+  /// Whether events can be published.
   public var isConnected: Bool
 
   public init(kind: String, isConnected: Bool) {

@@ -1,23 +1,23 @@
 internal import Multicast
 internal import NIOConcurrencyHelpers
 
-/// What a new subscriber gets: first what it has missed, then what comes.
+/// The events of a new subscriber: first a replay, then live events.
 struct Feed: Sendable {
-  /// What it is given first.
+  /// The part before the live events.
   struct Start: Sendable {
-    /// Events of the topic that are missing before the replay, or may be.
+    /// Events of the topic before the replay that are missing, or may be missing.
     var gap: Gap?
-    /// What is kept of what the client has missed.
+    /// Kept events that the client missed.
     var replay: [Event] = []
     var place: Place
   }
 
   let topicReference: TopicReference
-  /// The newest event, of whatever topic, when a client came that had none; `nil` if it had one, or
-  /// if that is not known.
+  /// The newest event of all topics at the time of the subscription; `nil` if the client already has an
+  /// id, or if the newest event is unknown.
   let newest: EventID?
   private let start: NIOLockedValueBox<Start?>
-  /// All events of the topic after the replay; none is in both, none is in neither.
+  /// All events of the topic after the replay, without overlap or gap.
   let live: EventSequence<Entry>
 
   init(
@@ -29,7 +29,7 @@ struct Feed: Sendable {
     self.live = live
   }
 
-  /// Gives up what comes first: it is not to live as long as the stream.
+  /// Takes the start out, so that it is freed before the stream ends. Call it once.
   func takeStart() -> Start {
     start.withLockedValue { start in
       guard let taken = start.take() else { fatalError("a feed begins once: make another one") }
@@ -38,9 +38,9 @@ struct Feed: Sendable {
   }
 }
 
-/// A stream's place in a topic: the topic stays as long as somebody has one.
+/// A reference to a topic, which keeps the topic in the board while a stream exists.
 ///
-/// It is given back when it is dropped, so also by a response that is never written.
+/// `deinit` releases it, so a response that is never written releases it too.
 final class TopicReference: Sendable {
   let topic: Topic
   private let board: Board

@@ -1,6 +1,6 @@
 internal import ServiceLifecycle
 
-/// The log of a server that works alone: events live in its memory.
+/// The log of a single server. Events exist only in its memory.
 public struct LocalLog: EventLog {
   private let board: Board
 

@@ -1,22 +1,22 @@
-/// How far along the turns of its board a stream is, and what of the events to come its client has.
+/// The position of a stream in the turns of its board, and the future events that its client has.
 struct Place: Sendable {
-  /// The client has had events from another server that this one has not delivered yet.
+  /// The client has events from another server that this one has not delivered yet.
   struct Ahead {
-    /// It has all up to this one.
+    /// The client has all events up to this one.
     var id: EventID
-    /// Whether the log has not confirmed it.
+    /// Whether this is a claim of the client that the log has not confirmed.
     var isClaim: Bool
   }
 
-  /// What the client has to be told, or given.
+  /// Events that the client does not have.
   enum Missing: Hashable {
-    /// Nobody has these events any more.
+    /// They are not available any more.
     case gone(Gap)
     /// The log may have them.
     case unknown(Gap)
   }
 
-  /// The last one that the client knows of.
+  /// The last turn that the stream has handled.
   private(set) var turn: Turn
   private var ahead: Ahead?
 
@@ -33,9 +33,10 @@ extension Place {
     return event.id <= ahead.id
   }
 
-  /// Goes on, turn by turn, until `last`.
+  /// Handles all turns up to `last`.
   ///
-  /// - Returns: how many of them had an entry, and what the client is missing because of them.
+  /// - Returns: the number of turns with an entry, and the events that the client lacks because of
+  ///   them.
   mutating func advance(to last: Turn) -> (entries: Int, missing: [Missing]) {
     var entries = 0
     var missing: [Missing] = []
@@ -52,7 +53,7 @@ extension Place {
     case .start(let id, let last): return begin(after: id, last)
     case .gap(let gap): return missing(gap).map(Missing.gone)
     case .bound(let newest, let last):
-      // It was wrong, so it says nothing of what the client has.
+      // The claim was wrong, so it does not tell which events the client has.
       guard let ahead, ahead.isClaim, ahead.id > newest else { return nil }
       self.ahead = nil
       return .gone(Gap(after: ahead.id, through: last))
@@ -62,7 +63,7 @@ extension Place {
 
   private mutating func begin(after id: EventID, _ last: EventID?) -> Missing? {
     guard let last else {
-      // The first events that this server knows of. A client that had none misses none.
+      // The first events of this server. A client without an id lacks none.
       guard let ahead, ahead.isClaim || ahead.id < id else { return nil }
       self.ahead = nil
       return ahead.id == id ? nil : .unknown(Gap(after: ahead.id, through: id))

@@ -1,14 +1,14 @@
-/// How many per second, over the last ten whole seconds.
+/// A rate per second over the last ten whole seconds.
 struct Rate {
   private static let window = 10
 
-  /// The count of each of the last seconds, by the second modulo the length.
+  /// One count per second, at the index `second % counts.count`.
   private var counts = [Int](repeating: 0, count: window + 1)
   private var newest = 0
 }
 
 extension Rate {
-  /// - Parameter second: of a clock that does not go back.
+  /// - Parameter second: of a monotonic clock.
   mutating func add(_ count: Int = 1, at second: Int) {
     advance(to: second)
     counts[second % counts.count] += count

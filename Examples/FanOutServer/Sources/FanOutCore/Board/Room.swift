@@ -1,9 +1,9 @@
 internal import Multicast
 internal import NIOConcurrencyHelpers
 
-/// A topic that somebody listens to or that has been published to: its hub, and its statistics.
+/// A topic with subscribers or kept events: its hub, and its statistics.
 ///
-/// The board alone changes it. Whoever looks at the statistics does so elsewhere, and delays nobody.
+/// Only the board changes it. Other threads read the statistics without waiting for the board.
 final class Room: Sendable {
   private struct Counts {
     var streams = 0
@@ -19,8 +19,8 @@ final class Room: Sendable {
 }
 
 extension Room {
-  /// - Parameter turn: the last one before it.
-  /// - Returns: how many subscribers it reached.
+  /// - Parameter turn: the last turn before the event.
+  /// - Returns: the number of subscribers it reached.
   func send(_ event: Event, after turn: Turn, at second: Int) -> Int {
     let count = hub.send(Entry(event, turn))
     counts.withLockedValue { counts in
@@ -32,22 +32,22 @@ extension Room {
     return count
   }
 
-  /// How many events have been sent.
+  /// The number of events sent.
   var published: Int { counts.withLockedValue(\.published) }
 
-  /// How many streams there are, those that are still writing what they have among them.
+  /// The number of streams, including those that still write their last events.
   var streams: Int {
     get { counts.withLockedValue(\.streams) }
     set { counts.withLockedValue { $0.streams = newValue } }
   }
 
-  /// How many of its events can be replayed.
+  /// The number of its events that are kept for replay.
   var kept: Int {
     get { counts.withLockedValue(\.kept) }
     set { counts.withLockedValue { $0.kept = newValue } }
   }
 
-  /// Whether the topic can go.
+  /// Whether the topic can be removed.
   var isUnused: Bool { counts.withLockedValue { $0.streams == 0 && $0.kept == 0 } }
 
   func statistics(_ topic: Topic, at second: Int) -> TopicStatistics {

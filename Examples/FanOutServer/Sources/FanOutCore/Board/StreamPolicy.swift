@@ -1,12 +1,12 @@
 internal import Multicast
 
-/// What happens to the events for a subscriber that is too slow.
+/// What happens when the buffer of a subscriber is full.
 enum StreamPolicy: String, CaseIterable, Sendable {
-  /// The oldest that wait are dropped; the subscriber is told how many.
+  /// The oldest events are dropped; a notice gives their number.
   case dropOldest
-  /// Only the newest waits; the subscriber is told how many it has missed.
+  /// Only the newest event waits; a notice gives the number of dropped ones.
   case latest
-  /// The subscriber gets what waits, and is then disconnected.
+  /// The stream ends after the waiting events.
   case disconnect
 
   func buffering(_ limit: Int) -> BufferingPolicy<Entry> {

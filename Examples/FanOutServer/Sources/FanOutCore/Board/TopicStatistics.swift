@@ -1,16 +1,16 @@
-/// What became of the events of one topic.
+/// Statistics of one topic.
 struct TopicStatistics: Sendable {
   var topic: String
   var subscribers: Int
   var published: Int
   var publishedPerSecond: Double
-  /// Events that went into the buffers of subscribers, one for each.
+  /// Events put into buffers, counted per subscriber.
   var reached: Int
   var reachedPerSecond: Double
-  /// Events that were lost because a subscriber was too slow, one for each.
+  /// Events dropped for slow subscribers, counted per subscriber.
   var dropped: Int
-  /// Events that wait for a subscriber, one for each.
+  /// Events waiting in buffers, counted per subscriber.
   var pending: Int
-  /// Events that can be replayed.
+  /// Events kept for replay.
   var kept: Int
 }

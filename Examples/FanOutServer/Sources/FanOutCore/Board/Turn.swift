@@ -1,21 +1,21 @@
 internal import NIOConcurrencyHelpers
 
-/// Something that has happened to the events of a board, and what happened after it.
+/// A change of the event sequence of a board, and a link to the next one.
 ///
-/// The turns of a board are a list that grows at its end. Every stream goes along it at its own
-/// pace; what all have passed is gone. So none is missed by a stream that is too slow for events.
+/// Turns form a list that grows at its end. Each stream follows it at its own pace, and turns that all
+/// streams have passed are freed. So a slow stream handles all of them, although it drops events.
 final class Turn: Sendable {
   enum Kind: Sendable {
-    /// Ids begin after `id`. They have nothing to do with those up to `last`, if there were any.
+    /// Ids begin after `id`. They are unrelated to earlier ids up to `last`, if there were any.
     case start(after: EventID, last: EventID?)
-    /// Events that this server will never have.
+    /// Events that this server will never get.
     case gap(Gap)
-    /// The log's newest event is `newest`: claims of later ones are wrong. Those up to `last` have
-    /// been delivered.
+    /// The newest event of the log is `newest`, so claims of later ones are wrong. Events up to `last`
+    /// have been delivered.
     case bound(newest: EventID, last: EventID)
   }
 
-  /// `nil` where the list begins.
+  /// `nil` for the first one.
   let kind: Kind?
   private let successor = NIOLockedValueBox<Turn?>(nil)
 
@@ -24,23 +24,23 @@ final class Turn: Sendable {
   }
 
   deinit {
-    // A long list goes one after the other, and not each inside of the one before.
+    // Frees a long list in a loop: nested deinits would overflow the stack.
     var rest = takeSuccessor()
     while rest != nil, isKnownUniquelyReferenced(&rest) { rest = rest?.takeSuccessor() }
   }
 }
 
 extension Turn {
-  /// Whether streams get an entry because of it: when the first events begin, so that clients which
-  /// have waited get what they have missed. No event waits for a stream then, and none is in the
-  /// way. Everything else matters to nobody before the next event.
+  /// Whether streams get an entry for it. Only the first start needs one, so that waiting clients get
+  /// the events that they missed. No buffer has events then, so the entry drops none. All other turns
+  /// take effect with the next event.
   var wakes: Bool {
     if case .start(_, nil) = kind { true } else { false }
   }
 
   var next: Turn? { successor.withLockedValue { $0 } }
 
-  /// Puts `kind` at the end of the list, of which this is the last.
+  /// Appends `kind` to the list, of which this must be the last.
   func append(_ kind: Kind) -> Turn {
     let turn = Turn(kind)
     successor.withLockedValue { $0 = turn }

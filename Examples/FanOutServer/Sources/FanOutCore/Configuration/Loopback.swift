@@ -1,7 +1,9 @@
 internal import NIOCore
 
-/// The names and addresses by which a machine calls itself.
+/// Names and addresses of this machine that other machines cannot reach.
 public enum Loopback {
+  /// Whether `host` is `localhost` or a loopback address.
+  ///
   /// - Parameter host: without a port; an IPv6 address with or without brackets.
   public static func contains(_ host: some StringProtocol) -> Bool {
     if host.lowercased() == "localhost" { return true }

@@ -1,40 +1,41 @@
 public import Logging
 public import NIOCore
 
-/// What a server is told when it starts.
+/// The configuration of a server.
 public struct Settings: Sendable {
   public var host = "127.0.0.1"
-  /// 0 lets the system choose a free one.
+  /// 0: the system chooses a free port.
   public var port = 8080
-  /// How many events of a topic are kept for clients that come back.
+  /// Events kept per topic for clients that reconnect.
   public var historyEvents = 128
-  /// How many bytes the kept events of all topics may take.
+  /// Limit of the memory of kept events, for all topics together.
   public var historyBytes = 64 << 20
-  /// How many events may wait for one subscriber.
+  /// Events that may wait for one subscriber.
   public var bufferLimit = 256
   public var maxEventBytes = 64 << 10
   public var maxTopicLength = 128
-  /// How many connections are served at a time. Others wait until one of them ends.
+  /// Connections served at the same time. Further ones wait until a connection ends.
   public var maxConnections = 20_000
-  /// How long the streams of an event loop collect events, after one of them has sent some, before
-  /// they send again.
+  /// Minimum time between two batches of writes of an event loop. Its streams collect events in the
+  /// meantime.
   public var linger = TimeAmount.milliseconds(40)
+  /// Time without a write after which a stream gets a heartbeat.
   public var heartbeat = TimeAmount.seconds(15)
-  /// How long a client is told to wait before it comes back.
+  /// How long the server asks clients to wait before they reconnect.
   public var retry = TimeAmount.seconds(2)
-  /// How long a connection without a request is kept, and how long a client may take to send one or
-  /// to read the answer.
+  /// How long a connection may stay without a request, and how long a client may take to send a
+  /// request or to read the response.
   public var idleTimeout = TimeAmount.seconds(60)
-  /// How long a shutdown waits for clients to take what waits for them.
+  /// How long a shutdown waits for clients to read their pending events.
   public var drain = TimeAmount.seconds(5)
-  /// Who may publish; `nil` is everybody.
+  /// Tokens for publishing; `nil`: no token needed.
   public var publishTokens: Tokens?
-  /// Who may subscribe and list topics; `nil` is everybody.
+  /// Tokens for subscribing and listing topics; `nil`: no token needed.
   public var subscribeTokens: Tokens?
-  /// Whether, unless everybody needs a token, requests are refused that were sent for a name of
-  /// another machine.
+  /// Whether to refuse requests whose host is not a loopback name. Without effect if publishing and
+  /// subscribing both need tokens.
   public var isLoopbackOnly = false
-  /// Pages of these origins may use the server, beside its own page.
+  /// Origins whose pages may use the server, in addition to its own page.
   public var allowedOrigins: Set<String> = []
   public var logger = Logger(label: "fan-out-server")
 

@@ -1,6 +1,6 @@
-/// Bearer tokens, one of which a client has to show.
+/// Bearer tokens; a client needs one of them.
 public struct Tokens: Sendable {
-  /// Why a text is refused as a list of tokens.
+  /// Why a text is not a list of tokens.
   public enum Refusal: Error, Hashable {
     case none
     case character(line: Int)
@@ -11,7 +11,7 @@ public struct Tokens: Sendable {
 
   private let tokens: Secret<[[UInt8]]>
 
-  /// - Parameter text: one token in each line; empty lines are skipped.
+  /// - Parameter text: one token per line; empty lines are skipped.
   public init(_ text: String) throws(Refusal) {
     var tokens: [[UInt8]] = []
     let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
@@ -28,8 +28,8 @@ public struct Tokens: Sendable {
 
   /// Whether `candidate` is one of the tokens.
   ///
-  /// How long it takes depends on the length of the candidate and on the number and lengths of the
-  /// tokens, not on what is in them: nobody can find a token byte by byte.
+  /// The time depends on the length of the candidate and on the number and lengths of the tokens, not
+  /// on their contents: a client cannot guess a token byte by byte.
   func contain(_ candidate: some StringProtocol) -> Bool {
     let candidate = Array(candidate.utf8)
     var isFound = false

@@ -1,12 +1,12 @@
 internal import NIOCore
 
-/// An event of a topic, in the form in which it goes to its subscribers.
+/// An event of a topic, encoded for its subscribers.
 ///
-/// A class, so that a thousand buffers share one.
+/// A class, so that a thousand buffers share one object.
 public final class Event: Sendable {
   public let id: EventID
   public let topic: Topic
-  /// The bytes for the connection; see ``Frame``. All subscribers write the same ones.
+  /// The bytes for the connection, shared by all subscribers; see ``Frame``.
   let frame: ByteBuffer
 
   public init(id: EventID, topic: Topic, message: Message) {

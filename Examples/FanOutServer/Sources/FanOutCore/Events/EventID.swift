@@ -1,8 +1,8 @@
-/// The number of an event: one increasing sequence for all topics of a server, so that one
-/// `Last-Event-ID` says where a client was, whatever it listened to.
+/// The number of an event. Ids increase over all topics of a server, so that one `Last-Event-ID` is
+/// valid for any topic.
 ///
-/// A server that assigns ids itself begins at the microseconds since 1970: after a restart, ids are
-/// higher than those of the life before, and a client that comes back with one of those is told
-/// that it has missed events. That needs a clock that was not set back, and no more than a million
-/// events per second. With a relay, ids are the sequence numbers of the broker.
+/// A server without a relay starts at the microseconds since 1970. So ids after a restart are higher
+/// than those before, and a client that reconnects with an old id gets a notice of missed events. This
+/// requires that the clock was not set back, and at most a million events per second on average. With
+/// a relay, ids are the sequence numbers of the broker.
 public typealias EventID = UInt64

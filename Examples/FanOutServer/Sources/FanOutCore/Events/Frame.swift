@@ -1,11 +1,11 @@
 internal import NIOCore
 
-/// The bytes of one block of an event stream, together with the HTTP/1.1 chunk around them.
+/// Encodes blocks of an event stream, each as one HTTP/1.1 chunk.
 ///
-/// With the chunk inside, a frame can be written to a connection as it is: it is encoded once,
-/// however many streams it goes to.
+/// Because a frame contains its chunk, it is encoded once and written unchanged to any number of
+/// streams.
 enum Frame {
-  /// An event. Lines of its data end with CR LF, LF or CR; a client sees LF.
+  /// An event. Lines of its data end with CR LF, LF or CR; the client gets LF.
   static func event(id: EventID, data: ByteBuffer) -> ByteBuffer {
     frame(capacity: data.readableBytes + 64) { buffer in
       buffer.writeString("id: \(id)\n")
@@ -14,22 +14,21 @@ enum Frame {
     }
   }
 
-  /// An event from the server itself. It has no id: a client remembers that of the last event.
+  /// A notice of the server. It has no id: the client keeps the id of the last event.
   ///
-  /// - Parameter json: without line ends.
+  /// - Parameter json: without line breaks.
   static func notice(_ name: String, _ json: String) -> ByteBuffer {
     frame(capacity: 64 + json.utf8.count) { buffer in
       buffer.writeString("event: \(name)\ndata: \(json)\n\n")
     }
   }
 
-  /// Something that clients skip.
+  /// A comment, which clients ignore.
   static func comment(_ text: String) -> ByteBuffer {
     frame(capacity: 32) { $0.writeString(":\(text)\n\n") }
   }
 
-  /// How long a client is to wait before it comes back, and with which id if it gets no event until
-  /// then.
+  /// The reconnection time of the client, and the id for its reconnection until it gets an event.
   static func retry(milliseconds: Int64, id: EventID? = nil) -> ByteBuffer {
     frame(capacity: 64) { buffer in
       if let id { buffer.writeString("id: \(id)\n") }
@@ -37,22 +36,22 @@ enum Frame {
     }
   }
 
-  /// So many events were dropped for this subscriber at this place.
+  /// A notice that `count` events were dropped for this subscriber.
   static func missed(_ count: Int) -> ByteBuffer {
     notice("missed", #"{"reason":"slow","count":\#(count)}"#)
   }
 
-  /// The events of a gap are not kept any more, or were never known.
+  /// A notice that the server does not have the events of `gap`.
   static func missed(_ gap: Gap) -> ByteBuffer {
     notice("missed", #"{"reason":"history","after":\#(gap.after),"through":\#(gap.through)}"#)
   }
 
-  /// The last chunk: the end of the response.
+  /// The last chunk, which ends the response.
   static let end = ByteBuffer(staticString: "0\r\n\r\n")
   static let heartbeat = comment("")
   static let disconnected = notice("disconnected", #"{"reason":"slow"}"#)
 
-  /// The size line of a chunk with up to 16 digits.
+  /// The longest size line of a chunk: 16 digits and CR LF.
   private static let headRoom = 18
 
   private static func frame(capacity: Int, _ write: (inout ByteBuffer) -> Void) -> ByteBuffer {

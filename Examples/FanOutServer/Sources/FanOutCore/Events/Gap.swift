@@ -1,6 +1,7 @@
-/// Events that are missing somewhere, or may be.
+/// A range of ids of events that are missing, or may be missing.
 struct Gap: Sendable, Hashable {
-  /// The last one that is there.
+  /// The last id before the gap.
   var after: EventID
+  /// The last id of the gap.
   var through: EventID
 }

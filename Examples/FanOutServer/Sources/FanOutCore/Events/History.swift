@@ -1,43 +1,43 @@
 internal import DequeModule
 internal import NIOCore
 
-/// The newest events of each topic, within limits.
+/// The newest events of each topic, within limits of count and memory.
 struct History {
-  /// How much is kept.
+  /// How much to keep.
   struct Limits: Sendable, Hashable {
     var eventsPerTopic: Int
-    /// Of all topics together. The oldest event goes first, of whatever topic it is.
+    /// Of all topics together. The oldest event of all topics is removed first.
     var bytes: Int
   }
 
-  /// What a client that was away gets.
+  /// The events for a client that reconnects.
   struct Replay {
     var events: [Event] = []
-    /// Some events after the given id, up to this one, may be missing.
+    /// Events after the client's id may be missing up to this one; `nil` if none is missing.
     var missingThrough: EventID?
   }
 
   private struct TopicEvents {
     var events: Deque<Event> = []
-    /// No event of the topic up to this one is known.
+    /// Events of the topic up to this id are not kept.
     var forgotten: EventID
   }
 
-  /// What an event takes beside its bytes, roughly: the object and its places.
+  /// Approximate memory of an event besides its bytes: the object and its entries.
   private static let overhead = 512
-  /// What a topic takes of which an event is kept, roughly: its topicEvents here, and its room.
+  /// Approximate memory of a topic with kept events: its events here, and its room.
   private static let topicOverhead = 1024
 
   private let limits: Limits
   private var topics: [Topic: TopicEvents] = [:]
-  /// Where events are, by age. Some have left their topicEvents already.
+  /// All kept events by age. Also contains some that are not kept any more.
   private var order: Deque<(topic: Topic, id: EventID)> = []
-  /// No event of a topic without a topicEvents, up to this one, is known.
+  /// For topics without kept events: events up to this id are not kept.
   private var floor: EventID
   private(set) var count = 0
   private(set) var bytes = 0
 
-  /// - Parameter start: events up to this one are not known.
+  /// - Parameter start: events up to this id are not kept.
   init(_ limits: Limits, after start: EventID) {
     self.limits = limits
     floor = start
@@ -45,9 +45,9 @@ struct History {
 }
 
 extension History {
-  /// Appends `event`, whose id is higher than all before.
+  /// Appends `event`, whose id must be higher than all before.
   ///
-  /// - Returns: the topic of each event that is kept no more.
+  /// - Returns: the topic of each event that was removed.
   /// - Complexity: amortised O(1).
   mutating func append(_ event: Event) -> [Topic] {
     var forgotten: [Topic] = []
@@ -71,7 +71,7 @@ extension History {
 
   /// The events of `topic` after `id`.
   ///
-  /// - Complexity: O(log n) for n kept events of the topic, and O(events).
+  /// - Complexity: O(log n + m) for n kept events of the topic and m returned events.
   func replay(_ topic: Topic, after id: EventID, last: EventID) -> Replay {
     guard id <= last else { return Replay(missingThrough: last) }
     guard let topicEvents = topics[topic] else {
@@ -82,7 +82,7 @@ extension History {
       missingThrough: id < topicEvents.forgotten ? topicEvents.forgotten : nil)
   }
 
-  /// How many events of `topic` are kept.
+  /// The number of kept events of `topic`.
   func count(of topic: Topic) -> Int { topics[topic]?.events.count ?? 0 }
 
   private static func cost(_ event: Event) -> Int { event.frame.readableBytes + overhead }

@@ -1,6 +1,6 @@
 public import NIOCore
 
-/// What somebody publishes: text, as a server-sent event cannot hold anything else.
+/// The body of an event: UTF-8 text, because server-sent events cannot contain other data.
 public struct Message: Sendable {
   public let data: ByteBuffer
 

@@ -1,10 +1,10 @@
 /// The name of a topic: letters, digits, `-`, `_`, `~`, and single dots inside.
 ///
-/// These need no escaping in a path, in the text of the metrics, or in a broker's subjects.
+/// These characters need no escaping in a path, in JSON, or in the subjects of a broker.
 public struct Topic: Hashable, Sendable {
   public let name: String
 
-  /// Why a name is refused.
+  /// Why a name is not valid.
   public enum Refusal: Error, Hashable {
     case empty
     case tooLong(Int)
@@ -12,7 +12,7 @@ public struct Topic: Hashable, Sendable {
     case dots
   }
 
-  /// - Parameter limit: how many characters it may have.
+  /// - Parameter limit: the maximum number of characters.
   public init(_ name: some StringProtocol, limit: Int) throws(Refusal) {
     guard !name.isEmpty else { throw .empty }
     guard name.utf8.count <= limit else { throw .tooLong(limit) }

@@ -1,13 +1,13 @@
 internal import HTTPTypes
 
-/// Who may do what: tokens, and the pages of other sites.
+/// Checks tokens, hosts and origins of requests.
 struct AccessControl: Sendable {
   let publishTokens: Tokens?
   let subscribeTokens: Tokens?
   let allowedOrigins: Set<String>
   let isLoopbackOnly: Bool
 
-  /// Refuses a request without one of `tokens`.
+  /// Refuses a request that does not have one of `tokens`.
   func check(_ headers: HTTPFields, _ tokens: Tokens?) throws(RequestError) {
     guard let tokens else { return }
     let values = headers[values: .authorization]
@@ -27,10 +27,11 @@ struct AccessControl: Sendable {
     }
   }
 
-  /// Refuses a request that was sent for a name of another machine, unless everybody needs a token.
+  /// Refuses a request for a host that is not a loopback name, unless both publishing and subscribing
+  /// need tokens.
   ///
-  /// Such a name may have been made to mean this one, so that a browser takes a page from there for
-  /// one of ours.
+  /// Protects against DNS rebinding: an attacker's name that resolves to this machine, so that the
+  /// browser treats the attacker's page as one of this server.
   func checkHost(_ request: HTTPRequest) throws(RequestError) {
     guard isLoopbackOnly, publishTokens == nil || subscribeTokens == nil,
       let host = request.authority
@@ -43,10 +44,10 @@ struct AccessControl: Sendable {
     }
   }
 
-  /// Refuses a request that a browser sends for a page of another site, which must not make its
-  /// visitors publish.
+  /// Refuses a request from a page of another origin, unless that origin is allowed: such a page must
+  /// not make its visitors publish.
   ///
-  /// - Returns: the origin, if it is another one that is allowed.
+  /// - Returns: the origin, if it is one of `allowedOrigins`.
   func checkOrigin(_ request: HTTPRequest) throws(RequestError) -> String? {
     let origins = request.headerFields[values: .origin]
     guard let origin = origins.first else { return nil }

@@ -1,7 +1,7 @@
 internal import Hummingbird
 internal import NIOCore
 
-/// What belongs to one request.
+/// The context of one request.
 struct Context: RequestContext {
   var coreContext: CoreRequestContextStorage
   let channel: any Channel

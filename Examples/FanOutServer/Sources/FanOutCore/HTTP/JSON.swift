@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// The little JSON that the server speaks.
+/// Writes the JSON of responses.
 enum JSON {
   /// - Parameter members: names that need no escaping, and values that are JSON.
   static func object(_ members: [(String, String)]) -> String {

@@ -1,6 +1,6 @@
-/// The state of a server in the Prometheus text format.
+/// Metrics of a server in the Prometheus text format.
 ///
-/// Totals only: a series for each topic would let clients make as many series as they like.
+/// Totals only: with one series per topic, clients could create any number of series.
 struct Metrics {
   private(set) var text = ""
 
@@ -8,14 +8,16 @@ struct Metrics {
     let totals = board.totals
     gauge("topics", "Topics with subscribers or kept events.", board.rooms.count)
     gauge("streams", "Open event streams.", loops.streams)
-    gauge("pending_events", "Events that wait for a subscriber, one for each.", totals.pending)
+    gauge("pending_events", "Events waiting in buffers, counted per subscriber.", totals.pending)
     gauge("history_events", "Events kept for replay.", board.historyEvents)
-    gauge("history_bytes", "Memory for the events kept for replay.", board.historyBytes)
+    gauge("history_bytes", "Bytes used by events kept for replay.", board.historyBytes)
     gauge("log_connected", "Whether events can be published.", log.isConnected ? 1 : 0)
-    counter("published_total", "Events taken in.", totals.published)
-    counter("reached_total", "Events put into buffers, one for each subscriber.", totals.reached)
+    counter("published_total", "Events published.", totals.published)
+    counter("reached_total", "Events put into buffers, counted per subscriber.", totals.reached)
     counter("sent_total", "Events written to connections.", loops.events)
-    counter("dropped_total", "Events lost to slow subscribers, one for each.", totals.dropped)
+    counter(
+      "dropped_total", "Events dropped for slow subscribers, counted per subscriber.",
+      totals.dropped)
     counter("heartbeats_total", "Heartbeats written to connections.", loops.heartbeats)
   }
 

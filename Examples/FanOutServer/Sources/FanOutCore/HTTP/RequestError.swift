@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Why a request is not done, as the client is told: `{"error":"…"}`.
+/// Why the server refuses a request. The response is `{"error":"…"}`.
 struct RequestError: Error {
   let status: HTTPResponse.Status
   let reason: String

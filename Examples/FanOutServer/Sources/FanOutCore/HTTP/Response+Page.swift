@@ -3,7 +3,7 @@ internal import Hummingbird
 internal import NIOCore
 
 extension Response {
-  /// The page, whose scripts and styles are in it, and which is shown in no other page.
+  /// The server's page. The policy allows its inline scripts and styles, and no embedding in frames.
   static var page: Response {
     let policy =
       "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
@@ -18,7 +18,7 @@ extension Response {
       body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.page_html)))
   }
 
-  /// What a browser asks before it lets a page of another origin send a request.
+  /// The response to `OPTIONS`, also to a CORS preflight.
   static func options(_ route: Route) -> Response {
     let methods = (route.methods + [.options]).map(\.rawValue).joined(separator: ", ")
     return Response(

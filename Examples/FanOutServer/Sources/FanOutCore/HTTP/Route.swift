@@ -1,6 +1,6 @@
 internal import HTTPTypes
 
-/// What a path names.
+/// The resource that a path names.
 enum Route: Hashable {
   case page
   case health

@@ -4,7 +4,7 @@ internal import NIOCore
 internal import NIOHTTPTypes
 internal import NIOPosix
 
-/// Answers requests.
+/// Routes requests, and answers them.
 struct Routes: HTTPResponder {
   let settings: Settings
   let board: Board
@@ -26,7 +26,7 @@ struct Routes: HTTPResponder {
 extension Routes {
   func respond(to request: Request, context: Context) async throws -> Response {
     let response = await response(to: request, context)
-    // A client would take a body, a refusal's too, for the answer to its next request.
+    // A client would read a body, also of an error, as the response to its next request.
     return request.method == .head ? response.createHeadResponse() : response
   }
 
@@ -88,7 +88,7 @@ extension Routes {
     }
   }
 
-  /// Runs `work` on a thread that nobody waits for: with very many topics it takes long.
+  /// Runs `work` outside of event loops and Swift's tasks: with very many topics it takes long.
   private func onThreadPool(
     _ work: @escaping @Sendable () -> String
   ) async throws(RequestError) -> String {
@@ -182,7 +182,7 @@ extension Routes {
       ],
       body: ResponseBody { _ in
         let task = try await stream.start(feed)
-        // The connection would be closed when this returns.
+        // The server closes this connection when the body returns.
         if isLast { await task.value }
       })
   }
@@ -196,7 +196,7 @@ extension Routes {
     while true {
       let arrival = await log.arrival(of: id)
       let feed = try await board.subscribe(to: topic, after: id, arrival, streamRequest.policy)
-      // The log knows by now: those who claimed may have been told before this client subscribed.
+      // Retries if the log can tell by now: it may have rejected claims before this subscription.
       guard arrival == .unknown, await log.arrival(of: id) != .unknown else { return feed }
     }
   }

@@ -1,8 +1,8 @@
 internal import HTTPTypes
 
-/// What a client asks of a stream, beside the topic.
+/// Parameters of a stream, apart from the topic.
 struct StreamRequest {
-  /// The last event that the client has, if it had any.
+  /// The last event that the client has; `nil` if it has none.
   var after: EventID?
   var policy = StreamPolicy.dropOldest
 }
@@ -44,8 +44,8 @@ extension StreamRequest {
 }
 
 extension HTTPField.Name {
-  /// The event that a client had last: it wants those that came after it.
+  /// The last event that a client has. It gets the events after it.
   static let lastEventID = HTTPField.Name("Last-Event-ID")!
-  /// Tells proxies such as nginx to pass a stream on as it comes.
+  /// Tells proxies such as nginx not to buffer a stream.
   static let accelBuffering = HTTPField.Name("X-Accel-Buffering")!
 }

@@ -1,10 +1,10 @@
 /// A value that is never printed: a token, or an address with a password.
 ///
-/// Descriptions, string interpolation, `print`, `dump`, mirrors and the metadata of a logger show
-/// `<secret>`, also where a value that holds this one is printed. It does not conform to `Equatable`,
-/// because `==` takes time that depends on the value, or to `Encodable`.
+/// Descriptions, string interpolation, `print`, `dump`, mirrors and logger metadata show `<secret>`,
+/// also inside of a value that contains this one. The type does not conform to `Equatable`, because
+/// `==` takes time that depends on the value, or to `Encodable`.
 public struct Secret<Value: Sendable>: Sendable {
-  /// The value itself. It belongs into no text that a log, an error or an answer gets.
+  /// The value itself. Do not put it into a log, an error or a response.
   public let revealed: Value
 
   public init(_ value: Value) {

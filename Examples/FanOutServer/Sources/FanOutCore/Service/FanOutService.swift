@@ -5,7 +5,7 @@ public import NIOCore
 internal import NIOPosix
 public import ServiceLifecycle
 
-/// The whole server.
+/// The server as one service.
 public struct FanOutService: Service {
   private let settings: Settings
   private let makeLog: (@Sendable (Board) -> any EventLog)?
@@ -13,9 +13,9 @@ public struct FanOutService: Service {
   private let eventLoops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
   /// - Parameters:
-  ///   - makeLog: makes what stands between publishing and the board that it is given, and says what
-  ///     the first id is. Without it that is the time, and the server works alone.
-  ///   - whenListening: called when clients can connect.
+  ///   - makeLog: makes the event log of the given board; the log also sets the first id. `nil`: the
+  ///     server uses a ``LocalLog``, and ids start at the current time.
+  ///   - whenListening: called with the bound address once clients can connect.
   public init(
     _ settings: Settings,
     makeLog: (@Sendable (Board) -> any EventLog)? = nil,
@@ -41,7 +41,7 @@ public struct FanOutService: Service {
     let http = HTTPService(
       application: application(Routes(settings, board, log, loops), loops), log: log,
       board: board, loops: loops, drain: .nanoseconds(settings.drain.nanoseconds))
-    // Shut down in reverse: the log is there until the last client has gone.
+    // Services shut down in reverse order: the log outlives the last client.
     try await ServiceGroup(
       services: [LogService(log: log), http], logger: settings.logger
     ).run()
@@ -63,7 +63,7 @@ public struct FanOutService: Service {
   }
 }
 
-/// What clients talk to.
+/// Serves HTTP clients, and ends their streams at shutdown.
 private struct HTTPService: Service {
   let application: Application<Routes>
   let log: any EventLog
@@ -85,13 +85,14 @@ private struct HTTPService: Service {
     }
   }
 
-  /// The application waits until all connections are closed. Streams end when they have written
-  /// what waits for them; those whose clients do not take it in time are closed, and so is what has
-  /// half a request or half an answer.
+  /// Ends all connections at shutdown: the application returns when the last one is closed.
+  ///
+  /// Streams first write their pending events. After the deadline, every connection that is still
+  /// open is closed: slow readers, and incomplete requests or responses.
   private func endStreams() async {
     try? await gracefulShutdown()
     let deadline = ContinuousClock.now + drain
-    // The other half is for the clients.
+    // The other half of the time is for the clients.
     await log.drain(within: drain / 2)
     await board.close()
     try? await Task.sleep(until: deadline, clock: .continuous)

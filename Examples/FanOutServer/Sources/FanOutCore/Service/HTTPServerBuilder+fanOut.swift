@@ -2,16 +2,16 @@ internal import HummingbirdCore
 internal import NIOCore
 
 extension HTTPServerBuilder {
-  /// HTTP/1.1 with little memory for each connection: most of them are idle streams.
+  /// HTTP/1.1 with little memory per connection: most connections are idle streams.
   static func fanOut(idleTimeout: TimeAmount, _ loops: ConnectionLoops) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
       HTTP1Channel(
         responder: { request, writer, channel in
-          // The task of a connection keeps the memory of its deepest call for as long as it lives,
-          // and with a stream that is long. So the answer has a task of its own.
-          let place = WriterBox(writer)
+          // A task keeps the memory of its deepest call until it ends, and the task of a connection
+          // with a stream lives long. So the response runs in its own task.
+          let box = WriterBox(writer)
           try await Task.detached {
-            guard let writer = place.take() else { return }
+            guard let writer = box.take() else { return }
             try await responder(request, writer, channel)
           }.value
         },
@@ -21,9 +21,9 @@ extension HTTPServerBuilder {
   }
 }
 
-/// Hands a writer over to a task.
+/// Transfers a writer to another task.
 private final class WriterBox: @unchecked Sendable {
-  // Sendable: written before the task begins, and then used by it alone.
+  // Sendable: written before the task starts; only that task uses it afterwards.
 
   private var writer: ResponseWriter?
 
@@ -34,8 +34,8 @@ private final class WriterBox: @unchecked Sendable {
   func take() -> ResponseWriter? { writer.take() }
 }
 
-/// Makes the first buffer that a connection reads into, and then keeps, as large as a request
-/// without a body is. It grows when more comes.
+/// Makes the receive buffer of a connection start at the size of a request without a body. NIO keeps
+/// the buffer for the lifetime of the connection, and grows it for larger reads.
 private final class SmallReads: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOAny
 

@@ -6,37 +6,38 @@ internal import NIOCore
   internal import Musl
 #endif
 
-/// How long the other side of a connection has not answered at all.
+/// Measures for how long the peer of a connection has acknowledged nothing.
 ///
-/// A client that reads nothing is not silent: its system acknowledges whatever it is sent, probes
-/// of its full window too.
+/// A client that does not read still acknowledges: its kernel answers all segments, and probes of a
+/// full window too.
 struct AcknowledgementMonitor {
-  /// The clock of the system's statistics may tick this slowly.
+  /// The kernel's times may be this coarse.
   private static let slack = TimeAmount.milliseconds(10)
 
-  /// Since when something is known to wait for an acknowledgement.
+  /// When the current wait for an acknowledgement began; `nil` if nothing is unacknowledged.
   private var start: (tick: Int, time: NIODeadline)?
-  /// For how long nothing had been sent, at the last look: with something to send, because the other
-  /// side took nothing. Always zero where the system does not say.
+  /// Time since the last transmission, at the last poll. With data to send, the peer has accepted
+  /// nothing for that time. Always zero on systems other than Linux.
   private(set) var sinceSending = TimeAmount.zero
 
-  /// Something has been sent.
+  /// Starts the measurement, because data was sent.
   mutating func expect(_ tick: Int) {
     if start == nil { start = (tick, .now()) }
   }
 
-  /// Looks at the connection, on its event loop.
+  /// Reads the TCP state of the connection. Call it on its event loop.
   ///
-  /// - Returns: how many ticks nothing has come for what was sent.
+  /// - Returns: the number of ticks for which sent data has not been acknowledged.
   mutating func poll(_ channel: any Channel, _ tick: Int) -> Int {
     #if os(Linux)
       var found: tcp_info?
-      // On its event loop a channel answers at once.
+      // On its event loop, the channel completes the future at once.
       (channel as? any SocketOptionProvider)?.getTCPInfo().assumeIsolated()
         .whenSuccess { found = $0 }
       guard let info = found else { return 0 }
       sinceSending = .milliseconds(Int64(info.tcpi_last_data_sent))
-      // What was sent last, maybe for the second time, is not answered.
+      // Continues if data is unacknowledged, and the last transmission or retransmission is newer
+      // than the last acknowledgement.
       guard info.tcpi_unacked > 0, info.tcpi_last_data_sent < info.tcpi_last_ack_recv else {
         start = nil
         return 0

@@ -1,29 +1,28 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// Runs the tasks of a loop's streams on its event loop, in batches.
+/// Runs the tasks of an event loop's streams on that event loop, in batches.
 ///
-/// An event wakes a thousand tasks at once. They run together, and what they have written is
-/// flushed after them. Then the loop lingers: until the next batch, more events may come to the
-/// hub, where another one for a task that is to run anyway costs next to nothing, and goes to the
-/// socket with the others. A loop that has been quiet for that long runs at once. The
-/// pause belongs to the loop: a stream that has been quiet waits too if another one of its loop has
-/// not been.
+/// One event wakes a thousand tasks. They run together, and the loop then flushes their writes. After
+/// a batch the executor lingers: further events collect in the buffers of the hub, and a task takes
+/// all of them in one run and one write. If the last batch is longer ago than that, a batch runs at
+/// once. The pause is per event loop: it also delays a stream that has been idle.
 final class BatchingExecutor: TaskExecutor, @unchecked Sendable {
-  // Sendable: `jobs` is touched inside `lock` alone, the rest on the event loop alone.
+  // Sendable: `lock` guards `jobs`. `loop` is set before the first task; all else belongs to the event
+  // loop.
 
   private let eventLoop: any EventLoop
   private let linger: TimeAmount
   private let lock = NIOLock()
-  /// What is to be run next. Somebody sees to it if there is something.
+  /// The next batch. If it is not empty, a call of `plan` or `runJobs` is scheduled.
   private var jobs: [UnownedJob] = []
   private var batch: [UnownedJob] = []
   private var lastRun = NIODeadline.uptimeNanoseconds(0)
-  /// Whether the next batch is due at once.
+  /// Whether the next batch runs without lingering.
   private var isUrgent = false
   weak var loop: ConnectionLoop?
 
-  /// - Parameter linger: from one batch to the next.
+  /// - Parameter linger: the minimum time between two batches.
   init(_ eventLoop: any EventLoop, linger: TimeAmount) {
     self.eventLoop = eventLoop
     self.linger = linger
@@ -40,7 +39,7 @@ extension BatchingExecutor {
     if isFirst { eventLoop.execute { self.plan() } }
   }
 
-  /// Does not linger before the next batch. To be called on the event loop.
+  /// Runs the next batch without lingering. Call it on the event loop.
   func skipLinger() {
     isUrgent = true
     eventLoop.assumeIsolated().execute { if self.isUrgent { self.runJobs() } }
@@ -55,8 +54,8 @@ extension BatchingExecutor {
     }
   }
 
-  /// Runs what waits now; what comes meanwhile is for the next time, so that the sockets have their
-  /// turn between.
+  /// Runs the waiting jobs. Jobs that arrive in the meantime run in the next batch, so that the event
+  /// loop serves its sockets in between.
   private func runJobs() {
     isUrgent = false
     lock.withLock { swap(&jobs, &batch) }

@@ -1,29 +1,29 @@
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Lets no client hold a connection for longer than the server wants.
+/// Tracks the requests of a connection, so that clients that stop sending or reading time out.
 ///
-/// It knows since when a request is under way, and whether the client is to do something about it:
-/// to send the rest, or to read the answer. The loop asks for that now and then, so that there is no
-/// timer for each connection.
+/// It knows how long a request has been in progress, and whether the server waits for the client: to
+/// send the rest, or to read the response. ``ConnectionLoop`` polls that periodically, so that
+/// connections need no timers.
 final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart
 
-  /// Sent through the pipeline when a stream begins: that is an answer without an end.
+  /// Sent through the pipeline when a stream begins: a response without a time limit.
   struct StreamBegins {}
 
   private let loops: ConnectionLoops
-  /// Where it is in the loop's list.
+  /// The index in the list of the loop.
   var position: Int?
   private var context: ChannelHandlerContext?
-  /// Requests that have no whole answer.
+  /// Requests whose response is not complete.
   private var pendingRequests = 0
   private var isReceiving = false
   private var isStream = false
-  /// Since when the first of them is under way.
+  /// When the oldest of them began, or when the response before it was complete.
   private var start: NIODeadline?
 
   init(_ loops: ConnectionLoops) {
@@ -57,7 +57,7 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     if case .end = unwrapOutboundIn(data) {
       pendingRequests -= 1
-      // What was refused before all of it was there is still read.
+      // The server still reads the rest of a request that it refused early.
       start = pendingRequests > 0 || isReceiving ? .now() : nil
     }
     context.write(data, promise: promise)
@@ -70,7 +70,7 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension Connection {
-  /// Closes it if the client keeps the server waiting since `deadline` or before.
+  /// Closes the connection if the server has waited for the client since `deadline` or longer.
   func closeIfTimedOut(since deadline: NIODeadline) {
     guard !isStream, let start, start <= deadline, let context else { return }
     if isReceiving || !context.channel.isWritable { close() }

@@ -1,35 +1,35 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The connections and streams of one event loop, and what they do together: flushing, heartbeats,
-/// and looking for clients that keep the server waiting.
+/// The connections and streams of one event loop: flushes streams together, sends heartbeats, and
+/// closes connections that time out.
 ///
-/// Used on that event loop alone, but for the counts.
+/// Not thread-safe: all but the counts belong to the event loop.
 final class ConnectionLoop {
-  /// What the streams of a loop have done. Read from anywhere.
+  /// Counts of the streams of a loop. Any thread may read them.
   final class Counts: Sendable {
-    // Relaxed everywhere: numbers to be looked at. Each loop has its own, so that loops do not
-    // contend for them.
+    // Relaxed everywhere: statistics that order nothing. One set per loop, so that loops do not
+    // contend for cache lines.
     let streams = Atomic<Int>(0)
     let events = Atomic<Int>(0)
     let heartbeats = Atomic<Int>(0)
   }
 
-  /// How many ticks make an interval between heartbeats.
+  /// Ticks per heartbeat interval.
   static let ticksPerInterval = 8
 
   let eventLoop: any EventLoop
   let counts: Counts
-  /// From one heartbeat to the next.
+  /// The interval between heartbeats.
   private(set) var heartbeat = TimeAmount.zero
-  /// Counts the eighths of an interval: a clock that costs nothing to read.
+  /// Counts ticks: a clock that costs nothing to read.
   private(set) var tick = 0
   private var connections: [Connection] = []
   private var streams: [StreamOutput] = []
-  /// What has written since the last flush.
+  /// Streams with writes since the last flush.
   private var unflushed: [StreamOutput] = []
   private var timers: [RepeatedTask] = []
-  /// For the tasks of the streams.
+  /// Runs the tasks of the streams.
   let executor: BatchingExecutor
 
   init(_ eventLoop: any EventLoop, linger: TimeAmount, _ counts: Counts) {
@@ -41,9 +41,9 @@ final class ConnectionLoop {
 }
 
 extension ConnectionLoop {
-  /// Starts the timers of the loop.
+  /// Starts the timers.
   ///
-  /// - Parameter idle: how long a client may keep a connection waiting.
+  /// - Parameter idle: how long a connection may wait for its client.
   func start(heartbeat: TimeAmount, idle: TimeAmount) {
     self.heartbeat = heartbeat
     everyTick(of: heartbeat) { $0.advanceTick() }
@@ -60,7 +60,7 @@ extension ConnectionLoop {
       eventLoop.scheduleRepeatedTask(initialDelay: delay, delay: delay) { _ in action(loop.value) })
   }
 
-  /// Ends the timers. Until then they keep the loop alive.
+  /// Cancels the timers, which keep this object alive.
   func stop() {
     for timer in timers { timer.cancel() }
     timers = []
@@ -98,14 +98,14 @@ extension ConnectionLoop {
     counts.streams.wrappingSubtract(1, ordering: .relaxed)
   }
 
-  /// Flushes `stream` when all tasks that can go on now have done so.
+  /// Flushes `stream` after the current batch of tasks.
   func flushSoon(_ stream: StreamOutput) {
     unflushed.append(stream)
   }
 
   func flush() {
     guard !unflushed.isEmpty else { return }
-    // Flushing may fail and close a connection, and what closes may write to another stream.
+    // A flush may fail and close a connection, and closing may write to another stream.
     var due: [StreamOutput] = []
     swap(&due, &unflushed)
     for stream in due { stream.flush() }
@@ -118,7 +118,7 @@ extension ConnectionLoop {
     counts.events.wrappingAdd(1, ordering: .relaxed)
   }
 
-  /// Closes every connection, whatever its client still wants.
+  /// Closes every connection.
   func closeConnections() {
     for connection in connections { connection.close() }
   }

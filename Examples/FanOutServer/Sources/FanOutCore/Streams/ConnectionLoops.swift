@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The loops of all event loops of a server.
+/// The ``ConnectionLoop`` of each event loop of a server.
 struct ConnectionLoops: Sendable {
   private struct Slot: Sendable {
     let loop: NIOLoopBound<ConnectionLoop>
@@ -11,7 +11,7 @@ struct ConnectionLoops: Sendable {
 
   private let slots: [ObjectIdentifier: Slot]
 
-  /// Makes a loop for each event loop of `group`. ``stop()`` ends them.
+  /// Creates one for each event loop of `group`, and starts its timers. ``stop()`` cancels them.
   init(_ group: any EventLoopGroup, heartbeat: TimeAmount, idle: TimeAmount, linger: TimeAmount)
     async throws
   {
@@ -30,7 +30,7 @@ struct ConnectionLoops: Sendable {
 }
 
 extension ConnectionLoops {
-  /// What the streams of all loops have done.
+  /// Totals over all event loops.
   struct Statistics {
     var streams = 0
     var events = 0
@@ -45,7 +45,7 @@ extension ConnectionLoops {
     }
   }
 
-  /// The loop of `eventLoop`, which is one of the group.
+  /// - Precondition: `eventLoop` belongs to the group of this object.
   subscript(eventLoop: any EventLoop) -> NIOLoopBound<ConnectionLoop> {
     guard let slot = slots[ObjectIdentifier(eventLoop)] else {
       fatalError("\(eventLoop) is not an event loop of this server: start it with its group")
@@ -53,7 +53,7 @@ extension ConnectionLoops {
     return slot.loop
   }
 
-  /// Does not linger: streams take what waits for them.
+  /// Makes the streams of all loops take their pending events without lingering.
   func skipLinger() {
     for slot in slots.values {
       slot.eventLoop.execute { slot.loop.value.executor.skipLinger() }

@@ -1,30 +1,28 @@
 internal import Multicast
 internal import NIOCore
 
-/// One subscriber's stream: takes the events of its feed and writes them to its connection.
+/// One subscriber's stream: writes the events of its feed to its connection.
 ///
-/// Its task runs on the event loop of the connection, so that what it writes needs no further hop.
+/// Its task runs on the event loop of the connection, so that writes need no thread switch.
 struct EventStream: Sendable {
-  /// How many events are fetched for a client at most.
+  /// Limit of the events that are fetched for one gap.
   private static let fetchLimit = 10_000
 
   let channel: any Channel
-  /// That of the event loop of `channel`.
+  /// The one of the event loop of `channel`.
   let loop: NIOLoopBound<ConnectionLoop>
   let log: any EventLog
   let retryMilliseconds: Int64
-  /// Whether a client that takes nothing is to go.
+  /// Whether to disconnect a client that reads nothing.
   let closesWhenStalled: Bool
 }
 
 extension EventStream {
-  /// Begins to write what `feed` has, until it ends or the client goes away. Then the connection is
-  /// closed.
+  /// Starts to write `feed`, until it ends or the client disconnects. Then closes the connection.
   ///
-  /// The head of the response has been written already, and nothing else writes to the connection
-  /// from now on. The stream has a task of its own. The one that answers the request can go back to
-  /// where it waits for the next one, which a client with a stream does not send: a task that waits
-  /// deep inside of an answer takes several kilobytes more.
+  /// The head of the response has been written, and nothing else writes to the connection from now
+  /// on. The stream has its own task, so that the task of the request can return to its shallowest
+  /// stack: a task that waits deep inside of a response takes several kilobytes more.
   ///
   /// - Returns: the task of the stream.
   func start(_ feed: Feed) async throws -> Task<Void, Never> {
@@ -44,22 +42,23 @@ extension EventStream {
     let output = bound.value
     output.write(Frame.retry(milliseconds: retryMilliseconds, id: feed.newest))
     var place = await begin(feed, output)
-    var lost = 0
+    var dropped = 0
     var entries = feed.live.notingDrops().makeAsyncIterator()
     while let element = await entries.next() {
       switch element {
-      case .dropped(let count): lost = count
+      case .dropped(let count): dropped = count
       case .event(let entry):
-        if lost > 0 || place.turn !== entry.turn {
-          await catchUp(&place, with: entry, lost, of: feed.topicReference.topic, output)
-          lost = 0
+        if dropped > 0 || place.turn !== entry.turn {
+          await catchUp(&place, with: entry, dropped, of: feed.topicReference.topic, output)
+          dropped = 0
         }
         if let event = entry.event, !place.has(event) { output.write(event) }
       }
       if !output.isReady { await output.ready() }
     }
     guard output.isOpen, !Task.isCancelled else { return }
-    // The board is not asked: its answer would come on this loop, and everybody would wait for that.
+    // Does not ask the board: the actor would run the call on this task's executor, and would block
+    // all other calls until the next batch.
     if entries.end == .finished {
       output.write(Frame.retry(milliseconds: retryMilliseconds))
     } else {
@@ -70,12 +69,12 @@ extension EventStream {
     output.closeConnection()
   }
 
-  // The task keeps the memory of `run` while the stream is quiet. What the following need is not to
-  // be part of that.
+  // A task keeps the memory of `run` while the stream is idle. The following functions are not
+  // inlined, so that their memory is not part of it.
 
-  /// Writes what the client has missed before it came.
+  /// Writes the events that the client missed before it subscribed.
   ///
-  /// - Returns: where the client is then.
+  /// - Returns: the place of the client afterwards.
   @inline(never)
   private func begin(_ feed: Feed, _ output: StreamOutput) async -> Place {
     let start = feed.takeStart()
@@ -84,19 +83,19 @@ extension EventStream {
     return start.place
   }
 
-  /// Writes what is missing before `entry`.
+  /// Writes the gaps before `entry`.
   ///
-  /// - Parameter lost: how many entries the subscriber was too slow for, just before.
+  /// - Parameter dropped: the number of entries that were dropped just before it.
   @inline(never)
   private func catchUp(
-    _ place: inout Place, with entry: Entry, _ lost: Int, of topic: Topic, _ output: StreamOutput
+    _ place: inout Place, with entry: Entry, _ dropped: Int, of topic: Topic, _ output: StreamOutput
   ) async {
     let (entries, missing) = place.advance(to: entry.turn)
-    // The entry of a turn is among the lost, unless it is this one.
-    let lostEvents = lost - (entry.event == nil ? entries - 1 : entries)
-    // A client that has this event has those before it as well.
+    // Entries without an event do not count, and this entry was not dropped.
+    let droppedEvents = dropped - (entry.event == nil ? entries - 1 : entries)
+    // A client that has this event has the events before it too.
     let hasThem = missing.isEmpty && entry.event.map(place.has) == true
-    if lostEvents > 0, !hasThem { output.write(Frame.missed(lostEvents)) }
+    if droppedEvents > 0, !hasThem { output.write(Frame.missed(droppedEvents)) }
     for gap in missing {
       switch gap {
       case .gone(let gap): output.write(Frame.missed(gap))
@@ -105,7 +104,7 @@ extension EventStream {
     }
   }
 
-  /// Writes the events of `gap`, page by page, or that they are missing.
+  /// Writes the events of `gap`, page by page, or a notice that they are missing.
   @inline(never)
   private func fill(_ gap: Gap, of topic: Topic, _ output: StreamOutput) async {
     var rest = gap

@@ -1,12 +1,11 @@
 internal import NIOCore
 
-/// The way of one stream to its connection.
+/// Writes one stream to its connection.
 ///
-/// It sits at the http of the pipeline, where the HTTP encoder has done its work: frames bring
-/// their chunk along (see ``Frame``). So an event costs no more than putting a shared buffer into
-/// the list of what the socket has to write.
+/// It is the handler next to the socket, after the HTTP encoder, because a ``Frame`` already contains
+/// its chunk. So a write only adds a shared buffer to the pending writes of the socket.
 ///
-/// Used on the event loop of the connection alone.
+/// Not thread-safe: it belongs to the event loop of the connection.
 final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
@@ -14,21 +13,21 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
 
   let loop: ConnectionLoop
   private let closesWhenStalled: Bool
-  /// Where it is in the loop's list.
+  /// The index in the list of the loop.
   var position: Int?
-  /// When something was last written.
+  /// The tick of the last write.
   private var lastTick = 0
-  /// When the connection was last looked at.
+  /// The tick of the last poll of the connection.
   private var lastPoll = 0
   private var acknowledgements = AcknowledgementMonitor()
-  /// Called once, when the connection is lost.
+  /// Called once, when the connection closes or breaks.
   var whenLost: (() -> Void)?
   private var context: ChannelHandlerContext?
   private var isLost = false
   private var isFlushDue = false
-  /// Whether nothing more will be written.
+  /// Whether the last frame has been written.
   private var isEnding = false
-  /// The task that waits until the connection takes more.
+  /// The task that waits until the connection is writable.
   private var waitingWriter: CheckedContinuation<Void, Never>?
 
   init(_ loop: ConnectionLoop, closesWhenStalled: Bool) {
@@ -50,14 +49,14 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
     connectionLost()
   }
 
-  /// A client with a stream has nothing more to say: an answer would land in the middle of the
-  /// stream.
+  /// Closes the connection: a client with a stream must not send anything, because a response would
+  /// be inside of the stream.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     closeConnection()
   }
 
-  /// What comes here is not of the stream, but the answer to a request that was read before the
-  /// stream began.
+  /// Closes the connection: this is not a write of the stream, but the response to a request that was
+  /// read before the stream began.
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     promise?.fail(ChannelError.ioOnClosedChannel)
     closeConnection()
@@ -70,7 +69,7 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     context.fireUserInboundEventTriggered(event)
-    // A client that will never say anything again does not come back for the events either.
+    // Treats half-closure as the end: a client that closes its side gets no more events.
     if case ChannelEvent.inputClosed = event { closeConnection() }
   }
 
@@ -81,10 +80,10 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension StreamOutput {
-  /// Whether frames still have a place to go.
+  /// Whether frames still reach the connection.
   var isOpen: Bool { !isLost }
 
-  /// Whether the connection takes more: false while it has more than its limit to send.
+  /// Whether to write more: false while the pending writes exceed the limit of the channel.
   var isReady: Bool { isLost || context?.channel.isWritable ?? true }
 
   func write(_ event: Event) {
@@ -92,7 +91,7 @@ extension StreamOutput {
     loop.countEvent()
   }
 
-  /// Sends `frame` with whatever else is due.
+  /// Writes `frame`; the loop flushes it with other writes.
   func write(_ frame: ByteBuffer) {
     guard !isLost, let context else { return }
     lastTick = loop.tick
@@ -107,27 +106,27 @@ extension StreamOutput {
     context?.flush()
   }
 
-  /// Returns when the connection takes more, or is lost.
+  /// Returns when the connection is writable, or is lost.
   func ready() async {
     while !isReady {
       await withCheckedContinuation { waitingWriter = $0 }
     }
   }
 
-  /// Returns when everything has gone to the socket, or the connection is lost.
+  /// Returns when all writes have reached the socket, or the connection is lost.
   func drained() async {
     guard !isLost, let context else { return }
     isEnding = true
-    // Writes are in order: when this one, of nothing, is done, so are all before it.
+    // Writes complete in order: after this empty one, all earlier ones are complete.
     let done = context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: done)
     try? await done.futureResult.get()
   }
 
-  /// Writes a heartbeat if the stream is quiet, and closes the connection if nothing has come back
-  /// for a whole interval, or if the client takes nothing and is to go. To be called at each tick.
+  /// Writes a heartbeat if the stream is idle. Closes the connection if nothing was acknowledged for a
+  /// whole interval, or if the client reads nothing and `closesWhenStalled`. Call it at each tick.
   ///
-  /// - Returns: whether it has written a heartbeat.
+  /// - Returns: whether it wrote a heartbeat.
   func handleTick() -> Bool {
     let isQuiet = !isEnding && loop.tick - lastTick >= ConnectionLoop.ticksPerInterval && isReady
     guard isQuiet || loop.tick - lastPoll >= ConnectionLoop.ticksPerInterval else { return false }
@@ -163,7 +162,7 @@ extension StreamOutput {
   private func resumeWriter() {
     guard let waitingWriter else { return }
     self.waitingWriter = nil
-    // It is in the middle of something: it does not wait for more.
+    // The task has frames to write: lingering would only delay them.
     loop.executor.skipLinger()
     waitingWriter.resume()
   }

@@ -1,5 +1,5 @@
 extension Array where Element: Sendable {
-  /// The elements, one after the other.
+  /// The elements as a sequence.
   var async: AsyncStream<Element> {
     AsyncStream { continuation in
       for element in self { continuation.yield(element) }

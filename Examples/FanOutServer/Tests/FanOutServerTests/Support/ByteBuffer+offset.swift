@@ -9,9 +9,9 @@ import NIOCore
 #endif
 
 extension ByteBuffer {
-  /// Where `text` begins, counted from the first readable byte; `nil` if it is not there.
+  /// The offset of `text` from the first readable byte; `nil` if there is none.
   ///
-  /// With the C library, because tests are not optimised and some of them read a lot.
+  /// Uses the C library, because tests are not optimised and some of them read much data.
   func offset(of text: String, from start: Int = 0) -> Int? {
     let wanted = Array(text.utf8)
     return withUnsafeReadableBytes { bytes -> Int? in

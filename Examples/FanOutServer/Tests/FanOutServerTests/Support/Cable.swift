@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  /// Two network namespaces with a cable between them: a server in one, clients in the other.
+  /// Two connected network namespaces: one for a server, one for clients.
   struct Cable: Sendable {
     static let url = "http://198.18.0.1:8080"
     private static let programs = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"]
@@ -10,7 +10,7 @@
       programs.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Whether this process may make namespaces, and has the programs that it takes.
+    /// Whether this process may create namespaces, and the required programs exist.
     static let isPossible: Bool = {
       guard geteuid() == 0, FileManager.default.isExecutableFile(atPath: "/usr/bin/curl") else {
         return false
@@ -46,7 +46,7 @@
       for side in [server, client] { _ = try? run("netns", "delete", side) }
     }
 
-    /// From now on the client gets nothing and says nothing.
+    /// Disconnects the client's side: no packets in either direction from now on.
     func pull() throws { try run("-n", client, "link", "set", "cable", "down") }
 
     func startServer(_ arguments: [String]) throws -> Process {
@@ -59,7 +59,7 @@
       try start(["netns", "exec", client, "curl", "-sN", Self.url + path])
     }
 
-    /// A request from the side of the server, which waits until the server is there.
+    /// Sends a request from the server's side. Waits until the server listens.
     func request(_ path: String, _ options: String...) throws -> String {
       try run(
         ["netns", "exec", server, "curl", "-s", "--retry", "20", "--retry-connrefused"] + options

@@ -1,9 +1,9 @@
 import AsyncHTTPClient
 import NIOCore
 
-/// Takes the blocks of an event stream apart, as the standard says.
+/// Parses the blocks of an event stream.
 struct EventReader {
-  /// What is between two empty lines.
+  /// The lines up to an empty line.
   struct Block: Equatable {
     var id: UInt64?
     var event: String?
@@ -12,8 +12,8 @@ struct EventReader {
     var isComment = false
   }
 
-  // Unsafe: its `next` leaves the caller's actor. A reader belongs to one task, so nobody else is at
-  // it meanwhile.
+  // SAFETY: `next` of the iterator leaves the caller's actor, but a reader belongs to one task, so
+  // calls do not overlap.
   nonisolated(unsafe) private var chunks: HTTPClientResponse.Body.AsyncIterator
   private var bytes = ByteBuffer()
 
@@ -21,7 +21,7 @@ struct EventReader {
     chunks = body.makeAsyncIterator()
   }
 
-  /// The next block, whatever it is; `nil` at the end of the stream.
+  /// The next block of any kind; `nil` at the end of the stream.
   mutating func nextBlock() async throws -> Block? {
     while true {
       if let end = bytes.offset(of: "\n\n"), let block = bytes.readString(length: end) {

@@ -1,4 +1,4 @@
-/// Requests that are nearly right.
+/// Generates slightly wrong requests.
 struct Mutation {
   private static let seeds = [
     "POST /topics/news HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello",

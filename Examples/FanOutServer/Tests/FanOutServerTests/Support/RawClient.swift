@@ -1,12 +1,12 @@
 import NIOCore
 import NIOPosix
 
-/// A connection that says what it is told, byte for byte, and reads when it is told.
+/// A connection that sends arbitrary bytes, and reads only on request.
 struct RawClient: Sendable {
   private let channel: any Channel
   private let received: NIOLoopBound<Received>
 
-  /// - Parameter receiveBuffer: bytes that the system keeps for it; a small one is full soon.
+  /// - Parameter receiveBuffer: the size of the kernel's receive buffer; a small one is full soon.
   static func connect(port: Int, receiveBuffer: Int? = nil) async throws -> RawClient {
     var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
     if let receiveBuffer {
@@ -15,7 +15,7 @@ struct RawClient: Sendable {
     }
     bootstrap = bootstrap.channelOption(.autoRead, value: false)
       .channelOption(.allowRemoteHalfClosure, value: true)
-    // In the pipeline before it connects, so that it sees a server that closes at once.
+    // Added before the connection is made, so that it notices if the server closes at once.
     return try await bootstrap.connect(host: "127.0.0.1", port: port) { channel in
       channel.eventLoop.makeCompletedFuture {
         let received = Received()
@@ -34,18 +34,18 @@ struct RawClient: Sendable {
     try await send(Array(text.utf8))
   }
 
-  /// Says that nothing more will come.
+  /// Closes the output side.
   func finish() async {
     try? await channel.close(mode: .output)
   }
 
-  /// Reads until what it has read contains `text`, or the server closes, or the task is cancelled.
+  /// Reads until the received text contains `text`, the server closes, or the task is cancelled.
   ///
-  /// - Returns: everything that has been read.
+  /// - Returns: everything received so far.
   func read(until text: String) async throws -> String {
     let promise = channel.eventLoop.makePromise(of: String.self)
     channel.eventLoop.execute { received.value.wait(for: text, promise) }
-    // Neither works if the server has closed; then everything has been read.
+    // Both fail if the server has closed; then everything has been received.
     try? await channel.setOption(.autoRead, value: true).get()
     channel.read()
     return try await withTaskCancellationHandler {
@@ -57,19 +57,19 @@ struct RawClient: Sendable {
 
   /// Reads until the server closes.
   func readAll() async throws -> String {
-    try await read(until: "\u{0}no server says this\u{0}")
+    try await read(until: "\u{0}never sent\u{0}")
   }
 
   func close() async {
     try? await channel.close()
   }
 
-  /// What has come, on the event loop.
+  /// The received bytes. Belongs to the event loop.
   private final class Received: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private var bytes = ByteBuffer()
-    /// So many have been looked at.
+    /// Bytes that have been searched.
     private var searched = 0
     private var isClosed = false
     private var waiting: (text: String, promise: EventLoopPromise<String>)?

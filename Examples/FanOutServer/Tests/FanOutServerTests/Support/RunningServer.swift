@@ -7,7 +7,7 @@ import NIOPosix
 import ServiceLifecycle
 import Testing
 
-/// A server on a free port of this machine, and a client for it.
+/// A server on a free loopback port, and a client for it.
 struct RunningServer: Sendable {
   let port: Int
   let client: HTTPClient
@@ -46,7 +46,7 @@ struct RunningServer: Sendable {
     return try result.get()
   }
 
-  /// What SIGTERM does.
+  /// Starts a graceful shutdown, like SIGTERM.
   func shutDown() async {
     await group.triggerGracefulShutdown()
   }
@@ -80,9 +80,9 @@ extension RunningServer {
     try await request("POST", "/topics/\(topic)", body: .bytes(ByteBuffer(string: text)))
   }
 
-  /// Publishes, and expects it to work.
+  /// Publishes, and requires success.
   ///
-  /// - Returns: the id.
+  /// - Returns: the id of the event.
   @discardableResult
   func published(_ text: String, to topic: String = "news") async throws -> UInt64 {
     let answer = try await publish(text, to: topic)
@@ -90,7 +90,7 @@ extension RunningServer {
     return try #require(UInt64(answer.body.drop { !$0.isNumber }.prefix { $0.isNumber }))
   }
 
-  /// Opens a stream, and expects it to be one.
+  /// Opens a stream, and requires success.
   func stream(
     _ topic: String = "news", query: String = "", headers: [(String, String)] = []
   ) async throws -> EventReader {
@@ -108,7 +108,7 @@ extension RunningServer {
     return try #require(line.flatMap { Int($0.split(separator: " ")[1]) })
   }
 
-  /// Asks for a metric until it is `value`. The time limit of the suite ends it.
+  /// Polls a metric until it is `value`. The time limit of the suite ends it.
   func wait(until name: String, is value: Int) async throws {
     while try await metric(name) != value { try Task.checkCancellation() }
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A generator of pseudo-random numbers that gives the same ones for the same seed.
+/// A pseudo-random number generator with a seed.
 struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
@@ -16,7 +16,7 @@ struct SplitMix64: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// The seed of this run: the environment variable `MULTICAST_SEED`, or a new one. Printed once.
+  /// The seed of this run: the environment variable `MULTICAST_SEED`, or a random one. Printed once.
   static let runSeed: UInt64 = {
     let given = ProcessInfo.processInfo.environment["MULTICAST_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 1...UInt64.max)

@@ -11,7 +11,7 @@
     private let credentials: (user: String, password: String)?
     private var child: Child?
 
-    /// - Parameter credentials: what clients have to show.
+    /// - Parameter credentials: the user and the password that clients need.
     init(credentials: (user: String, password: String)? = nil) throws {
       self.credentials = credentials
       port = try freePort()
@@ -20,7 +20,7 @@
 
     nonisolated var url: String { url(password: nil) }
 
-    /// - Parameter password: another one than the right one.
+    /// - Parameter password: a wrong password; `nil`: the right one.
     nonisolated func url(password: String?) -> String {
       let shown = credentials.map { "\($0.user):\(password ?? $0.password)@" } ?? ""
       return "nats://\(shown)127.0.0.1:\(port)"
@@ -38,12 +38,12 @@
       child = nil
     }
 
-    /// Lets it keep its connections, and do nothing.
+    /// Stops the process; its connections stay open.
     func pause() { child?.pause() }
 
     func resume() { child?.resume() }
 
-    /// Publishes events of the topic "news" by itself, which is faster than through a server.
+    /// Publishes events of the topic "news" directly, which is faster than through a server.
     nonisolated func publish(count: Int) throws {
       let connection = try connect()
       defer { natsConnection_Destroy(connection) }
@@ -75,7 +75,7 @@
       try #require(status == NATS_OK)
     }
 
-    /// Lets the stream take other messages too.
+    /// Adds a subject to the stream.
     nonisolated func addSubject(_ subject: String) throws {
       let connection = try connect()
       defer { natsConnection_Destroy(connection) }

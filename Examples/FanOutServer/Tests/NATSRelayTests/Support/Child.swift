@@ -2,11 +2,11 @@
   import Foundation
   import Testing
 
-  /// A process that a test starts, and ends.
+  /// A child process of a test.
   struct Child: Sendable {
     private let process: Process
 
-    /// - Parameter output: where to write what it says.
+    /// - Parameter output: the file for standard output and standard error.
     init(
       _ program: String, _ arguments: [String], output: FileHandle = .nullDevice
     ) throws {
@@ -18,7 +18,7 @@
       try process.run()
     }
 
-    /// Gives it no chance to put anything in order.
+    /// Kills the process without a graceful shutdown.
     func kill() {
       send(SIGKILL)
       process.waitUntilExit()
@@ -29,7 +29,7 @@
     /// Waits until it has ended.
     func wait() { process.waitUntilExit() }
 
-    /// Stops it, and waits until it stands.
+    /// Stops the process, and waits until it is stopped.
     func pause() {
       send(SIGSTOP)
       var information = siginfo_t()
@@ -43,7 +43,7 @@
       Foundation.kill(process.processIdentifier, signal)
     }
 
-    /// Of a program that is installed.
+    /// The path of an installed program.
     static func path(of name: String) throws -> String {
       let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
       let paths = (folders + ["/usr/sbin", "/usr/local/bin"]).map { "\($0)/\(name)" }
@@ -52,14 +52,14 @@
         "\(name) is not installed")
     }
 
-    /// Of a program of this package.
+    /// The path of a program of this package.
     static func built(_ name: String) -> String {
       URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: name)
         .path()
     }
   }
 
-  /// A port that nobody listens to, though the next one to ask may get the same one.
+  /// A free port. Another process may take it at any time.
   func freePort() throws -> Int {
     let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     try #require(file >= 0)
@@ -78,7 +78,7 @@
     return Int(UInt16(bigEndian: address.sin_port))
   }
 
-  /// Waits until `condition` holds. The time limit of the suite ends it.
+  /// Polls until `condition` holds. The time limit of the suite ends it.
   func eventually(_ condition: () async throws -> Bool) async throws {
     while try await !condition() { try await Task.sleep(for: .milliseconds(10)) }
   }

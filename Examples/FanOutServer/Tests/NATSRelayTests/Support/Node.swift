@@ -6,9 +6,9 @@
   import NIOPosix
   import Testing
 
-  /// One server, as a process of its own.
+  /// A server process.
   struct Node: Sendable {
-    /// An event as a client sees it. What the server itself says has no id.
+    /// An event that a client received. Notices of the server have no id.
     struct Seen: Hashable, Sendable {
       var id: UInt64?
       var data: String
@@ -18,7 +18,7 @@
     private let child: Child
     private let client: HTTPClient
 
-    /// - Parameter output: where to write what it says.
+    /// - Parameter output: the file for standard output and standard error.
     init(
       _ broker: Broker, _ client: HTTPClient, urls: String? = nil, options: [String] = [],
       output: FileHandle = .nullDevice
@@ -36,7 +36,7 @@
 
     func kill() { child.kill() }
 
-    /// Lets it end in order.
+    /// Starts a graceful shutdown.
     func terminate() { child.terminate() }
 
     /// Waits until it has ended.
@@ -46,7 +46,7 @@
 
     func resume() { child.resume() }
 
-    /// - Returns: the status and the body; `nil` if nobody answers.
+    /// - Returns: the status and the body; `nil` without a response.
     func request(_ path: String, publish text: String? = nil) async -> (UInt, String)? {
       var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
       if let text {
@@ -59,7 +59,7 @@
       return (response.status.code, String(buffer: body))
     }
 
-    /// - Returns: the id; `nil` if the server says that it cannot.
+    /// - Returns: the id; `nil` if the server responds with 503.
     func publish(_ text: String, to topic: String = "news") async throws -> UInt64? {
       let (status, body) = try #require(await request("/topics/\(topic)", publish: text))
       if status == 503 { return nil }
@@ -74,9 +74,9 @@
       }
     }
 
-    /// Opens a stream. From then on it gets what comes.
+    /// Opens a stream; it is subscribed when this function returns.
     ///
-    /// - Returns: what it gets, up to an event with the data "end".
+    /// - Returns: a task with the received events, up to one with the data "end".
     func seen(
       of topic: String = "news", after id: UInt64? = nil
     ) async throws -> Task<[Seen], any Error> {
@@ -106,13 +106,13 @@
     }
   }
 
-  /// Some servers and their broker.
+  /// Several servers and their broker.
   struct Cluster: Sendable {
     let broker: Broker
     let nodes: [Node]
     let client: HTTPClient
 
-    /// Runs `body` with servers that are connected, and ends them afterwards.
+    /// Runs `body` with connected servers, and ends them afterwards.
     static func with(
       nodes count: Int = 3, isBrokerThere: Bool = true,
       _ body: @Sendable (Cluster) async throws -> Void

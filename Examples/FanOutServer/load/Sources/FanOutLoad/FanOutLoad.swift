@@ -16,32 +16,31 @@ struct FanOutLoad: AsyncParsableCommand {
     commandName: "fan-out-load",
     abstract: "Opens event streams, publishes, and measures the deliveries and the server.",
     discussion: """
-      Checks that each stream gets each event exactly once and in order, and exits with 1 if one \
-      does not.
+      Checks that each stream gets each event exactly once and in order. Otherwise exits with 1.
       """)
 
   @Option(help: "The server's host.") var host = "127.0.0.1"
   @Option(help: "The server's port.") var port = 8080
-  @Option(help: "Path to publish to by POST, with {topic}.") var publishPath = "/topics/{topic}"
+  @Option(help: "Path for publishing with POST, with {topic}.") var publishPath = "/topics/{topic}"
   @Option(help: "Path of an event stream, with {topic}.")
   var subscribePath = "/topics/{topic}/events"
-  @Option(help: "The topic. Each run needs a new one, or one without history.")
+  @Option(help: "Topic. Each run needs a new one, or one without history.")
   var topic = "load-\(getpid())"
   @Option(help: "Number of event streams.") var streams = 1000
-  @Option(help: "Streams that are opened beside them and never read.") var stalled = 0
-  @Option(help: "Events per second; 0 publishes each as soon as the one before is acknowledged.")
+  @Option(help: "Number of further streams that are opened and never read.") var stalled = 0
+  @Option(help: "Events per second; 0: each as soon as the one before is acknowledged.")
   var rate = 100.0
-  @Option(help: "Events that may be on their way to some stream; 0 for any number.") var window = 0
-  @Option(help: "Number of events; 0 measures the memory of idle streams only.") var events: Int?
-  @Option(help: "Seconds to publish for. 10 if the number of events is not given either.")
+  @Option(help: "Events that some stream may not have yet; 0: no limit.") var window = 0
+  @Option(help: "Number of events; 0: measures only the memory of idle streams.") var events: Int?
+  @Option(help: "Seconds to publish. (default: 10, unless --events is given)")
   var seconds: Double?
-  @Option(help: "Events published first, one at a time, and not measured.") var warmUp = 20
+  @Option(help: "Events published first, one at a time, without measuring them.") var warmUp = 20
   @Option(help: "Bytes of an event's data.") var payload = 100
   @Option(help: "Event loops, each a thread, that read the streams.") var loops = 1
-  @Option(name: [.customLong("pid")], help: "Process of the server to measure; give it repeatedly.")
+  @Option(name: [.customLong("pid")], help: "Process of the server to measure; repeatable.")
   var processes: [Int32] = []
-  @Option(help: "Seconds without progress after which the run is given up.") var patience = 10
-  @Option(help: "File to write the results to.") var json: String?
+  @Option(help: "Seconds without progress after which the run ends.") var patience = 10
+  @Option(help: "JSON file for the results.") var json: String?
 
   func validate() throws {
     try require("--port", port, in: 1...65535)
@@ -56,15 +55,16 @@ struct FanOutLoad: AsyncParsableCommand {
     try require("--loops", loops, in: 1...64)
     try require("--patience", patience, in: 1...3600)
     if events != nil && seconds != nil {
-      throw ValidationError("give --events or --seconds, not both")
+      throw ValidationError("use --events or --seconds, not both")
     }
     for (name, path) in [("--publish-path", publishPath), ("--subscribe-path", subscribePath)] {
       guard PathTemplate(path) != nil else {
-        throw ValidationError("\(name): '\(path)' is no absolute path with {topic} in it")
+        throw ValidationError("\(name): '\(path)' is not an absolute path with {topic}")
       }
     }
     guard PathTemplate("/\(topic){topic}") != nil, !topic.isEmpty else {
-      throw ValidationError("--topic: '\(topic)' has characters that a path cannot hold")
+      throw ValidationError(
+        "--topic: '\(topic)' is empty or has characters that a path cannot contain")
     }
   }
 
@@ -73,7 +73,7 @@ struct FanOutLoad: AsyncParsableCommand {
   ) throws {
     guard range.contains(value) else {
       throw ValidationError(
-        "\(name): \(value) is not from \(range.lowerBound) to \(range.upperBound)")
+        "\(name): \(value) is not between \(range.lowerBound) and \(range.upperBound)")
     }
   }
 
@@ -90,7 +90,7 @@ struct FanOutLoad: AsyncParsableCommand {
       }
     }
     guard report.complaints.isEmpty else {
-      throw LoadError("not every stream got every event exactly once and in order")
+      throw LoadError("not every stream received every event exactly once and in order")
     }
   }
 

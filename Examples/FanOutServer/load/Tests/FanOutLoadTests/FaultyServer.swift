@@ -2,9 +2,9 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A fan-out server on one event loop that makes a mistake when told to.
+/// A fan-out server on one event loop with an optional fault.
 struct FaultyServer {
-  /// What happens to event number 25 on the first stream.
+  /// The fault of event number 25 on the first stream.
   enum Fault: CaseIterable {
     case none, lost, doubled, swapped, truncated, streamClosed
   }
@@ -35,7 +35,7 @@ struct FaultyServer {
   }
 }
 
-/// The streams, and the events up to now.
+/// The streams, and the number of events so far.
 private final class Hub {
   let fault: FaultyServer.Fault
   var streams: [Connection] = []

@@ -3,14 +3,14 @@ import Testing
 @testable import FanOutLoad
 
 @Suite struct LatenciesTests {
-  /// True if the figure is right to three digits.
+  /// Whether the value is correct to three digits.
   private func isAbout(_ figure: UInt64, _ expected: UInt64) -> Bool {
     figure >= expected && Double(figure) <= Double(expected) * 1.001
   }
 
   @Test func percentilesAreRightToThreeDigitsAndTheMaximumExactly() {
     var latencies = Latencies()
-    // 1 µs to 1 s, evenly, in an order that is not sorted.
+    // 1 µs to 1 s, evenly spaced, not sorted.
     for step in 0..<1_000_000 { latencies.record(UInt64((step * 7_919) % 1_000_000 + 1) * 1_000) }
     #expect(latencies.count == 1_000_000)
     #expect(isAbout(latencies.percentile(50), 500_000_000))

@@ -35,7 +35,7 @@ import Testing
 
   @Test func keepsTheRate() async throws {
     let report = try await report(.none, rate: 500)
-    // The last of 100 events is due after 99 intervals, never earlier.
+    // The last of 100 events is due after 99 intervals.
     #expect(report.seconds >= 0.198)
     #expect(report.deliveries == 100 * 200)
   }
@@ -58,10 +58,10 @@ import Testing
     (
       .streamClosed,
       [
-        // The window lets seven more events out, none of which all streams get.
+        // The window allows seven more events, none of which reaches all streams.
         "8 events missing on 1 streams",
         "1 streams failed, the first one: the server closed a stream",
-        "given up after 1 s in which nothing arrived",
+        "ended after 1 s without progress",
       ]
     ),
   ])

@@ -3,7 +3,7 @@ import Testing
 @testable import FanOutLoad
 
 @Suite struct ResponseScannerTests {
-  /// Three responses on one connection, with what must be found in each.
+  /// Responses on one connection, with the expected parts.
   private static let connection = Array(
     """
     HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nServer: a\r\ncontent-LENGTH: 5\r\n\r\nhello\

@@ -1,15 +1,15 @@
-/// What has come on the streams of one event loop. Used on that loop alone.
+/// Checks and counts the events of the streams of one event loop. Only that loop uses it.
 final class Collector {
   /// Called with the number of events that all streams of this loop have received.
   var onCompleted: ((Int) -> Void)?
-  /// Latencies of earlier events are not recorded.
+  /// The first event to measure.
   var measuredFrom = Int.max
-  /// Length of the data of every event.
+  /// The expected length of the data of each event.
   let payloadSize: Int
 
-  /// One for each stream that was opened, also when it has ended.
+  /// One per opened stream, including those that have ended.
   private var checks: [SequenceCheck] = []
-  /// How many streams have received each event.
+  /// The number of streams that have received each event.
   private var receipts: [Int32] = []
   private var completed = 0
   private var tally = Tally()
@@ -21,13 +21,13 @@ final class Collector {
 }
 
 extension Collector {
-  /// Counts a stream in, and returns its number.
+  /// Adds a stream, and returns its number.
   func addStream() -> Int {
     checks.append(SequenceCheck())
     return checks.count - 1
   }
 
-  /// Takes an event in that came on a stream.
+  /// Checks and counts an event of a stream.
   @inline(__always)
   func receive(_ event: EventScanner.Event, at now: UInt64, on stream: Int) {
     guard let payload = event.payload, payload.sequence < Schedule.limit,
@@ -47,14 +47,14 @@ extension Collector {
     count(payload.sequence)
   }
 
-  /// A stream ended that should not have.
+  /// Counts a stream that ended unexpectedly.
   func streamFailed(_ error: any Error) {
     guard !isClosing else { return }
     tally.failedStreams += 1
     if tally.failure == nil { tally.failure = "\(error)" }
   }
 
-  /// What has come up to now, when `published` events were sent.
+  /// The results so far, after `published` events.
   func tally(published: Int) -> Tally {
     var tally = tally
     for check in checks {
@@ -66,7 +66,7 @@ extension Collector {
     return tally
   }
 
-  /// From now on streams may end, and nobody is told of events.
+  /// Stops the calls of `onCompleted`. Streams may end from now on.
   func close() {
     isClosing = true
     onCompleted = nil

@@ -1,4 +1,4 @@
-/// A run that cannot be made or did not go right, in one line.
+/// An error of a run, described in one line.
 struct LoadError: Error, CustomStringConvertible {
   let description: String
 

@@ -19,19 +19,19 @@ struct LoadRun: Sendable {
   var stalledStreams: Int
   var loops: Int
   var payloadBytes: Int
-  /// Events that are published first, one at a time, and not measured.
+  /// Events that are published first, one at a time, without measuring them.
   var warmUp: Int
   /// `nil` measures idle streams only.
   var schedule: Schedule?
   var processes: [Int32]
-  /// A run is given up when nothing has happened for so long.
+  /// A run ends after this time without progress.
   var patienceSeconds: Int
 }
 
 extension LoadRun {
   func run() async throws -> Report {
     try OpenFileLimit.raise(to: streams + stalledStreams + 64)
-    // One more loop publishes, so that it does not wait for streams that are being read.
+    // A separate loop publishes, so that it does not wait for loops that read streams.
     let group = MultiThreadedEventLoopGroup(numberOfThreads: loops + 1)
     do {
       let report = try await run(on: Array(group.makeIterator()))
@@ -86,7 +86,7 @@ extension LoadRun {
       outcome, tally, before: before, open: open, after: after,
       clientCPUSeconds: clientAfter.cpuSeconds - client.cpuSeconds)
     if warmUp.isStalled || outcome.isStalled {
-      report.complaints.append("given up after \(patienceSeconds) s in which nothing arrived")
+      report.complaints.append("ended after \(patienceSeconds) s without progress")
     }
     return report
   }

@@ -6,7 +6,7 @@
   internal import Musl
 #endif
 
-/// How many sockets this process may hold.
+/// The limit of open files of this process.
 enum OpenFileLimit {
   /// Raises the limit to `count` if it is lower.
   static func raise(to count: Int) throws(LoadError) {
@@ -16,12 +16,14 @@ enum OpenFileLimit {
     #else
       let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #endif
-    guard getrlimit(resource, &limit) == 0 else { throw LoadError("getrlimit failed") }
+    guard getrlimit(resource, &limit) == 0 else {
+      throw LoadError("cannot read the limit of open files")
+    }
     guard limit.rlim_cur < rlim_t(count) else { return }
     limit.rlim_cur = rlim_t(count)
     guard limit.rlim_cur <= limit.rlim_max, setrlimit(resource, &limit) == 0 else {
       throw LoadError(
-        "\(count) open files are needed and \(limit.rlim_max) allowed: see 'ulimit -H -n'")
+        "\(count) open files are needed, but the limit is \(limit.rlim_max): see 'ulimit -H -n'")
     }
   }
 }

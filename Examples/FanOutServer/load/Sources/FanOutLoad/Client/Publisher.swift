@@ -1,17 +1,17 @@
 internal import NIOCore
 
-/// The connection that publishes: one event at a time, each after the answer to the one before.
+/// The connection that publishes: one event at a time, each after the response to the one before.
 final class Publisher: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// A part of a run: what was published, when.
+  /// The result of one schedule.
   struct Outcome: Sendable {
     var published = 0
     var firstSend: UInt64 = 0
-    /// How long after it was due an event was published, at worst, in nanoseconds.
+    /// The maximum delay of a publication after its due time, in nanoseconds.
     var latest: UInt64 = 0
-    /// Not everything arrived within the time limit.
+    /// Whether the schedule ended because of the time limit.
     var isStalled = false
 
     mutating func add(sentAt time: UInt64, lateBy delay: UInt64) {
@@ -38,15 +38,15 @@ final class Publisher: ChannelInboundHandler {
   private var part: Part?
   private var published = 0
   private var isWaitingForAnswer = false
-  /// Events that all streams of a loop have, by loop.
+  /// The number of events that all streams of a loop have, by loop.
   private var completed: [Int]
   private var lastProgress: UInt64 = 0
   private var timer: Scheduled<Void>?
   private var watch: Scheduled<Void>?
 
   /// - Parameters:
-  ///   - loops: number of event loops with streams
-  ///   - patience: a part is given up if nothing happens for so long
+  ///   - loops: the number of event loops with streams.
+  ///   - patience: a schedule ends after this time without progress.
   init(host: String, path: String, payloadSize: Int, loops: Int, patience: TimeAmount) {
     requestHead = """
       POST \(path) HTTP/1.1\r\nHost: \(host)\r\nContent-Type: text/plain\r\n\
@@ -69,7 +69,7 @@ final class Publisher: ChannelInboundHandler {
           switch part {
           case .head(let status):
             guard (200..<300).contains(status) else {
-              throw LoadError("publishing was answered with HTTP status \(status)")
+              throw LoadError("the response to a publication has HTTP status \(status)")
             }
           case .body: break
           case .end:
@@ -94,7 +94,7 @@ final class Publisher: ChannelInboundHandler {
 }
 
 extension Publisher {
-  /// Publishes by `schedule`; the promise succeeds when every stream has every event.
+  /// Publishes by `schedule`. The promise succeeds when every stream has every event.
   func publish(_ schedule: Schedule, _ promise: EventLoopPromise<Outcome>) {
     guard context != nil else {
       return promise.fail(LoadError("the publisher's connection is closed"))
@@ -105,7 +105,7 @@ extension Publisher {
     advance()
   }
 
-  /// All streams of event loop `loop` have received `count` events.
+  /// Records that all streams of event loop `loop` have received `count` events.
   func streamsCompleted(_ count: Int, loop: Int) {
     completed[loop] = count
     lastProgress = Clock.now
@@ -146,7 +146,7 @@ extension Publisher {
     }
   }
 
-  /// Gives the part up if something is on its way and nothing has happened for too long.
+  /// Ends the schedule if events are missing and nothing has arrived for too long.
   private func keepWatch(for time: TimeAmount) {
     watch = context?.eventLoop.assumeIsolated().scheduleTask(in: time) {
       let quiet = TimeAmount.nanoseconds(Int64(Clock.now - self.lastProgress))
@@ -158,7 +158,7 @@ extension Publisher {
     }
   }
 
-  /// Events that some stream does not have yet.
+  /// The number of events that some stream does not have yet.
   private var inFlight: Int { published - (completed.min() ?? published) }
 
   private func finish() {

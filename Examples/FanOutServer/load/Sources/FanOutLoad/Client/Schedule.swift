@@ -1,28 +1,28 @@
-/// When events are published.
+/// The times at which events are published.
 struct Schedule: Equatable, Sendable {
-  /// Events in one run, at most.
+  /// Maximum number of events in one run.
   static let limit = 1 << 24
 
-  /// How many.
+  /// When the schedule ends.
   enum Extent: Equatable, Sendable {
     case events(Int)
     case seconds(Double)
   }
 
-  /// Events per second; 0 means each as soon as the one before was acknowledged.
+  /// Events per second; 0: each as soon as the one before is acknowledged.
   var rate: Double
-  /// How many published events may be on their way to a stream; 0 means any number.
+  /// Published events that some stream may not have yet; 0: no limit.
   var window: Int
   var extent: Extent
 }
 
 extension Schedule {
-  /// When event `index` is due, in nanoseconds after the start.
+  /// The time of event `index` in nanoseconds after the start.
   func due(_ index: Int) -> UInt64 {
     rate == 0 ? 0 : UInt64(Double(index) * 1e9 / rate)
   }
 
-  /// True if there is an event `index`, which is due or could be sent at `elapsed` nanoseconds.
+  /// Whether the schedule has an event `index`, given that `elapsed` nanoseconds have passed.
   func includes(_ index: Int, elapsed: UInt64) -> Bool {
     guard index < Self.limit else { return false }
     return switch extent {

@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// One event stream: subscribes, then checks and counts what comes.
+/// One event stream: subscribes, and passes its events to the collector.
 final class StreamHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -8,16 +8,16 @@ final class StreamHandler: ChannelInboundHandler {
   private let request: ByteBuffer
   private let collector: Collector
   private let isStalled: Bool
-  /// Succeeds with the head of a good response.
+  /// Succeeds when the head of a response with status 200 has arrived.
   private let opened: EventLoopPromise<Void>
 
   private var response = ResponseScanner()
   private var events = EventScanner()
   private var isOpen = false
-  /// Number of this stream at the collector, once it is open.
+  /// The number of this stream at the collector, once the stream is open.
   private var stream = 0
 
-  /// - Parameter isStalled: stop reading when the head of the response has come.
+  /// - Parameter isStalled: whether to stop reading after the head of the response.
   init(
     request: ByteBuffer, collector: Collector, isStalled: Bool, opened: EventLoopPromise<Void>
   ) {
@@ -66,7 +66,7 @@ extension StreamHandler {
         stream = collector.addStream()
       }
     case .head(let status):
-      throw LoadError("subscribing was answered with HTTP status \(status)")
+      throw LoadError("the response to a subscription has HTTP status \(status)")
     case .body(let bytes):
       guard !isStalled else { return }
       try events.scan(bytes) { collector.receive($0, at: now, on: stream) }

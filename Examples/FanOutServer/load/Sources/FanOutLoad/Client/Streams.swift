@@ -9,9 +9,9 @@ internal import NIOPosix
   internal import Musl
 #endif
 
-/// The event streams of a run, spread over event loops with a collector each.
+/// The event streams of a run, distributed over event loops with one collector each.
 struct Streams: Sendable {
-  /// One loop, and what came on it. The collector is used on that loop alone.
+  /// An event loop and its collector, which only that loop uses.
   private struct Loop: Sendable {
     let eventLoop: any EventLoop
     let collector: NIOLoopBound<Collector>
@@ -39,12 +39,12 @@ struct Streams: Sendable {
 }
 
 extension Streams {
-  /// Streams that are being opened at the same time: well below the backlog of a listening socket.
+  /// Streams that open at the same time: well below the backlog of a listening socket.
   private static let opening = 128
   /// Streams with the same source address: well below the number of local ports.
   private static let perSource = 10_000
 
-  /// Opens `count` streams, and returns when the server has answered on each of them.
+  /// Opens `count` streams, and returns when the server has responded on each of them.
   func open(_ count: Int, areStalled: Bool = false) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<count {
@@ -69,8 +69,8 @@ extension Streams {
         }
       }
     if isStalled {
-      // What it does not read shall not disappear in the kernel's buffers: the other end sizes its
-      // own by the segment, which is 64 KB on loopback.
+      // Small kernel buffers, so that unread data soon blocks the server. The server's kernel sizes its
+      // buffer by the segment size, which is 64 KB on loopback.
       bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: 4096)
         .channelOption(.tcpOption(.init(rawValue: CInt(TCP_MAXSEG))), value: 1448)
     }
@@ -87,7 +87,7 @@ extension Streams {
     }
   }
 
-  /// `127.0.0.2` for the second ten thousand streams, and so on; `nil` where the system may choose.
+  /// `127.0.0.2` for the second ten thousand streams, and so on; `nil` if the system may choose.
   private func source(_ index: Int) throws -> SocketAddress? {
     guard index >= Self.perSource, address.ipAddress?.hasPrefix("127.") == true else { return nil }
     return try SocketAddress(ipAddress: "127.0.0.\(1 + index / Self.perSource)", port: 0)
@@ -95,7 +95,7 @@ extension Streams {
 }
 
 extension Streams {
-  /// Calls `body` with the number of events that all streams of a loop have, on that loop.
+  /// Calls `body` on each loop with the number of events that all streams of the loop have.
   func onCompleted(_ body: @escaping @Sendable (_ count: Int, _ loop: Int) -> Void) async throws {
     for (index, loop) in streamLoops.enumerated() {
       try await loop.eventLoop.submit {
@@ -111,7 +111,7 @@ extension Streams {
     }
   }
 
-  /// What has come on all streams, when `published` events were sent.
+  /// The results of all streams after `published` events.
   func tally(published: Int) async throws -> Tally {
     var sum = Tally()
     for loop in streamLoops {
@@ -123,7 +123,7 @@ extension Streams {
     return sum
   }
 
-  /// Streams that end from now on did not fail, and `onCompleted` calls nobody any more.
+  /// Stops the calls of `onCompleted`. Streams that end from now on have not failed.
   func close() async throws {
     for loop in streamLoops {
       try await loop.eventLoop.submit { loop.collector.value.close() }.get()

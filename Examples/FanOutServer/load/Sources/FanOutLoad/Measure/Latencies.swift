@@ -1,9 +1,9 @@
 internal import Histogram
 internal import NIOCore
 
-/// How long deliveries took, in nanoseconds, to three significant digits.
+/// Latencies of deliveries in nanoseconds, with three significant digits.
 struct Latencies: Sendable {
-  /// Longer ones count as this long.
+  /// Longer latencies are recorded as this value.
   static let limit: UInt64 = 600_000_000_000
 
   private var histogram = Histogram<UInt64>(
@@ -20,16 +20,16 @@ extension Latencies {
 
   var count: UInt64 { histogram.totalCount }
 
-  /// The longest, exactly; 0 if there is none.
+  /// The exact maximum; 0 if there is no latency.
   var maximum: UInt64 { count == 0 ? 0 : histogram.maxRecorded }
 
-  /// The smallest latency that `percent` of all did not exceed, up to three digits; 0 if there is none.
+  /// The smallest latency that `percent` of all did not exceed, with three digits; 0 if there is none.
   func percentile(_ percent: Double) -> UInt64 {
     count == 0 ? 0 : min(histogram.valueAtPercentile(percent), maximum)
   }
 }
 
-/// The monotonic clock that both ends of a measurement read, in nanoseconds.
+/// The monotonic clock of a measurement, in nanoseconds.
 enum Clock {
   static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
 }

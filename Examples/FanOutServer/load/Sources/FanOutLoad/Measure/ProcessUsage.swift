@@ -8,7 +8,7 @@ internal import FoundationEssentials
   internal import Musl
 #endif
 
-/// What processes have used up to now, from `/proc`.
+/// CPU time and memory of processes, from `/proc`.
 struct ProcessUsage: Equatable, Sendable {
   /// User and system time of all threads.
   var cpuSeconds = 0.0
@@ -16,7 +16,7 @@ struct ProcessUsage: Equatable, Sendable {
   var residentKilobytes = 0
 }
 
-/// A process that is not there, or a file of `/proc` that reads otherwise than expected.
+/// A process that does not exist, or a file of `/proc` in an unexpected format.
 struct ProcessError: Error, CustomStringConvertible {
   let description: String
 }
@@ -30,7 +30,8 @@ extension ProcessUsage {
       let status = try read("/proc/\(process)/status")
       guard let ticks = ticks(inStat: stat), let kilobytes = residentKilobytes(inStatus: status)
       else {
-        throw ProcessError(description: "/proc/\(process): no times or no memory to be read")
+        throw ProcessError(
+          description: "cannot read the CPU time or the memory of process \(process)")
       }
       sum.cpuSeconds += Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK)))
       sum.residentKilobytes += kilobytes
@@ -38,7 +39,7 @@ extension ProcessUsage {
     return sum
   }
 
-  /// User and system time in clock ticks: fields 14 and 15. Field 2, the name, may hold anything.
+  /// User and system time in clock ticks: fields 14 and 15. Field 2, the name, may contain any text.
   static func ticks(inStat text: String) -> Int? {
     guard let name = text.lastIndex(of: ")") else { return nil }
     let fields = text[text.index(after: name)...].split(separator: " ")

@@ -1,38 +1,38 @@
-/// The result of a run. Its fields are those of the JSON file.
+/// The result of a run, as in the JSON file.
 struct Report: Codable, Sendable {
   var streams: Int
   var stalledStreams: Int
   var payloadBytes: Int
-  /// Events per second that were asked for; 0 is full speed.
+  /// Requested events per second; 0: full speed.
   var rate: Double
   var window: Int
-  /// Events of the measured part.
+  /// Measured events.
   var published: Int
-  /// From the first publication to the last receipt.
+  /// The time from the first publication to the last receipt.
   var seconds: Double
   var publishedPerSecond: Double
   var deliveries: Int
   var deliveriesPerSecond: Double
-  /// From publication to receipt.
+  /// The time from publication to receipt.
   var p50Milliseconds: Double
   var p99Milliseconds: Double
   var maxMilliseconds: Double
-  /// How long after it was due an event was published, at worst.
+  /// The maximum delay of a publication after its due time.
   var latestPublicationMilliseconds: Double
-  /// Of the client itself, in the measured part.
+  /// CPU time of the client while measuring.
   var clientCPUSeconds: Double
   var server: Server?
-  /// What was wrong; empty if each stream got each event exactly once and in order.
+  /// The errors; empty if each stream got each event exactly once and in order.
   var complaints: [String]
 
   /// The server's processes.
   struct Server: Codable, Sendable {
-    /// In the measured part.
+    /// CPU time while measuring.
     var cpuSeconds: Double
     var deliveriesPerCPUSecond: Double
     /// Resident memory before the first stream.
     var residentKilobytesBefore: Int
-    /// When all streams were open and each had one event.
+    /// Resident memory when all streams were open and had received the first events.
     var residentKilobytesOpen: Int
     var residentKilobytesAfter: Int
     var kilobytesPerStream: Double
@@ -40,7 +40,7 @@ struct Report: Codable, Sendable {
 }
 
 extension Report {
-  /// The report in lines for people.
+  /// The report as text.
   var text: String {
     var lines = [
       "streams          \(streams)" + (stalledStreams > 0 ? " and \(stalledStreams) stalled" : "")
@@ -76,7 +76,7 @@ extension Report {
 }
 
 extension Double {
-  /// Rounded to `digits` after the point.
+  /// Rounded to `digits` decimal places.
   fileprivate func rounded(_ digits: Int) -> Double {
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }

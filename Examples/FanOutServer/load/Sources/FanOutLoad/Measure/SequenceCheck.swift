@@ -1,13 +1,13 @@
-/// The order of the events on one stream: each exactly once, from 0 on.
+/// Checks that one stream gets each event exactly once and in order, from 0.
 struct SequenceCheck: Equatable {
-  /// The number that has to come next.
+  /// The next expected number.
   private(set) var expected = 0
-  /// Events that were skipped before a later one came.
+  /// Events that were skipped.
   private(set) var missed = 0
-  /// Events that came again, or after a later one.
+  /// Events that arrived again, or after a later one.
   private(set) var repeated = 0
 
-  /// Takes the number of an event that has come; false if it came again or too late.
+  /// Records the number of an event; false if it arrived again or too late.
   @inline(__always)
   mutating func receive(_ sequence: Int) -> Bool {
     if sequence == expected {
@@ -23,6 +23,6 @@ struct SequenceCheck: Equatable {
     return true
   }
 
-  /// Events that are missing when `published` were sent, also at the end.
+  /// The number of missing events after `published` ones, including missing ones at the end.
   func missing(of published: Int) -> Int { missed + max(0, published - expected) }
 }

@@ -1,22 +1,22 @@
-/// What was received, and what was wrong with it.
+/// The received events, and the errors among them.
 struct Tally: Sendable {
-  /// Events of the measured part that came, over all streams.
+  /// Measured events that arrived, over all streams.
   var deliveries = 0
   var latencies = Latencies()
-  /// When the last of them came.
+  /// When the last of them arrived.
   var lastReceipt: UInt64 = 0
 
-  /// Events that a stream should have had and did not get.
+  /// Events that a stream did not get.
   var missing = 0
   var streamsWithMissing = 0
   /// Events that a stream got again, or after a later one.
   var repeated = 0
-  /// Events that this client did not publish, or whose data has another length.
+  /// Events that this client did not publish, or whose data has a different length.
   var foreign = 0
   var withoutID = 0
   /// Events of the server itself, with an `event:` line.
   var notices = 0
-  /// Streams that ended, and why the first of them did.
+  /// Streams that ended unexpectedly, and the reason of the first one.
   var failedStreams = 0
   var failure: String?
 }
@@ -38,7 +38,7 @@ extension Tally {
     return sum
   }
 
-  /// What was wrong, one line each; empty if each stream got each event once and in order.
+  /// The errors, one line each; empty if each stream got each event exactly once and in order.
   var complaints: [String] {
     var lines: [String] = []
     if missing > 0 { lines.append("\(missing) events missing on \(streamsWithMissing) streams") }

@@ -1,25 +1,25 @@
-/// Server-sent events, cut out of the bytes of a stream that come in pieces.
+/// Splits bytes of a stream that arrive in pieces into server-sent events.
 ///
-/// It keeps of an event what the client checks: the numbers in its data and how long the data is.
-/// A line ends with LF or CRLF; a lone CR, which the format allows too, is not an end.
+/// It keeps only what the client checks: the numbers in the data of an event, and the length of the
+/// data. A line ends with LF or CRLF. The format also allows CR, which this scanner does not support.
 struct EventScanner {
-  /// An event that was dispatched by an empty line.
+  /// A complete event, which ends with an empty line.
   struct Event: Equatable {
-    /// The numbers in the first line of data; `nil` if it is not one of this client's.
+    /// The numbers in the first line of data; `nil` if this client did not publish it.
     var payload: Payload?
-    /// Bytes of data; lines are joined by one byte.
+    /// Bytes of data, with one byte between lines.
     var dataLength = 0
     var hasID = false
-    /// It has an `event:` line: a notice of the server, not something that was published.
+    /// Whether it has an `event:` line: then it is a notice of the server.
     var isNotice = false
-    /// A line of data has come.
+    /// Whether it has a line of data.
     var hasData = false
   }
 
   private var lines = LineScanner()
   private var pending = Event()
 
-  /// Passes on each event that ends in `bytes`. Comments, and blocks without data, are no events.
+  /// Calls `body` with each event that ends in `bytes`. Comments and blocks without data are not events.
   mutating func scan(
     _ bytes: UnsafeRawBufferPointer, _ body: (Event) -> Void
   ) throws(ScanError) {
@@ -36,7 +36,7 @@ struct EventScanner {
 }
 
 extension EventScanner.Event {
-  /// Takes a line in; true if it ends the event.
+  /// Adds a line; true if it ends the event.
   fileprivate mutating func add(_ line: UnsafeRawBufferPointer) -> Bool {
     guard let first = line.first else { return true }
     switch first {
@@ -61,7 +61,7 @@ extension EventScanner.Event {
 }
 
 extension UnsafeRawBufferPointer {
-  /// What stands after `name` and one space; `nil` if the line does not begin with it.
+  /// The bytes after `name` and an optional space; `nil` if the line does not begin with `name`.
   @inline(__always)
   fileprivate func value(of name: StaticString) -> UnsafeRawBufferPointer? {
     let length = name.utf8CodeUnitCount

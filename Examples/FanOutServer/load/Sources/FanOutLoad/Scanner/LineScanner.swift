@@ -6,19 +6,20 @@
   internal import Musl
 #endif
 
-/// Lines, cut out of bytes that come in pieces. A line ends with LF or CRLF.
+/// Splits bytes that arrive in pieces into lines. A line ends with LF or CRLF.
 ///
-/// A line that is whole in one piece is not copied.
+/// A line that is complete in one piece is not copied.
 struct LineScanner {
   /// Longer lines are refused, so that a broken server cannot fill the memory.
   static let limit = 1 << 20
 
-  /// The start of a line whose end has not come yet.
+  /// The start of an incomplete line.
   private var start: [UInt8] = []
 
-  /// Takes the next line off the front of `bytes` and passes it on without its end.
+  /// Removes the next line from the front of `bytes`, and calls `body` with it, without its end.
   ///
-  /// - Returns: what `body` returns; `nil` if the line goes on in the next piece. Then `bytes` is empty.
+  /// - Returns: the result of `body`; `nil` if the line continues in the next piece. Then `bytes` is
+  ///   empty.
   mutating func next<Result>(
     in bytes: inout UnsafeRawBufferPointer,
     _ body: (UnsafeRawBufferPointer) throws(ScanError) -> Result
@@ -43,7 +44,7 @@ struct LineScanner {
   private static let lineFeed = Int32(UInt8(ascii: "\n"))
 }
 
-/// Bytes that no correct server sends.
+/// Bytes that a correct server does not send.
 enum ScanError: Error, Equatable {
   case lineTooLong
   case statusLine(String)
@@ -57,7 +58,7 @@ extension UnsafeRawBufferPointer {
     last == UInt8(ascii: "\r") ? UnsafeRawBufferPointer(rebasing: dropLast()) : self
   }
 
-  /// The bytes as text, for parsing what is rare and for messages.
+  /// The bytes as text, for rare lines and for error messages.
   var text: String { String(decoding: self, as: UTF8.self) }
 }
 

@@ -1,10 +1,10 @@
-/// What the client publishes: the number of the event, when it was sent, and padding.
+/// The data of an event: its number, the time of sending, and padding.
 ///
 /// `0000000000000007 00000d3f5a1b2c40 xxxxx…`: two numbers in hexadecimal digits.
 struct Payload: Equatable {
   /// Events are numbered from 0.
   var sequence: Int
-  /// When it was published, in nanoseconds of the monotonic clock.
+  /// The time of publishing, in nanoseconds of the monotonic clock.
   var sentAt: UInt64
 
   static let minimumSize = 33
@@ -12,7 +12,7 @@ struct Payload: Equatable {
 }
 
 extension Payload {
-  /// The numbers at the start of an event's data; `nil` if they are not there.
+  /// Reads the numbers at the start of the data of an event; `nil` if there are none.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= Self.minimumSize, bytes[Self.digits] == UInt8(ascii: " "),
       let sequence = Self.number(bytes, at: 0),
@@ -24,7 +24,7 @@ extension Payload {
 
   /// The data of an event, of `size` bytes.
   func encoded(size: Int) -> [UInt8] {
-    precondition(size >= Self.minimumSize, "a payload of \(size) bytes: it needs 33 at least")
+    precondition(size >= Self.minimumSize, "a payload needs at least 33 bytes, not \(size)")
     var bytes = [UInt8](repeating: UInt8(ascii: "x"), count: size)
     Self.write(UInt64(sequence), to: &bytes, at: 0)
     bytes[Self.digits] = UInt8(ascii: " ")

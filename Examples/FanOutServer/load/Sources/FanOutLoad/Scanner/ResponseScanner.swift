@@ -1,6 +1,6 @@
-/// The responses on an HTTP/1.1 connection, cut out of bytes that come in pieces.
+/// Splits bytes of an HTTP/1.1 connection that arrive in pieces into responses.
 ///
-/// Bodies with a length, in chunks, and up to the end of the connection.
+/// A body has a length, is chunked, or ends with the connection.
 struct ResponseScanner {
   /// A part of a response.
   enum Part {
@@ -25,9 +25,9 @@ struct ResponseScanner {
   private var status = 0
   private var body = State.untilClose
 
-  /// Takes the next part off the front of `bytes`; `nil` if they are used up.
+  /// Removes the next part from the front of `bytes`; `nil` if the part is incomplete.
   ///
-  /// The bytes of a `body` are valid as long as those given.
+  /// The bytes of a `body` are valid as long as the given ones.
   mutating func next(in bytes: inout UnsafeRawBufferPointer) throws(ScanError) -> Part? {
     while true {
       switch state {
@@ -41,7 +41,7 @@ struct ResponseScanner {
         guard let header = try lines.next(in: &bytes, Self.header) else { return nil }
         switch header {
         case .end:
-          // An interim response is followed by the real one.
+          // The final response follows an interim one.
           state = (100..<200).contains(status) ? .statusLine : body
           if case .statusLine = state { continue }
           return .head(status: status)
@@ -90,7 +90,7 @@ struct ResponseScanner {
     }
   }
 
-  /// Takes up to `count` bytes; `nil` if there is none.
+  /// Removes up to `count` bytes; `nil` if there are none.
   private static func take(
     _ count: Int, of bytes: inout UnsafeRawBufferPointer
   ) -> UnsafeRawBufferPointer? {
@@ -134,7 +134,8 @@ extension ResponseScanner {
     }
   }
 
-  /// Hexadecimal digits, and after a semicolon what nobody uses. Without text, for it comes with every event.
+  /// Hexadecimal digits, and optional extensions, which are ignored. Does not convert to text, because
+  /// each event has such a line.
   private static func chunkSize(_ line: UnsafeRawBufferPointer) throws(ScanError) -> Int {
     var size = 0
     var digits = 0
