@@ -68,7 +68,7 @@
       guard current != nil else { throw Unavailable("the broker cannot be reached") }
       let key = String(UInt128.random(in: .min ... .max), radix: 36)
       let deadline = ContinuousClock.now + Limits.publication
-      while ContinuousClock.now < deadline, !publications.isGivenUp {
+      while ContinuousClock.now < deadline, !publications.isAbandoned {
         if let session = current, let id = try await send(message, topic, key, session, deadline) {
           return Receipt(id: id, subscribers: await board.subscriberCount(of: topic))
         }
@@ -139,7 +139,7 @@
     public func drain(within limit: Duration) async {
       let deadline = ContinuousClock.now + limit
       let last = await publications.finish(within: limit)
-      if publications.isGivenUp, let session = current { queries.submit { _ in session.close() } }
+      if publications.isAbandoned, let session = current { queries.submit { _ in session.close() } }
       await board.reach(last, within: deadline - .now)
     }
   }
@@ -166,7 +166,7 @@
       var urls: [Secret<String>] = []
       while !Task.isCancelled {
         // The server is shutting down: another connection would only delay it.
-        guard !publications.isGivenUp else {
+        guard !publications.isAbandoned else {
           try? await Task.sleep(for: .seconds(60))
           continue
         }

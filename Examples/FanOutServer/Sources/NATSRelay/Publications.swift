@@ -9,7 +9,7 @@
       /// The highest acknowledged id.
       var last: EventID = 0
       var isFinished = false
-      var isGivenUp = false
+      var isAbandoned = false
       /// Resumed when no publication is in progress.
       var waiter: CheckedContinuation<Void, Never>?
     }
@@ -19,7 +19,7 @@
 
   extension Publications {
     /// Whether publications in progress must end without a response.
-    var isGivenUp: Bool { state.withLock { $0.isGivenUp } }
+    var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     /// - Returns: whether a publication may begin; ``end(_:)`` ends it.
     func begin() -> Bool {
@@ -55,16 +55,16 @@
         guard !isDone else { return continuation.resume() }
         timer = Task {
           try? await Task.sleep(for: limit)
-          giveUp()
+          abandon()
         }
       }
       timer?.cancel()
       return state.withLock { $0.last }
     }
 
-    private func giveUp() {
+    private func abandon() {
       let waiter = state.withLock { state in
-        state.isGivenUp = state.waiter != nil
+        state.isAbandoned = state.waiter != nil
         return state.waiter.take()
       }
       waiter?.resume()

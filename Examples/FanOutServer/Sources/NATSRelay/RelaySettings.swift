@@ -29,8 +29,7 @@
         else { throw .url(number: index + 1) }
       }
       let isAllowed = prefix.utf8.allSatisfy { byte in
-        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-          || Character(UnicodeScalar(byte)).isASCIIAlphanumeric
+        byte.isASCIIAlphanumeric || "-_".utf8.contains(byte)
       }
       guard isAllowed, (1...64).contains(prefix.utf8.count) else { throw .prefix(prefix) }
       self.urls = list.map { Secret($0) }
@@ -46,9 +45,5 @@
         "'\(prefix)' is not 1 to 64 letters, digits, '-' and '_'"
       }
     }
-  }
-
-  extension Character {
-    fileprivate var isASCIIAlphanumeric: Bool { isASCII && (isLetter || isNumber) }
   }
 #endif

@@ -18,7 +18,7 @@ import Testing
     [("Authorization", "Bearer \(token)")]
   }
 
-  @Test func whoHasTheTokenMayPublish() async throws {
+  @Test func publishingNeedsAToken() async throws {
     try await RunningServer.with(settings()) { server in
       let path = "/topics/news"
       for (headers, challenge) in [
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: ["/topics/news/events", "/topics"])
-  func whoHasTheTokenMaySubscribe(_ path: String) async throws {
+  func subscribingNeedsAToken(_ path: String) async throws {
     try await RunningServer.with(settings()) { server in
       #expect(try await server.request("GET", path).status == 401)
       #expect(try await server.request("GET", path, bearer(Self.one)).status == 401)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: ["/", "/health", "/metrics"])
-  func whatIsForEverybodyNeedsNoToken(_ path: String) async throws {
+  func publicPathsNeedNoToken(_ path: String) async throws {
     try await RunningServer.with(settings()) { server in
       let answer = try await server.request("GET", path)
       #expect(answer.status == 200)
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func pagesThatAreAllowedMayUseIt() async throws {
+  @Test func allowedPagesMayUseIt() async throws {
     try await RunningServer.with(settings()) { server in
       let origin = ("Origin", "https://friend.example")
       let asked = try await server.request("OPTIONS", "/topics/news", [origin])

@@ -9,7 +9,7 @@ import Testing
     return Event(id: id, topic: try Topic(name, limit: 9), message: message)
   }
 
-  @Test func anEventThatIsForgottenIsGone() throws {
+  @Test func aRemovedEventIsFreed() throws {
     var history = History(History.Limits(eventsPerTopic: 1, bytes: .max), after: 0)
     weak var oldest: Event?
     do {
@@ -23,7 +23,7 @@ import Testing
     #expect(history.count == 1)
   }
 
-  @Test func whatIsKeptIsCountedAndForgottenByAge() throws {
+  @Test func keptEventsAreCountedAndRemovedByAge() throws {
     var history = History(History.Limits(eventsPerTopic: 9, bytes: 10_000), after: 0)
     for id in 1...EventID(50) {
       #expect(try history.append(event(id, of: "t\(id)")).allSatisfy { $0.name != "t\(id)" })

@@ -3,7 +3,7 @@ import NIOCore
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LingerTests {
-  @Test func aReaderThatIsQuickLosesNothingByLingering() async throws {
+  @Test func lingeringDropsNothingForAFastReader() async throws {
     var settings = Settings()
     settings.linger = .seconds(2)
     settings.bufferLimit = 64

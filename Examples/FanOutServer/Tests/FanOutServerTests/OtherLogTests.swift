@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: ["", "?policy=latest"])
-  func aGapIsToldThoughTheEventBehindItIsInItsPlace(_ query: String) async throws {
+  func aGapIsReportedAlthoughTheNextEventTakesItsBuffer(_ query: String) async throws {
     var settings = Settings()
     settings.bufferLimit = 1
     settings.linger = .milliseconds(500)
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func aClientThatSaysWhatCannotBeIsToldSo() async throws {
+  @Test func aWrongClaimIsReported() async throws {
     try await with { server, board in
       try await board.deliver(Self.event(1))
       var right = try await server.stream(headers: [("Last-Event-ID", "3")])
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func whatAClientHasIsNotLostToIt() async throws {
+  @Test func eventsThatAClientHasAreNotReportedAsMissed() async throws {
     var settings = Settings()
     settings.linger = .milliseconds(500)
     try await with(settings) { server, board in
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func whatComesBackWhileTheServerShutsDownArrives() async throws {
+  @Test func eventsDeliveredDuringShutdownArrive() async throws {
     try await with(last: Self.event(2)) { server, board in
       var stream = try await server.stream()
       try await board.deliver(Self.event(1))

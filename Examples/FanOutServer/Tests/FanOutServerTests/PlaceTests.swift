@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func whoIsAheadMissesOnlyTheRestOfAGap(_ isClaim: Bool) throws {
+  func aClientAheadMissesOnlyTheRestOfAGap(_ isClaim: Bool) throws {
     let kinds = [Turn.Kind.gap(Gap(after: 3, through: 5)), .gap(Gap(after: 6, through: 9))]
     let (missing, place) = missing(Place.Ahead(id: 7, isClaim: isClaim), kinds)
     #expect(missing == [.gone(Gap(after: 7, through: 9))])
@@ -53,7 +53,7 @@ import Testing
     #expect(missing(nil, [bound]).missing.isEmpty)
   }
 
-  @Test func whoCameBeforeTheFirstEventIsGivenWhatItMissed() throws {
+  @Test func aClientBeforeTheFirstEventGetsWhatItMissed() throws {
     let begins = Turn.Kind.start(after: 5, last: nil)
     #expect(missing(nil, [begins]).missing.isEmpty)
     #expect(missing(Place.Ahead(id: 5, isClaim: true), [begins]).missing.isEmpty)
@@ -68,7 +68,7 @@ import Testing
     #expect(try right.place.has(event(9)))
   }
 
-  @Test func everybodyIsToldThatIDsBeginAgain() throws {
+  @Test func allClientsLearnThatIDsBeginAgain() throws {
     let again = Turn.Kind.start(after: 0, last: 5)
     #expect(missing(nil, [again]).missing == [.gone(Gap(after: 5, through: 0))])
     let ahead = missing(Place.Ahead(id: 7, isClaim: false), [again])
@@ -87,7 +87,7 @@ import Testing
     #expect(place.advance(to: again).entries == 1)
   }
 
-  @Test func aLongListOfTurnsGoesWithoutTakingTheStack() {
+  @Test func aLongListOfTurnsIsFreedWithoutStackOverflow() {
     weak var last: Turn?
     do {
       let first = Turn()

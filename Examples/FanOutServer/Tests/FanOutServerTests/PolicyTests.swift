@@ -25,8 +25,7 @@ import Testing
   private func stalled(
     _ query: String, _ server: RunningServer, streams count: Int = 1
   ) async throws -> RawClient {
-    let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
-    try await client.send("GET /topics/news/events\(query) HTTP/1.1\r\nHost: a\r\n\r\n")
+    let client = try await RawClient.openStalledStream(port: server.port, query: query)
     try await server.wait(until: "streams", is: count)
     for number in 0..<Self.count {
       try await server.published(Self.text(number))
@@ -68,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func aSlowReaderIsDisconnectedIfItWantsToBe() async throws {
+  @Test func aSlowReaderWithPolicyDisconnectIsDisconnected() async throws {
     try await RunningServer.with(settings) { server in
       let client = try await stalled("?policy=disconnect", server)
       #expect(try await server.metric("pending_events") <= 2 * 4)
@@ -83,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func aReaderThatTakesNothingAndWantsToBeDisconnectedIs() async throws {
+  @Test func aStalledReaderWithPolicyDisconnectIsClosed() async throws {
     var settings = settings
     settings.heartbeat = .milliseconds(200)
     try await RunningServer.with(settings) { server in
@@ -98,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func aStalledReaderDelaysNobody() async throws {
+  @Test func aStalledReaderDoesNotDelayOthers() async throws {
     try await RunningServer.with(settings) { server in
       var other = try await server.stream()
       async let texts = {
@@ -108,8 +107,7 @@ import Testing
         }
         return numbers
       }()
-      let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
-      try await client.send("GET /topics/news/events HTTP/1.1\r\nHost: a\r\n\r\n")
+      let client = try await RawClient.openStalledStream(port: server.port)
       try await server.wait(until: "streams", is: 2)
       for number in 0..<Self.count {
         try await server.published(Self.text(number))

@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func whoAsksBeforeItSendsTheBodyIsAnswered() async throws {
+  @Test func expectContinueIsAnswered() async throws {
     try await RunningServer.with { server in
       let head = "POST /topics/news HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
       let client = try await RawClient.connect(port: server.port)
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNoTextIsRefused() async throws {
+  @Test func dataThatIsNotTextIsRefused() async throws {
     try await RunningServer.with { server in
       let answer = try await server.request(
         "POST", "/topics/news", body: .bytes(ByteBuffer(bytes: [0x61, 0xff])))
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func aTopicThatIsNoneIsRefused() async throws {
+  @Test func anInvalidTopicIsRefused() async throws {
     var settings = Settings()
     settings.maxTopicLength = 5
     try await RunningServer.with(settings) { server in

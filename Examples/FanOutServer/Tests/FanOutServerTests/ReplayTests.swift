@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ReplayTests {
   private func after(_ id: UInt64) -> [(String, String)] { [("Last-Event-ID", "\(id)")] }
 
-  @Test func aClientThatComesBackGetsWhatItHasMissed() async throws {
+  @Test func aClientThatReconnectsGetsTheEventsItMissed() async throws {
     try await RunningServer.with { server in
       let first = try await server.published("1")
       try await server.published("other", to: "other")
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func aClientWithoutAnIDGetsWhatComes() async throws {
+  @Test func aClientWithoutAnIDGetsLiveEvents() async throws {
     try await RunningServer.with { server in
       try await server.published("1")
       var stream = try await server.stream()
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func whatIsForgottenIsReported() async throws {
+  @Test func removedEventsAreReported() async throws {
     var settings = Settings()
     settings.historyEvents = 2
     try await RunningServer.with(settings) { server in
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, UInt64.max])
-  func anIDFromElsewhereIsReported(_ id: UInt64) async throws {
+  func anUnknownIDIsReported(_ id: UInt64) async throws {
     try await RunningServer.with { server in
       let last = try await server.published("1")
       var stream = try await server.stream("news", headers: after(id))
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func comingBackWhileEventsComeLosesNothing() async throws {
+  @Test func reconnectingDuringPublicationsDropsNothing() async throws {
     var settings = Settings()
     settings.historyEvents = 300
     try await RunningServer.with(settings) { server in

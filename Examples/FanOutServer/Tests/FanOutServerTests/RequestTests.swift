@@ -6,7 +6,7 @@ import Testing
   @Test(arguments: [
     "/x", "/topics/", "/topics/a/b", "/topics/a/events/", "//", "/health/", "/Topics",
   ])
-  func aPathThatIsNoneIsNotFound(_ path: String) async throws {
+  func anUnknownPathIsNotFound(_ path: String) async throws {
     try await RunningServer.with { server in
       let answer = try await server.request("GET", path)
       #expect(answer.status == (path == "/topics/" ? 405 : 404))
@@ -19,7 +19,7 @@ import Testing
     ("POST", "/topics/a/events", "GET"), ("HEAD", "/topics/a/events", "GET"),
     ("POST", "/", "GET, HEAD"), ("DELETE", "/topics", "GET, HEAD"),
   ])
-  func aMethodThatIsNotTakenIsRefused(
+  func aWrongMethodIsRefused(
     _ method: String, _ path: String, _ allowed: String
   ) async throws {
     try await RunningServer.with { server in
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func theHeadAloneCanBeAskedFor() async throws {
+  @Test func headIsAnswered() async throws {
     try await RunningServer.with { server in
       let answer = try await server.request("HEAD", "/health")
       #expect(answer.status == 200)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func healthSaysHowTheServerIs() async throws {
+  @Test func healthReportsTheState() async throws {
     try await RunningServer.with { server in
       let answer = try await server.request("GET", "/health")
       #expect(answer.status == 200)
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func thePageNeedsNothingFromElsewhere() async throws {
+  @Test func thePageHasNoExternalResources() async throws {
     try await RunningServer.with { server in
       let answer = try await server.request("GET", "/")
       #expect(answer.status == 200)
@@ -131,7 +131,7 @@ import Testing
     ("GET /\(String(repeating: "x", count: 200_000)) HTTP/1.1\r\n\r\n", "400"),
     ("GET / HTTP/1.1\r\nA: \(String(repeating: "x", count: 200_000))\r\n\r\n", "400"),
   ])
-  func whatIsNoRequestIsRefused(_ text: String, _ status: String) async throws {
+  func malformedRequestsAreRefused(_ text: String, _ status: String) async throws {
     var settings = Settings()
     settings.idleTimeout = .seconds(status.isEmpty ? 1 : 60)
     try await RunningServer.with(settings) { server in

@@ -3,7 +3,7 @@ import NIOCore
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ShutdownTests {
-  @Test func streamsEndWithATimeToWait() async throws {
+  @Test func streamsEndWithAReconnectionTime() async throws {
     var settings = Settings()
     settings.retry = .milliseconds(4321)
     try await RunningServer.with(settings) { server in
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func whatWasAcknowledgedArrives() async throws {
+  @Test func acknowledgedEventsArrive() async throws {
     try await RunningServer.with { server in
       var streams: [EventReader] = []
       for _ in 0..<20 { streams.append(try await server.stream()) }
@@ -43,8 +43,7 @@ import Testing
     settings.bufferLimit = 2
     settings.drain = .milliseconds(300)
     let client = try await RunningServer.with(settings) { server in
-      let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
-      try await client.send("GET /topics/news/events HTTP/1.1\r\nHost: a\r\n\r\n")
+      let client = try await RawClient.openStalledStream(port: server.port)
       try await server.wait(until: "streams", is: 1)
       let text = String(repeating: "x", count: 60_000)
       while try await server.metric("dropped_total") == 0 { try await server.published(text) }

@@ -3,7 +3,7 @@ import NIOCore
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct StreamTests {
-  @Test func aStreamBeginsWithTheTimeToWait() async throws {
+  @Test func aStreamBeginsWithTheReconnectionTime() async throws {
     var settings = Settings()
     settings.retry = .milliseconds(1234)
     try await RunningServer.with(settings) { server in
@@ -50,16 +50,15 @@ import Testing
     }
   }
 
-  @Test func theEndOfASlowStreamDelaysNobody() async throws {
+  @Test func theEndOfASlowStreamDoesNotDelayOthers() async throws {
     var settings = Settings()
     settings.bufferLimit = 4
     settings.linger = .hours(1)
     settings.heartbeat = .hours(1)
     settings.drain = .milliseconds(100)
     try await RunningServer.with(settings) { server in
-      let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
-      try await client.send(
-        "GET /topics/news/events?policy=disconnect HTTP/1.1\r\nHost: a\r\n\r\n")
+      let client = try await RawClient.openStalledStream(
+        port: server.port, query: "?policy=disconnect")
       try await server.wait(until: "streams", is: 1)
       let text = String(repeating: "x", count: 50_000)
       for _ in 0..<150 { try await server.published(text) }
@@ -70,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["x", "-1", "1.0", "+1", "0x10", "18446744073709551616", "1 2", "١"])
-  func aLastEventIDThatIsNoneIsRefused(_ id: String) async throws {
+  func anInvalidLastEventIDIsRefused(_ id: String) async throws {
     try await RunningServer.with { server in
       let answer = try await server.request(
         "GET", "/topics/news/events", [("Last-Event-ID", id)])
@@ -83,7 +82,7 @@ import Testing
     "?policy=newest", "?policy", "?policy=", "?policy=latest&policy=latest", "?x=1", "?&",
     "?policy=latest&x",
   ])
-  func aQueryThatIsNoneIsRefused(_ query: String) async throws {
+  func anInvalidQueryIsRefused(_ query: String) async throws {
     try await RunningServer.with { server in
       let answer = try await server.request("GET", "/topics/news/events\(query)")
       #expect(answer.status == 400)

@@ -50,8 +50,7 @@ import Testing
     settings.bufferLimit = 2
     settings.heartbeat = .milliseconds(100)
     try await RunningServer.with(settings) { server in
-      let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
-      try await client.send("GET /topics/news/events HTTP/1.1\r\nHost: a\r\n\r\n")
+      let client = try await RawClient.openStalledStream(port: server.port)
       try await server.wait(until: "streams", is: 1)
       let text = String(repeating: "x", count: 60_000)
       while try await server.metric("dropped_total") == 0 { try await server.published(text) }

@@ -8,7 +8,7 @@
     private let board = Board(
       historyEvents: 9, historyBytes: 9999, bufferLimit: 9, startingAfter: 0)
 
-    @Test func whoWaitsGoesOnWithTheEvent() async throws {
+    @Test func aWaitEndsWithTheEvent() async throws {
       let topic = try Topic("news", limit: 9)
       let message = try #require(Message(ByteBuffer(string: "x")))
       async let isThere = board.reach(2, within: .seconds(3600))
@@ -19,7 +19,7 @@
       #expect(await isThere)
     }
 
-    @Test func whoWaitsInVainGivesUp() async {
+    @Test func aWaitEndsAtItsLimit() async {
       #expect(await !board.reach(2, within: .milliseconds(1)))
     }
   }

@@ -19,10 +19,10 @@
       publications.end(nil)
       publications.end(5)
       #expect(await last == 7)
-      #expect(!publications.isGivenUp)
+      #expect(!publications.isAbandoned)
     }
 
-    @Test func itWaitsForNobodyIfNoneIsUnderWay() async {
+    @Test func itDoesNotWaitIfNoneIsInProgress() async {
       #expect(publications.begin())
       publications.end(3)
       #expect(await publications.finish(within: .seconds(3600)) == 3)
@@ -32,9 +32,9 @@
     @Test(arguments: [Duration.zero, .milliseconds(1)])
     func itWaitsNoLongerThanAllowed(_ limit: Duration) async {
       #expect(publications.begin())
-      #expect(!publications.isGivenUp)
+      #expect(!publications.isAbandoned)
       #expect(await publications.finish(within: limit) == 0)
-      #expect(publications.isGivenUp)
+      #expect(publications.isAbandoned)
       publications.end(9)
     }
   }

@@ -44,9 +44,9 @@
       let client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
       let result: Result<Void, any Error>
       do {
-        let nobody = "nats://\(Self.user):\(Self.password)@127.0.0.1:\(try freePort())"
+        let unused = "nats://\(Self.user):\(Self.password)@127.0.0.1:\(try freePort())"
         let noHost = "nats://\(Self.user):\(Self.password)@no-host.invalid"
-        for url in [broker.url, broker.url(password: Self.wrong), "\(nobody),\(noHost)"] {
+        for url in [broker.url, broker.url(password: Self.wrong), "\(unused),\(noHost)"] {
           let text = try await output(of: url, broker, client, level)
           for secret in [Self.user, Self.password, Self.wrong] {
             #expect(!text.contains(secret), "\(text)")

@@ -35,7 +35,7 @@
     }
 
     @Test(arguments: ["a", "A.b", "0-_~", "a.b.c.d"])
-    func aTopicAndItsSubjectSayTheSame(_ name: String) throws {
+    func aTopicAndItsSubjectCorrespond(_ name: String) throws {
       let subjects = Subjects(prefix: "p")
       let topic = try Topic(name, limit: 9)
       #expect(subjects.subject(of: topic) == "p.\(name)")

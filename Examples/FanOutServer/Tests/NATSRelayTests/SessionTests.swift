@@ -57,7 +57,7 @@
       }
     }
 
-    @Test func aBrokerThatTakesNothingHoldsNobody() async throws {
+    @Test func aBlockedBrokerDoesNotBlockPublishing() async throws {
       let topic = try Topic("news", limit: 9)
       let long = try message(String(repeating: "x", count: 900_000))
       try await withSession { session, broker in
@@ -116,7 +116,7 @@
       }
     }
 
-    @Test func whatTheBrokerDoesNotTakeIsRefused() async throws {
+    @Test func whatTheBrokerRefusesIsAnError() async throws {
       let topic = try Topic("news", limit: 9)
       try await withSession { session, _ in
         let long = try message(String(repeating: "x", count: 2 << 20))

@@ -6,7 +6,7 @@ internal import NIOHTTPTypes
 /// It knows how long a request has been in progress, and whether the server waits for the client: to
 /// send the rest, or to read the response. ``ConnectionLoop`` polls that periodically, so that
 /// connections need no timers.
-final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
+final class Connection: ChannelDuplexHandler, RemovableChannelHandler, IndexedListElement {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
@@ -17,7 +17,7 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
 
   private let loops: ConnectionLoops
   /// The index in the list of the loop.
-  var position: Int?
+  var listIndex: Int?
   private var context: ChannelHandlerContext?
   /// Requests whose response is not complete.
   private var pendingRequests = 0

@@ -24,8 +24,8 @@ final class ConnectionLoop {
   private(set) var heartbeat = TimeAmount.zero
   /// Counts ticks: a clock that costs nothing to read.
   private(set) var tick = 0
-  private var connections: [Connection] = []
-  private var streams: [StreamOutput] = []
+  private var connections = IndexedList<Connection>()
+  private var streams = IndexedList<StreamOutput>()
   /// Streams with writes since the last flush.
   private var unflushed: [StreamOutput] = []
   private var timers: [RepeatedTask] = []
@@ -66,35 +66,17 @@ extension ConnectionLoop {
     timers = []
   }
 
-  func add(_ connection: Connection) {
-    connection.position = connections.count
-    connections.append(connection)
-  }
+  func add(_ connection: Connection) { connections.add(connection) }
 
-  func remove(_ connection: Connection) {
-    guard let position = connection.position else { return }
-    connection.position = nil
-    let last = connections.removeLast()
-    if last !== connection {
-      connections[position] = last
-      last.position = position
-    }
-  }
+  func remove(_ connection: Connection) { connections.remove(connection) }
 
   func add(_ stream: StreamOutput) {
-    stream.position = streams.count
-    streams.append(stream)
+    streams.add(stream)
     counts.streams.wrappingAdd(1, ordering: .relaxed)
   }
 
   func remove(_ stream: StreamOutput) {
-    guard let position = stream.position else { return }
-    stream.position = nil
-    let last = streams.removeLast()
-    if last !== stream {
-      streams[position] = last
-      last.position = position
-    }
+    guard streams.remove(stream) else { return }
     counts.streams.wrappingSubtract(1, ordering: .relaxed)
   }
 

@@ -6,7 +6,7 @@ internal import NIOCore
 /// its chunk. So a write only adds a shared buffer to the pending writes of the socket.
 ///
 /// Not thread-safe: it belongs to the event loop of the connection.
-final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
+final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler, IndexedListElement {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -14,7 +14,7 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler {
   let loop: ConnectionLoop
   private let closesWhenStalled: Bool
   /// The index in the list of the loop.
-  var position: Int?
+  var listIndex: Int?
   /// The tick of the last write.
   private var lastTick = 0
   /// The tick of the last poll of the connection.

@@ -26,6 +26,13 @@ struct RawClient: Sendable {
     }
   }
 
+  /// Connects with a small receive buffer, and opens a stream of the topic "news" without reading it.
+  static func openStalledStream(port: Int, query: String = "") async throws -> RawClient {
+    let client = try await connect(port: port, receiveBuffer: 4096)
+    try await client.send("GET /topics/news/events\(query) HTTP/1.1\r\nHost: a\r\n\r\n")
+    return client
+  }
+
   func send(_ bytes: some Sequence<UInt8> & Sendable) async throws {
     try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
   }

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// The server as a process, which is built beside the tests. Everything that it writes is kept.
+/// A process of the built server. Keeps its output.
 final class ServerProcess {
   private let process = Process()
   private let out = Pipe()
-  /// A file, so that a server that writes much does not wait for the test.
+  /// Standard error: a file, so that a full pipe does not block the server.
   private let errors: URL
 
   init(_ arguments: [String]) throws {
@@ -24,39 +24,51 @@ final class ServerProcess {
     try? FileManager.default.removeItem(at: errors)
   }
 
-  /// Waits until it listens.
+  /// Waits for the line with the address.
+  func listeningLine() -> String {
+    String(decoding: out.fileHandleForReading.availableData, as: UTF8.self)
+  }
+
+  /// Waits until the server listens.
   func port() throws -> Int {
-    let line = String(decoding: out.fileHandleForReading.availableData, as: UTF8.self)
+    let line = listeningLine()
     let digits = line.split(separator: ":").last?.prefix { $0.isNumber }
     return try #require(digits.flatMap { Int($0) }, "\(line)")
   }
 
   func terminate() { process.terminate() }
 
-  /// Waits until it has ended.
+  /// Waits until the process has ended.
   ///
-  /// - Returns: what it has written, but the line that said where it listens.
+  /// - Returns: its output, without what has been read before.
   func wait() throws -> ServerOutput {
     let text = try out.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    return ServerOutput(String(decoding: text + (try Data(contentsOf: errors)), as: UTF8.self))
+    return ServerOutput(
+      String(decoding: text, as: UTF8.self),
+      errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
   }
 
-  /// Once it has ended.
+  /// The status and the reason of the exit. Call them after ``wait()``.
   var status: Int32 { process.terminationStatus }
+  var reason: Process.TerminationReason { process.terminationReason }
 }
 
-/// What a server has written.
+/// The output of a server.
 struct ServerOutput {
-  let text: String
+  let standardOutput: String
+  let errors: String
 
-  init(_ text: String) {
-    self.text = text
+  init(_ standardOutput: String, errors: String = "") {
+    self.standardOutput = standardOutput
+    self.errors = errors
   }
+
+  var text: String { standardOutput + errors }
 
   var isEmpty: Bool { text.isEmpty }
 
-  /// Whether `secret` is in it, as text or as bytes.
+  /// Whether the output contains `secret`, as text or as bytes.
   func contains(_ secret: String) -> Bool {
     let bytes = Array(secret.utf8)
     let forms = [

@@ -74,6 +74,13 @@
       }
     }
 
+    /// Polls the metrics until the server has delivered `count` events.
+    func wait(untilPublished count: Int) async throws {
+      try await eventually {
+        await request("/metrics")?.1.contains("fanout_published_total \(count)\n") == true
+      }
+    }
+
     /// Opens a stream; it is subscribed when this function returns.
     ///
     /// - Returns: a task with the received events, up to one with the data "end".

@@ -6,7 +6,7 @@ import NIOPosix
 struct FaultyServer {
   /// The fault of event number 25 on the first stream.
   enum Fault: CaseIterable {
-    case none, lost, doubled, swapped, truncated, streamClosed
+    case none, missing, doubled, swapped, truncated, streamClosed
   }
 
   private let channel: any Channel
@@ -65,7 +65,7 @@ private final class Hub {
       return
     }
     switch fault {
-    case .none, .lost: break
+    case .none, .missing: break
     case .doubled: for _ in 0..<2 { stream.send(data) }
     case .swapped: held = data
     case .truncated: stream.send(String(data.dropLast()))

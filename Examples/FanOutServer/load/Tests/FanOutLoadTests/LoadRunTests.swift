@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (FaultyServer.Fault.lost, ["1 events missing on 1 streams"]),
+    (FaultyServer.Fault.missing, ["1 events missing on 1 streams"]),
     (.doubled, ["1 events repeated or out of order"]),
     (.swapped, ["1 events missing on 1 streams", "1 events repeated or out of order"]),
     (
