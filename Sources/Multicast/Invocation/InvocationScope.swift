@@ -73,13 +73,6 @@ extension InvocationScope {
 
   /// The task executor that the current task prefers.
   private static var currentPreference: (any TaskExecutor)? {
-    withUnsafeCurrentTask { task in
-      task?.unownedTaskExecutor.map {
-        // SAFETY: an unowned reference to a task executor has the two words of the existential, the
-        // object and its witness table; `asTaskExecutor()`, which needs a newer system, does the
-        // same. The executor lives as long as a task prefers it.
-        unsafeBitCast($0, to: (any TaskExecutor).self)
-      }
-    }
+    withUnsafeCurrentTask { $0?.unownedTaskExecutor?.existential }
   }
 }

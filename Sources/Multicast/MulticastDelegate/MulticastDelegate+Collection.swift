@@ -86,7 +86,4 @@ extension MulticastDelegate: Sequence {
   public func makeIterator() -> Iterator {
     Iterator(self)
   }
-
-  /// Zero: the number of live delegates is not known without counting them.
-  public var underestimatedCount: Int { 0 }
 }

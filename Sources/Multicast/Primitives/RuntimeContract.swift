@@ -1,7 +1,8 @@
 internal import CMulticast
 
 /// A check of the runtime behaviour that this library needs and the language does not promise: that
-/// of the entry points declared in `CMulticast.h`, and the size of `UnsafeCurrentTask`.
+/// of the entry points declared in `CMulticast.h`, and the layout of `UnsafeCurrentTask` and
+/// `UnownedTaskExecutor`.
 ///
 /// The check runs once in a process, when the first registry is created. If the runtime behaves
 /// differently, the process ends with a message instead of corrupting memory later.
@@ -18,8 +19,8 @@ enum RuntimeContract {
       differences.isEmpty,
       """
       Multicast: this Swift runtime does not behave as this version of the library requires: \
-      \(differences.joined(separator: "; ")). Build with -Xswiftc -DMULTICAST_PORTABLE_WEAK, \
-      which does not use the runtime's entry points, and report it.
+      \(differences.joined(separator: "; ")). Report it. Where entry points differ, build with \
+      -Xswiftc -DMULTICAST_PORTABLE_WEAK, which does not use them.
       """)
   }
 
@@ -32,11 +33,28 @@ enum RuntimeContract {
     expect(
       MemoryLayout<UnsafeCurrentTask>.size == MemoryLayout<UInt>.size,
       "UnsafeCurrentTask has \(MemoryLayout<UnsafeCurrentTask>.size) bytes and is not an address")
+    expect(
+      canCastTaskExecutors,
+      "UnownedTaskExecutor is not the two words of a reference to a TaskExecutor")
     #if !canImport(ObjectiveC) && !MULTICAST_PORTABLE_WEAK
       for kind in ObjectKind.allCases { checkLifetime(of: kind, expect) }
       checkImmortalObject(expect)
     #endif
     return differences
+  }
+
+  private static var canCastTaskExecutors: Bool {
+    guard MemoryLayout<UnownedTaskExecutor>.size == MemoryLayout<any TaskExecutor>.size else {
+      return false
+    }
+    let executor = ProbeExecutor()
+    return withExtendedLifetime(executor) {
+      executor.asUnownedTaskExecutor().existential as AnyObject === executor
+    }
+  }
+
+  private final class ProbeExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) { globalConcurrentExecutor.enqueue(job) }
   }
 }
 

@@ -22,7 +22,7 @@ struct RuntimeContractTests {
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(message.contains("objects are green; tasks are long"))
     #expect(message.contains("-DMULTICAST_PORTABLE_WEAK"))
-    #expect(message.contains("report it"))
+    #expect(message.contains("Report it"))
   }
 
   @Test("the reference to the current task is one word, the same as long as the task runs")
