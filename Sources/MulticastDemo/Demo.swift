@@ -5,7 +5,7 @@ final class Demo {
   private let source: any EventSource
   private let threads: Int
 
-  /// The hub. A `MulticastDelegate` holds its delegates weakly unless it is told otherwise…
+  /// The hub. A `MulticastDelegate` holds its delegates weakly unless `add` says otherwise…
   private let delegates = MulticastDelegate<any EventDelegate>()
 
   // … so the program must keep them alive: here, the run does.

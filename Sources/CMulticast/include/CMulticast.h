@@ -4,9 +4,13 @@
 #ifndef CMULTICAST_H
 #define CMULTICAST_H
 
+// The C library, which Swift sees through this header: threads, yielding, the number of processors.
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #if defined(__cplusplus)
 extern "C" {

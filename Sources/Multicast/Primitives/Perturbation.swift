@@ -6,15 +6,7 @@
 
   internal import Synchronization
 
-  #if canImport(Darwin)
-    internal import Darwin
-  #elseif canImport(Glibc)
-    internal import Glibc
-  #elseif canImport(Musl)
-    internal import Musl
-  #elseif canImport(Android)
-    internal import Android
-  #endif
+  internal import CMulticast
 
   /// Occasionally spins, yields to other threads, or sleeps.
   @usableFromInline @inline(never)

@@ -21,17 +21,8 @@
 // overlapping readers cannot delay the reclaimer forever. See Linux' sleepable RCU, and Ramalhete
 // and Correia's Left-Right.
 
+internal import CMulticast
 public import Synchronization
-
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#endif
 
 /// Counters of the readers inside read sections, striped under contention.
 ///

@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#endif
+internal import CMulticast
 
 /// A readers-writer lock over `pthread_rwlock_t`, for the `readerWriterLock` strategy alone.
 struct ReaderWriterLock: ~Copyable, @unchecked Sendable {

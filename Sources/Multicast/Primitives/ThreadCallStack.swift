@@ -21,16 +21,6 @@
 public import CMulticast
 public import Synchronization
 
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#endif
-
 /// The frames of one thread, one per invocation, innermost last.
 ///
 /// Stacks are never freed. A thread that ends releases its stacks, and new threads reuse them. So

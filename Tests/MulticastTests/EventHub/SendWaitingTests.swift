@@ -78,7 +78,7 @@ struct SendWaitingTests {
     #expect(await iterator.next() == nil)
   }
 
-  @Test("an event that reaches nobody while the hub finishes is refused, unless it is kept")
+  @Test("an event that reaches no subscriber while the hub finishes is refused, unless it is kept")
   func finishDuringDelivery() async {
     for replay in 0...1 {
       let hub = EventHub<Int>(replay: replay)

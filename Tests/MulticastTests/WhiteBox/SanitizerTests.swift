@@ -6,7 +6,7 @@ import Testing
 
 @testable import Multicast
 
-/// Checks of what the thread sanitizer is told, which need a build with it. Each runs in a process
+/// Checks of what the thread sanitizer learns, which need a build with it. Each runs in a process
 /// of its own, which ends with 66 if there was a report.
 @Suite("A continuation that is resumed early is no race, and hides none")
 struct SanitizerTests {
