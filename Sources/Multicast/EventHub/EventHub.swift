@@ -82,10 +82,14 @@ public final class EventHub<Event: Sendable>: Sendable {
     let sequencer =
       replay > 0 || ordering == .total ? EventSequencer<Event>(replay: replay) : nil
     self.sequencer = sequencer
-    registry = Registry(strategy: storage, duplicates: .allowed) { difference in
-      sequencer?.addSubscriptions(difference)
-      onChange?(difference)
+    var onEntryChange = onChange
+    if let subscriptions = sequencer?.subscriptions {
+      onEntryChange = { difference in
+        subscriptions.add(difference)
+        onChange?(difference)
+      }
     }
+    registry = Registry(strategy: storage, duplicates: .allowed, onChange: onEntryChange)
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Numbers events, keeps the newest for the replay, and delivers all events in one order.
 ///
 /// One sender at a time delivers; a concurrent sender leaves its event to that sender and returns.
@@ -10,7 +8,7 @@ internal import Synchronization
 /// Every operation may be called from any thread.
 @usableFromInline
 final class EventSequencer<Event: Sendable>: @unchecked Sendable {
-  // Sendable: what is neither constant nor atomic is accessed inside `lock` alone.
+  // Sendable: everything that changes is accessed inside `lock` alone.
 
   private enum Pending {
     case event(Event, number: UInt64, waiters: SendWaiterList?)
@@ -19,9 +17,7 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   }
 
   private let replay: Int
-  /// The number of entries in the hub's registry, so that a sender need not take the writers' lock.
-  // Relaxed: only a return value.
-  private let subscriptions = Atomic<Int>(0)
+  let subscriptions = SubscriptionCounter()
   /// Guards the numbers, the history and the events to be delivered. No user code runs inside.
   private let lock = Lock()
   private var nextNumber: UInt64 = 1
@@ -44,11 +40,6 @@ extension EventSequencer {
   /// Whether new subscribers receive past events.
   var replays: Bool { replay > 0 }
 
-  /// Counts subscriptions that were added to the hub, or removed if negative.
-  func addSubscriptions(_ difference: Int) {
-    subscriptions.wrappingAdd(difference, ordering: .relaxed)
-  }
-
   /// Sends `event` through `hub`, after the events that were sent before.
   ///
   /// - Parameter waiters: where a sender that can wait finds the full buffers.
@@ -67,7 +58,7 @@ extension EventSequencer {
     if isOurs { return deliverPending(hub) }
     // The sender that delivers calls handlers only when nothing is pending any more.
     if isMany { hub.serveHandlers() }
-    return subscriptions.load(ordering: .relaxed)
+    return subscriptions.total
   }
 
   /// Ends `hub`, after the events that were sent before.

@@ -104,6 +104,22 @@ struct BeginningAndEndTests {
     #expect(await all(later) == [])
   }
 
+  @Test("a subscription keeps no replay of a hub that is gone", arguments: StorageStrategy.allCases)
+  func replayOfAHubThatIsGone(_ strategy: StorageStrategy) {
+    final class Payload: Sendable {}
+    weak var kept: Payload?
+    let subscription: Subscription
+    do {
+      let hub = EventHub<Payload>(replay: 1, storage: strategy)
+      subscription = hub.subscribe { _ in }
+      let event = Payload()
+      kept = event
+      hub.send(event)
+    }
+    #expect(kept == nil)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("an event that was sent before the end is not refused, though no subscriber wants it")
   func unwantedBeforeTheEnd() {
     let hub = EventHub<Int>(ordering: .total)
