@@ -73,7 +73,7 @@ final class EventConsumer: Sendable {
       mailbox.renewBudget()
     } else if mailbox.isFirstRequest() {
       // Nor must a task that makes a new iterator for each result.
-      await SendWaiterList.yieldAfterMany()
+      await Task.yieldAfterMany()
     }
     while !Task.isCancelled {
       if mailbox.hasTaken || mailbox.takeMore() { return true }

@@ -49,7 +49,7 @@ extension EventHub {
   /// - Complexity: O(subscribers), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event) async -> Bool {
-    await SendWaiterList.yieldAfterMany()
+    await Task.yieldAfterMany()
     // Acquiring: as in `send`.
     guard !finishing.isRaised.load(ordering: .acquiring) else {
       refuse()

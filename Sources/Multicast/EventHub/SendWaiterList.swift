@@ -79,22 +79,3 @@ final class SendWaiterList: @unchecked Sendable {
     return outcome
   }
 }
-
-extension SendWaiterList {
-  /// Yields after 64 calls on this thread without one: a call for each event that is sent, and for
-  /// the first result of each iterator.
-  ///
-  /// A task that never suspends stays on its thread, so a count for each thread suffices.
-  static func yieldAfterMany() async {
-    guard isYieldDue() else { return }
-    await Task.yield()
-  }
-
-  private static func isYieldDue() -> Bool {
-    let thread = ThreadCallStack.current
-    thread.pointee.unsuspendedCalls += 1
-    guard thread.pointee.unsuspendedCalls > 64 else { return false }
-    thread.pointee.unsuspendedCalls = 1
-    return true
-  }
-}

@@ -3,7 +3,7 @@
 // A sender that appends to an idle mailbox schedules a block on the queue. The block takes what
 // waits, up to a share, delivers it, and schedules itself again if more waits. So each delegate is
 // called by one block at a time and in order, even on a concurrent queue; a burst costs one block,
-// not one for each call; and other work on the queue gets to run. An invocation that finds many
+// not one for each call; and other blocks of the queue can run. An invocation that finds many
 // mailboxes idle leaves the scheduling to `DrainScheduler`.
 //
 // Ownership: an entry owns its mailbox, and the mailbox the queue. A block on the queue owns the
@@ -20,7 +20,8 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
 
   private let queue: DispatchQueue
 
-  /// The other parameters are those of ``HandlerMailbox``.
+  /// The other parameters are those of ``HandlerMailbox``; `deliver` makes the calls that wait,
+  /// unless another one is given.
   ///
   /// - Parameters:
   ///   - queue: the queue on which to call `deliver`.
@@ -31,7 +32,9 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
     on queue: DispatchQueue, limit: Int, whenFull: OverflowPolicy,
     isIdle: Bool = true, drops: DropCounter? = nil,
     whenExhausted: (@Sendable (Entry) -> Void)? = nil,
-    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void
+    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void = {
+      head, envelope in envelope.call(head)
+    }
   ) {
     self.queue = queue
     super.init(

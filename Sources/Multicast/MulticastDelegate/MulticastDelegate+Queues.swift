@@ -39,8 +39,7 @@ extension MulticastDelegate where Delegate: Sendable {
     // Weak, because the registry keeps the entry, which keeps the mailbox.
     let mailbox = QueueMailbox(
       on: queue, limit: limit, whenFull: whenFull,
-      whenExhausted: { [weak registry] entry in registry?.remove(entry) },
-      deliver: { head, envelope in envelope.call(head) })
+      whenExhausted: { [weak registry] entry in registry?.remove(entry) })
     return Registration(registry.add(delegate, ownership: ownership, mailbox: mailbox))
   }
 

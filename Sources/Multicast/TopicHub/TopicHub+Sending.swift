@@ -45,7 +45,7 @@ extension TopicHub {
     if !isFinished.load(ordering: .acquiring), let hub = topics.hub(of: topic) {
       return await hub.sendWaiting(event)
     }
-    await SendWaiterList.yieldAfterMany()
+    await Task.yieldAfterMany()
     // Loaded again: `finish` may have removed the topic since.
     return !isFinished.load(ordering: .acquiring)
   }
