@@ -32,7 +32,7 @@ static void prepare(void) {
       membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0;
 }
 
-// `membarrier` worked in `prepare`, so light halves are no fences and nothing else can be heavy.
+// `membarrier` worked in `prepare`, so light halves are not fences and nothing else can be heavy.
 static _Noreturn void fail(int error) {
   fprintf(stderr,
           "Multicast: membarrier(2) is refused (%s), but it was allowed when the process first "

@@ -4,8 +4,8 @@ internal import Dispatch
 ///
 /// Scheduling a block costs several times as much as appending to a mailbox. An invocation schedules
 /// the blocks of the first few idle mailboxes itself, which has the lowest latency. It leaves more
-/// than that to this scheduler, and all of them while the scheduler is running. So senders go on
-/// sending, the mailboxes fill, and a block finds more than one element.
+/// than that to this scheduler, and all of them while the scheduler is running. So senders
+/// continue, the mailboxes fill, and a block finds more than one element.
 ///
 /// The scheduler never blocks: scheduling does not wait for the queue.
 ///
@@ -54,7 +54,7 @@ final class DrainScheduler: @unchecked Sendable {
     }
   }
 
-  /// - Returns: whether there is a batch; otherwise the role was given back.
+  /// - Returns: whether there is a batch; otherwise the role was given up.
   private func takeBatch() -> Bool {
     lock.withLock {
       swap(&waiting, &batch)

@@ -1,3 +1,6 @@
+// The ways to call every delegate: `forEach`, on the calling thread, and `invoke`, in the context of
+// each delegate.
+
 extension MulticastDelegate {
   // The compiler prefers the `forEach` of `Sequence` to one that is generic over the error. Hence two
   // overloads: one that rethrows, and one with a label for typed throws.

@@ -205,7 +205,7 @@ extension Entry {
 
   @inlinable
   var head: UnsafeMutablePointer<EntryHead> {
-    // SAFETY: the memory behind the object header begins with a head, which `make` has initialised;
+    // SAFETY: the memory after the object header begins with a head, which `make` has initialised;
     // nothing accesses these bytes as another type.
     withUnsafeMutablePointerToElements {
       UnsafeMutableRawPointer($0).assumingMemoryBound(to: EntryHead.self)

@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// The `barrierQueue` strategy: a list on a concurrent queue, which a reader retains.
+/// The `barrierQueue` strategy: a list on a concurrent queue. A reader retains the list.
 ///
 /// The queue is private and runs only the lines below, so `sync` cannot deadlock.
 final class BarrierQueueStorage: EntryStorage, @unchecked Sendable {

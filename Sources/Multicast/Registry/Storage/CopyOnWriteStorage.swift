@@ -1,4 +1,4 @@
-/// The `copyOnWrite` strategy: a list under a lock, which a reader retains.
+/// The `copyOnWrite` strategy: a list under a lock. A reader retains the list.
 final class CopyOnWriteStorage: EntryStorage, @unchecked Sendable {
   // Sendable: `table` is used only inside `lock`.
   private let lock = Lock()

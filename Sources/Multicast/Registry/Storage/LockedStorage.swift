@@ -1,4 +1,4 @@
-/// The `locked` strategy: a list under a lock, which a reader copies.
+/// The `locked` strategy: a list under a lock. A reader copies the list.
 ///
 /// Simple enough to be obviously right: the oracle for the other strategies.
 final class LockedStorage: EntryStorage, @unchecked Sendable {

@@ -41,7 +41,7 @@ struct SlotList {
   }
 
   @inlinable var slots: UnsafeMutablePointer<Slot> {
-    // SAFETY: `make` has bound the memory behind the header, which is aligned as a slot is.
+    // SAFETY: `make` has bound the memory after the header, which is aligned as a slot is.
     UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: Slot.self)
   }
 
@@ -63,7 +63,7 @@ struct SlotList {
   /// one, so the loop need not check where the list ends.
   @usableFromInline static var prefetchDistance: Int { 4 }
 
-  /// Prefetches the entry a few slots behind `slot`.
+  /// Prefetches the entry a few slots after `slot`.
   @inlinable @inline(__always)
   static func prefetch(_ slot: UnsafeMutablePointer<Slot>) {
     // Relaxed: nothing is read through it. The entry may be freed: any address may be prefetched.

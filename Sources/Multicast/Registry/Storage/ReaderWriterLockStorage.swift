@@ -1,4 +1,5 @@
-/// The `readerWriterLock` strategy: a list under a readers-writer lock, which a reader retains.
+/// The `readerWriterLock` strategy: a list under a readers-writer lock. A reader retains
+/// the list.
 final class ReaderWriterLockStorage: EntryStorage, @unchecked Sendable {
   // Sendable: `table` is read only inside `lock`, and changed only inside its write lock.
   private let lock = ReaderWriterLock()
