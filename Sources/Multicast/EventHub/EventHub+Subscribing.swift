@@ -169,8 +169,8 @@ extension EventHub {
 
   /// Removes the entry of an exhausted mailbox.
   ///
-  /// It retains the registry, which retains the mailbox: a cycle until the removal. The removal comes
-  /// at the latest after the hub's `deinit`, which finishes the subscribers.
+  /// It retains the registry, which retains the mailbox: a cycle until the removal. The removal
+  /// comes at the latest after the hub's `deinit`, which finishes the subscribers.
   private var removal: @Sendable (Entry) -> Void {
     { [registry] entry in registry.remove(entry) }
   }

@@ -1,6 +1,6 @@
 extension Task where Success == Never, Failure == Never {
-  /// Yields if this was called 64 times on the thread since a call that yielded. Called for each event
-  /// that is sent with `sendWaiting`, and for the first result of each iterator.
+  /// Yields if this was called 64 times on the thread since a call that yielded. Called for each
+  /// event that is sent with `sendWaiting`, and for the first result of each iterator.
   ///
   /// A task that never suspends stays on its thread, so a count for each thread suffices.
   static func yieldAfterMany() async {

@@ -1,5 +1,5 @@
-// The ways to call every delegate: `forEach`, on the calling thread, and `invoke`, in the context of
-// each delegate.
+// The ways to call every delegate: `forEach`, on the calling thread, and `invoke`, in the context
+// of each delegate.
 
 extension MulticastDelegate {
   // The compiler prefers the `forEach` of `Sequence` to one that is generic over the error. Hence two

@@ -1,5 +1,5 @@
-// Which delegates are objects, and which objects cannot be held weakly, because only the added value
-// owns them.
+// Which delegates are objects, and which objects cannot be held weakly, because only the added
+// value owns them.
 
 extension Entry {
   /// `delegate` as an object if it is an instance of a class.

@@ -142,6 +142,7 @@ extension TopicTable {
 
   /// The first node of the bucket of `hash`, retained.
   private func bucket(_ hash: Int) -> Node? {
+    // SAFETY: the read section keeps the buckets and the node alive until the node is retained.
     read { buckets._withUnsafeGuaranteedRef { $0.first(hash) }?.takeUnretainedValue() }
   }
 
