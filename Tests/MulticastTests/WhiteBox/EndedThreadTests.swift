@@ -6,40 +6,42 @@
 
   @testable import Multicast
 
-  @Suite("A thread that ends inside a callback", .serialized)
+  // What the thread was using is leaked. So each test runs in a process of its own, which ends without
+  // a check for leaks.
+  @Suite("A thread that ends inside a callback")
   struct EndedThreadTests {
-    // What the thread was using leaks a retain. It stays reachable here, so that no leak is reported.
     private static let hubs = StorageStrategy.allCases.map {
       MulticastDelegate<any Observing>(storage: $0)
     }
     private static let delegate = RecordingObserver()
     private static let inner = MulticastDelegate<any Observing>()
 
-    /// Runs `main` on a thread, and returns when that has ended.
-    private func runThread(
-      _ main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
-    ) {
-      var thread = pthread_t()
-      let error = pthread_create(&thread, nil, main, nil)
-      precondition(error == 0, "pthread_create failed with error \(error)")
-      pthread_join(thread, nil)
+    @Test("cancelAndWait does not wait for it")
+    func cancelAndWaitReturns() async {
+      await #expect(processExitsWith: .exitCode(42)) {
+        _exit(EndedThreadTests.cancelAndWaitReturns() ? 42 : 1)
+      }
     }
 
-    @Test("cancelAndWait does not wait for it")
-    func cancelAndWaitReturns() {
-      let registrations = Self.hubs.map { $0.add(Self.delegate) }
+    private static func cancelAndWaitReturns() -> Bool {
+      let registrations = hubs.map { $0.add(delegate) }
       runThread { _ in
         EndedThreadTests.nest(EndedThreadTests.hubs[...]) { pthread_exit(nil) }
         return nil
       }
-      for registration in registrations {
-        #expect(registration.cancelAndWait(timeout: .seconds(10)))
+      return registrations.allSatisfy { $0.cancelAndWait(timeout: .seconds(10)) }
+    }
+
+    @Test("the next thread with its call stack begins with empty frames, however deep it was")
+    func callStacksAreClean() async {
+      await #expect(processExitsWith: .exitCode(42)) {
+        EndedThreadTests.checkNextThreads()
+        _exit(42)
       }
     }
 
-    @Test("the next thread with its records begins with empty ones, however deep it was")
-    func recordsAreClean() {
-      Self.inner.add(Self.delegate)
+    private static func checkNextThreads() {
+      inner.add(delegate)
       for _ in 0..<50 {
         runThread { _ in
           EndedThreadTests.nest(Array(repeating: EndedThreadTests.inner, count: 40)[...]) {
@@ -49,15 +51,25 @@
         }
       }
       runThreads(4) { _ in
-        #expect(ThreadCallStack.current.pointee.depth == 0)
+        precondition(ThreadCallStack.current.pointee.depth == 0)
         let hub = MulticastDelegate<any Observing>()
         let observer = RecordingObserver()
         let registration = hub.add(observer)
         EndedThreadTests.nest(Array(repeating: hub, count: 40)[...]) { observer.receive(0) }
-        #expect(observer.calls == 1)
-        #expect(ThreadCallStack.current.pointee.depth == 0)
-        #expect(registration.cancelAndWait(timeout: .seconds(10)))
+        precondition(observer.calls == 1)
+        precondition(ThreadCallStack.current.pointee.depth == 0)
+        precondition(registration.cancelAndWait(timeout: .seconds(10)))
       }
+    }
+
+    /// Runs `main` on a thread, and returns when that has ended.
+    private static func runThread(
+      _ main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+    ) {
+      var thread = pthread_t()
+      let error = pthread_create(&thread, nil, main, nil)
+      precondition(error == 0, "pthread_create failed with error \(error)")
+      pthread_join(thread, nil)
     }
 
     /// Invokes each of `hubs` inside the one before, and `body` inside the last.
