@@ -28,12 +28,13 @@ struct MulticastActorLifetimeTests {
     let hub = MulticastActor<RecordingObserver>()
     let registration = hub.add(RecordingObserver(1, tracker: tracker), ownership: .strong)
     let started = Holder<Task<Void, Never>>(nil)
+    let mayEnd = AsyncGate()
     _ = await hub.invokeConcurrently { _ in
-      started.value = Task { try? await Task.sleep(for: .seconds(3600)) }
+      started.value = Task { await mayEnd.wait() }
     }
     registration.cancel()
     #expect(tracker.live == 0)
-    started.value?.cancel()
+    mayEnd.open()
     await started.value?.value
   }
 }
