@@ -1,5 +1,5 @@
 /*
- * Replacing a registration: `DuplicatePolicy.replaced`.
+ * Replacing a registration: `DuplicatePolicy.replace`.
  *
  * Stands for EntryTable.insert and PublishedSlots on the writer's side, and for Registry.forEachEntry and
  * Invocation.pass on the side of two readers.

@@ -22,7 +22,7 @@ extension EventHub {
     on queue: DispatchQueue? = nil, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil,
     _ handler: @escaping @Sendable (Event) -> Void
-  ) -> Subscription {
+  ) -> EventSubscription {
     subscribe(queue, buffering, filter, handler, owner: nil)
   }
 
@@ -46,7 +46,7 @@ extension EventHub {
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil,
     _ handler: @escaping @Sendable (Owner, Event) -> Void
-  ) -> Subscription {
+  ) -> EventSubscription {
     // SAFETY: the handler runs only while a delivery retains the target of its entry, the owner.
     let unretained = Unmanaged.passUnretained(owner)
     return subscribe(
@@ -87,13 +87,13 @@ extension EventHub {
     _ queue: DispatchQueue?, _ buffering: BufferingPolicy<Event>,
     _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
     owner: AnyObject?
-  ) -> Subscription {
+  ) -> EventSubscription {
     let replays = sequencer?.replays ?? false
     let mailbox = makeMailbox(queue, buffering, replays: replays)
     let registration = register(
       mailbox, queue == nil ? nil : buffering.positions, filter, handler, owner)
     if replays, let entry = registration.entry { mailbox?.start(entry) }
-    return Subscription(registration, mailbox, finishing, endsWithHandle: owner == nil)
+    return EventSubscription(registration, mailbox, finishing, endsWithHandle: owner == nil)
   }
 
   /// A new mailbox for a handler; `nil` if it needs none.

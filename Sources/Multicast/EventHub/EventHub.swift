@@ -89,7 +89,7 @@ public final class EventHub<Event: Sendable>: Sendable {
         onChange?(difference)
       }
     }
-    registry = Registry(strategy: storage, duplicates: .allowed, onChange: onEntryChange)
+    registry = Registry(strategy: storage, duplicates: .allow, onChange: onEntryChange)
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.

@@ -57,7 +57,7 @@ public actor MulticastActor<Delegate: Sendable> {
   ///     executor preference, or runs inside one that the callback set, is not recognised; it waits
   ///     for the callback, which waits for it.
   public init(
-    storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignored,
+    storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore,
     serialized: Bool = false
   ) {
     let owner = DefaultActor()
@@ -70,7 +70,7 @@ public actor MulticastActor<Delegate: Sendable> {
   /// invocation do not run on it; see ``invokeConcurrently(limit:timeout:clock:_:)``. Otherwise as
   /// ``init(storage:duplicates:serialized:)``.
   public init(
-    storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignored,
+    storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore,
     serialized: Bool = false, executor: any SerialExecutor
   ) {
     self.init(
@@ -83,7 +83,7 @@ public actor MulticastActor<Delegate: Sendable> {
   /// The hub runs on a private serial queue that targets `queue`. Otherwise as
   /// ``init(storage:duplicates:serialized:executor:)``.
   public init(
-    storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignored,
+    storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore,
     serialized: Bool = false, on queue: DispatchQueue
   ) {
     self.init(

@@ -38,7 +38,7 @@ extension MulticastDelegate {
   /// registered or has no identity.
   ///
   /// - Complexity: O(`count`).
-  public subscript(delegate: Delegate) -> Int? {
+  public func firstIndex(of delegate: Delegate) -> Int? {
     guard let identity = Entry.identity(of: delegate) else { return nil }
     var index = 0
     var found = false
@@ -49,6 +49,9 @@ extension MulticastDelegate {
     }
     return found ? index : nil
   }
+
+  /// The same as ``firstIndex(of:)``.
+  public subscript(delegate: Delegate) -> Int? { firstIndex(of: delegate) }
 }
 
 /// Iterates over the delegates that are registered when the iteration begins, except those that are

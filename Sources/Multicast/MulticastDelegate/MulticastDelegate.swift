@@ -32,7 +32,7 @@ public final class MulticastDelegate<Delegate> {
   /// - Parameters:
   ///   - storage: how delegates are stored; the promises are the same for all strategies.
   ///   - duplicates: what `add` does with a delegate that is already registered.
-  public init(storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignored) {
+  public init(storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore) {
     registry = Registry(strategy: storage, duplicates: duplicates)
   }
 

@@ -2,7 +2,7 @@ internal import CMulticast
 internal import Dispatch
 internal import Synchronization
 
-/// The untyped part of ``Registration`` and ``Subscription``: ends one registration.
+/// The untyped part of ``Registration`` and ``EventSubscription``: ends one registration.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the callback itself, but not

@@ -57,9 +57,9 @@ extension EntryTable {
   /// - Complexity: amortised O(1).
   mutating func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion {
     var existing: Unmanaged<Entry>?
-    if duplicates != .allowed {
+    if duplicates != .allow {
       existing = registered(at: entry.head.pointee.address)
-      if duplicates == .ignored, let existing { return .exists(existing.takeUnretainedValue()) }
+      if duplicates == .ignore, let existing { return .exists(existing.takeUnretainedValue()) }
     }
     if slots.used == slots.capacity {
       guard mayGrow else { return .full }

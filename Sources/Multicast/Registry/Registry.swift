@@ -73,7 +73,7 @@ extension Registry {
     let entry =
       owner.map { Entry.make(value, owner: $0, mailbox: mailbox) }
       ?? Entry.make(value, ownership: .strong, mailbox: mailbox)
-    insert(entry, .allowed)
+    insert(entry, .allow)
     return EntryHandle(entry, in: self)
   }
 

@@ -21,7 +21,7 @@ extension TopicHub {
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil,
     _ handler: @escaping @Sendable (Event) -> Void
-  ) -> Subscription {
+  ) -> EventSubscription {
     withHub(of: topic) { $0.subscribe(on: queue, buffering: buffering, where: filter, handler) }
   }
 
@@ -43,7 +43,7 @@ extension TopicHub {
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil,
     _ handler: @escaping @Sendable (Owner, Event) -> Void
-  ) -> Subscription {
+  ) -> EventSubscription {
     withHub(of: topic) {
       $0.subscribe(with: owner, on: queue, buffering: buffering, where: filter, handler)
     }

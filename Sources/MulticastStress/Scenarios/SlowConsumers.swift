@@ -29,11 +29,11 @@ private final class SlowConsumersRound: ScenarioRound, @unchecked Sendable {
   /// their number depends on how long that sender is preempted.
   private let coalesces: Bool
   private let hub: EventHub<Payload>
-  private let quick: Subscription
+  private let quick: EventSubscription
   private let quickCount = Counter()
   /// A queue that runs nothing before the threads are done.
   private let suspended = DispatchQueue(label: "suspended")
-  private var waiting: [(subscription: Subscription, limit: Int)] = []
+  private var waiting: [(subscription: EventSubscription, limit: Int)] = []
   private var consumers: [Consumer] = []
 
   /// A sequence that is not iterated before the threads are done.

@@ -92,7 +92,7 @@ private final class TopicsRound: ScenarioRound, @unchecked Sendable {
   private struct Membership {
     var target: TopicTarget
     /// Ends the subscription with its last reference; `nil` if the target owns the subscription.
-    var subscription: Subscription?
+    var subscription: EventSubscription?
   }
 
   func work(_ worker: inout Worker) {
@@ -126,7 +126,7 @@ private final class TopicsRound: ScenarioRound, @unchecked Sendable {
     return Membership(target: target, subscription: subscription)
   }
 
-  private func expectEnd(_ subscription: Subscription, _ hadFinished: Bool) {
+  private func expectEnd(_ subscription: EventSubscription, _ hadFinished: Bool) {
     trial.expect(
       !hadFinished || subscription.end == .finished, "a subscription began after the hub's end")
   }

@@ -108,7 +108,7 @@ struct BeginningAndEndTests {
   func replayOfAHubThatIsGone(_ strategy: StorageStrategy) {
     final class Payload: Sendable {}
     weak var kept: Payload?
-    let subscription: Subscription
+    let subscription: EventSubscription
     do {
       let hub = EventHub<Payload>(replay: 1, storage: strategy)
       subscription = hub.subscribe { _ in }

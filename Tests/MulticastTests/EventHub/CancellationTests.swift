@@ -128,7 +128,7 @@ struct CancellationTests {
     arguments: StorageStrategy.allCases)
   func insideHandlers(_ strategy: StorageStrategy) {
     let hub = EventHub<Int>(storage: strategy)
-    let holder = Holder<Subscription>(nil)
+    let holder = Holder<EventSubscription>(nil)
     let calls = Atomic<Int>(0)
     let subscription = hub.subscribe { [weak hub] event in
       calls.add(1, ordering: .relaxed)
@@ -150,7 +150,7 @@ struct CancellationTests {
     let hub = EventHub<Int>()
     do {
       let captured = RecordingObserver(tracker: tracker)
-      let holder = Holder<Subscription>(nil)
+      let holder = Holder<EventSubscription>(nil)
       holder.value = hub.subscribe { _ in
         captured.receive(0)
         holder.value?.cancel()

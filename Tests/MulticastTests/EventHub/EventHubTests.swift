@@ -45,7 +45,7 @@ struct EventHubTests {
   func lifetimes() async {
     let hub = EventHub<Int>()
     let journal = Journal()
-    var subscription: Subscription? = hub.subscribe { journal.record($0) }
+    var subscription: EventSubscription? = hub.subscribe { journal.record($0) }
     hub.send(1)
     #expect(subscription?.isActive == true)
     subscription = nil
@@ -164,8 +164,8 @@ struct EventHubTests {
     let hub = EventHub<Int>(
       onFirstSubscriber: { journal.record(1) }, onLastSubscriber: { journal.record(0) })
     #expect(journal.entries.isEmpty)
-    var first: Subscription? = hub.subscribe { _ in }
-    var second: Subscription? = hub.subscribe(on: .main) { _ in }
+    var first: EventSubscription? = hub.subscribe { _ in }
+    var second: EventSubscription? = hub.subscribe(on: .main) { _ in }
     #expect(journal.entries == [1])
     first?.cancel()
     first = nil

@@ -18,7 +18,7 @@ struct HashFloodTests {
     let count = 5_000
     let thread = RunningThread(stackSize: 128 * 1024) {
       var hub: TopicHub? = TopicHub<FloodedTopic, Int>()
-      var subscriptions: [Subscription] = []
+      var subscriptions: [EventSubscription] = []
       for number in 0..<count {
         let payload = RecordingObserver(number, tracker: tracker)
         subscriptions.append(

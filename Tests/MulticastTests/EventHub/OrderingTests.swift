@@ -157,7 +157,7 @@ struct OrderingTests {
   func subscribingDuringASend(_ storage: StorageStrategy) async {
     let hub = EventHub<Int>(storage: storage)
     let late = Journal()
-    let handles = Holder<[Subscription]>([])
+    let handles = Holder<[EventSubscription]>([])
     // The filter runs while the event goes into the buffers, before handlers are called.
     let sequence = hub.events { [weak hub] event in
       if event == 0, let hub { handles.value!.append(hub.subscribe { late.record($0) }) }
@@ -199,7 +199,7 @@ struct OrderingTests {
   func totalSubscribesLate() {
     let hub = EventHub<Int>(ordering: .total)
     let late = Journal()
-    let holder = Holder<Subscription>(nil)
+    let holder = Holder<EventSubscription>(nil)
     let subscription = hub.subscribe { [weak hub] event in
       guard event == 0, let hub else { return }
       hub.send(1)

@@ -78,7 +78,7 @@ struct ReplayOrderTests {
     struct State: Sendable {
       let hub = EventHub<Int>(replay: 1)
       let received = Journal()
-      let subscription: Subscription
+      let subscription: EventSubscription
 
       init() {
         subscription = hub.subscribe { [received] in received.record($0) }

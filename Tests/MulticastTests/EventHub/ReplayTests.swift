@@ -36,7 +36,7 @@ struct ReplayTests {
       for event in 0..<3000 { hub.send(event) }
     }
     let journals = (0..<subscribers).map { _ in Journal() }
-    var handles: [Subscription] = []
+    var handles: [EventSubscription] = []
     var sequences: [EventSequence<Int>] = []
     for (index, journal) in journals.enumerated() {
       if index % 3 == 0 {
@@ -70,7 +70,7 @@ struct ReplayTests {
     hub.send(1)
     hub.send(2)
     let journal = Journal()
-    let inner = Holder<Subscription>(nil)
+    let inner = Holder<EventSubscription>(nil)
     let subscription = hub.subscribe { event in
       journal.record(event)
       if event == 1 {

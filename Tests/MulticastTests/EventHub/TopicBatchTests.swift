@@ -46,7 +46,7 @@ struct TopicBatchTests {
   func joining() {
     let hub = TopicHub<Int, Int>()
     let (early, late) = (Journal(), Journal())
-    let joined = Holder<Subscription>(nil)
+    let joined = Holder<EventSubscription>(nil)
     let subscription = hub.subscribe(to: 1) { event in
       early.record(event)
       if event == 3 { joined.value = hub.subscribe(to: 1) { late.record($0) } }
@@ -72,7 +72,7 @@ struct TopicBatchTests {
   func goneInAHandler(_ ordering: Ordering, _ end: End) {
     let hub = TopicHub<Int, Int>(ordering: ordering)
     let (old, new) = (Journal(), Journal())
-    let (first, second) = (Holder<Subscription>(nil), Holder<Subscription>(nil))
+    let (first, second) = (Holder<EventSubscription>(nil), Holder<EventSubscription>(nil))
     first.value = hub.subscribe(to: 1) { event in
       old.record(event)
       guard event == 3 else { return }
@@ -97,7 +97,7 @@ struct TopicBatchTests {
   func goneInTheBatch() {
     let hub = TopicHub<Int, Int>()
     let (old, new) = (Journal(), Journal())
-    let (first, second) = (Holder<Subscription>(nil), Holder<Subscription>(nil))
+    let (first, second) = (Holder<EventSubscription>(nil), Holder<EventSubscription>(nil))
     first.value = hub.subscribe(to: 1) { old.record($0) }
     let batch = (0..<10).lazy.map { event in
       if event == 4 {

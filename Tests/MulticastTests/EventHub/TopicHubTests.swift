@@ -93,7 +93,7 @@ struct TopicHubTests {
   @Test("a handler may finish the hub: what was sent before is delivered, and nothing begins anew")
   func finishInAHandler() async {
     let hub = TopicHub<Int, Int>()
-    let late = Holder<Subscription>(nil)
+    let late = Holder<EventSubscription>(nil)
     let sequence = hub.events(for: 2)
     let subscription = hub.subscribe(to: 1) { event in
       hub.send(event, to: 2)

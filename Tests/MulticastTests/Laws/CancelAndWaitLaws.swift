@@ -209,7 +209,7 @@ struct CancelAndWaitLaws {
     arguments: StorageStrategy.allCases, [true, false])
   func fromInsideAFilterOrAKey(storage: StorageStrategy, inFilter: Bool) {
     let hub = EventHub<Int>(storage: storage)
-    let holder = Holder<Subscription>(nil)
+    let holder = Holder<EventSubscription>(nil)
     let inside = Gate("inside the handler")
     let mayLeave = Gate("the handler may leave")
     let handled = Atomic<Int>(0)

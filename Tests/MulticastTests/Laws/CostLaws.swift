@@ -37,7 +37,7 @@ struct CostLaws {
 
   @Test("removing many registrations of one delegate is not quadratic")
   func manyRegistrationsOfOneDelegate() {
-    let hub = MulticastDelegate<any Observing>(duplicates: .allowed)
+    let hub = MulticastDelegate<any Observing>(duplicates: .allow)
     let delegate = RecordingObserver()
     let registrations = (0..<20_000).map { _ in hub.add(delegate) }
     let begin = threadTime()

@@ -46,7 +46,7 @@ struct DelegateKindTests {
     closures.add({ journal.record($0 + 1) }, ownership: .strong)
     closures.invoke { $0(10) }
     #expect(journal.entries == [10, 11])
-    let numbers = MulticastDelegate<Int>(storage: storage, duplicates: .ignored)
+    let numbers = MulticastDelegate<Int>(storage: storage, duplicates: .ignore)
     for number in [3, 3, 4] { numbers.add(number, ownership: .strong) }
     #expect(numbers.delegates == [3, 3, 4], "values are never duplicates")
   }

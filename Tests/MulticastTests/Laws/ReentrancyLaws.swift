@@ -103,7 +103,7 @@ struct ReentrancyLaws {
     let tracker = LifetimeTracker()
     let other = MulticastDelegate<any Observing>(storage: storage)
     var hub: MulticastDelegate? = MulticastDelegate<any Observing>(
-      storage: storage, duplicates: .replaced)
+      storage: storage, duplicates: .replace)
     let used = way == .endOfHub ? other : hub!
     let registration: Registration<any Observing>
     do {

@@ -42,14 +42,14 @@ struct HubModel {
     let existing = entries.firstIndex { $0.delegate == delegate }
     if let existing {
       switch duplicates {
-      case .ignored:
+      case .ignore:
         guard isStrong && !entries[existing].isStrong else { return entries[existing].registration }
         registrations += 1
         entries[existing] = Entry(
           registration: registrations, delegate: delegate, isStrong: true)
         return registrations
-      case .allowed: break
-      case .replaced: entries.remove(at: existing)
+      case .allow: break
+      case .replace: entries.remove(at: existing)
       }
     }
     registrations += 1

@@ -97,7 +97,7 @@ struct MulticastActorInvocationLaws {
     let first = AwaitedObserver(1, journal: journal)
     let second = AwaitedObserver(2, journal: journal)
     for (policy, expected) in [
-      (DuplicatePolicy.ignored, [1, 2]), (.allowed, [1, 2, 1]), (.replaced, [2, 1]),
+      (DuplicatePolicy.ignore, [1, 2]), (.allow, [1, 2, 1]), (.replace, [2, 1]),
     ] {
       let hub = AwaitingHub(storage: storage, duplicates: policy)
       let registration = hub.add(first)
@@ -105,7 +105,7 @@ struct MulticastActorInvocationLaws {
       await hub.invoke { await $0.receive(1) }
       #expect(journal.take() == [1, 2])
       hub.add(first)
-      #expect(registration.isActive == (policy != .replaced))
+      #expect(registration.isActive == (policy != .replace))
       await hub.invoke { await $0.receive(1) }
       #expect(journal.take() == expected, "\(policy)")
     }

@@ -12,7 +12,7 @@ let raceRounds = 1_500
 struct OutcomeTests {
   /// Runs the race, with a delegate that is always there in front, and checks how it ends.
   private func check(
-    _ storage: StorageStrategy, duplicates: DuplicatePolicy = .ignored, rounds: Int = raceRounds,
+    _ storage: StorageStrategy, duplicates: DuplicatePolicy = .ignore, rounds: Int = raceRounds,
     allowed: Set<[Int]>,
     prepare: @escaping @Sendable (RaceState) -> Void = { _ in },
     actors: [@Sendable (RaceState) -> Void],
@@ -98,7 +98,7 @@ struct OutcomeTests {
     "replace ‖ invoke: called once or not, never twice", arguments: StorageStrategy.allCases)
   func replaceVersusInvoke(storage: StorageStrategy) {
     check(
-      storage, duplicates: .replaced, allowed: [[1, 1, 2], [1, 0, 1]],
+      storage, duplicates: .replace, allowed: [[1, 1, 2], [1, 0, 1]],
       prepare: { $0.addTarget() },
       actors: [
         { state in state.hub.add(state.target!) },
@@ -112,7 +112,7 @@ struct OutcomeTests {
     arguments: StorageStrategy.allCases)
   func replaceAgainVersusInvoke(storage: StorageStrategy) {
     check(
-      storage, duplicates: .replaced, allowed: [[1, 1, 2], [1, 0, 1]],
+      storage, duplicates: .replace, allowed: [[1, 1, 2], [1, 0, 1]],
       prepare: { $0.addTarget() },
       actors: [
         { state in for _ in 0..<10 { state.hub.add(state.target!) } },
@@ -126,7 +126,7 @@ struct OutcomeTests {
     arguments: StorageStrategy.allCases)
   func replaceNeverCallsBoth(storage: StorageStrategy) {
     check(
-      storage, duplicates: .replaced, allowed: [[0], [1]],
+      storage, duplicates: .replace, allowed: [[0], [1]],
       prepare: { state in
         state.hub.removeAll()
         state.addTarget()

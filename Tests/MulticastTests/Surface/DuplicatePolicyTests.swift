@@ -12,7 +12,7 @@ struct DuplicatePolicyTests {
     arguments: StorageStrategy.allCases, [Ownership.weak, .strong])
   func ignored(storage: StorageStrategy, ownership: Ownership) {
     let tracker = LifetimeTracker()
-    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .ignored)
+    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .ignore)
     var first: RecordingObserver? = RecordingObserver(1, tracker: tracker)
     let second = RecordingObserver(2)
     let existing = hub.add(first!, ownership: ownership)
@@ -198,7 +198,7 @@ struct DuplicatePolicyTests {
   @Test("allowed: one call for each registration", arguments: StorageStrategy.allCases)
   func allowed(storage: StorageStrategy) {
     let journal = Journal()
-    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .allowed)
+    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .allow)
     let (first, second) = (
       RecordingObserver(1, journal: journal), RecordingObserver(2, journal: journal)
     )
@@ -220,7 +220,7 @@ struct DuplicatePolicyTests {
 
   @Test("replaced: the new one goes to the end", arguments: StorageStrategy.allCases)
   func replaced(storage: StorageStrategy) {
-    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .replaced)
+    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .replace)
     let delegates = (0..<3).map { RecordingObserver($0) }
     let registrations = delegates.map { hub.add($0) }
     let replacing = hub.add(delegates[0])
@@ -237,7 +237,7 @@ struct DuplicatePolicyTests {
     "replaced: the new one has its own ownership", arguments: StorageStrategy.allCases)
   func replacedOwnership(storage: StorageStrategy) {
     let tracker = LifetimeTracker()
-    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .replaced)
+    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .replace)
     var delegate: RecordingObserver? = RecordingObserver(tracker: tracker)
     hub.add(delegate!)
     hub.add(delegate!, ownership: .strong)
@@ -252,7 +252,7 @@ struct DuplicatePolicyTests {
     arguments: StorageStrategy.allCases, [0, 1, 2])
   func replacedDuringAnInvocation(storage: StorageStrategy, replaced: Int) {
     let journal = Journal()
-    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .replaced)
+    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .replace)
     let delegates = (0..<3).map { RecordingObserver($0, journal: journal) }
     for delegate in delegates { hub += delegate }
     var done = false
@@ -274,7 +274,7 @@ struct DuplicatePolicyTests {
     arguments: StorageStrategy.allCases)
   func replacedAndRemovedDuringAnInvocation(storage: StorageStrategy) {
     let journal = Journal()
-    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .replaced)
+    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: .replace)
     let delegates = (0..<3).map { RecordingObserver($0, journal: journal) }
     for delegate in delegates { hub += delegate }
     hub.forEach { delegate in

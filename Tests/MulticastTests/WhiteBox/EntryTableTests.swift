@@ -47,7 +47,7 @@ struct EntryTableTests {
 
   /// Adds, and grows the list if necessary.
   private func insert<Slots>(
-    _ entry: Entry, _ table: inout EntryTable<Slots>, _ duplicates: DuplicatePolicy = .ignored
+    _ entry: Entry, _ table: inout EntryTable<Slots>, _ duplicates: DuplicatePolicy = .ignore
   ) -> Insertion {
     let insertion = table.insert(entry, duplicates: duplicates, mayGrow: false)
     guard case .full = insertion else { return insertion }
@@ -77,12 +77,12 @@ struct EntryTableTests {
     var full = 0
     for id in 0..<100 {
       let entry = makeEntry(id)
-      var insertion = table.insert(entry, duplicates: .ignored, mayGrow: false)
+      var insertion = table.insert(entry, duplicates: .ignore, mayGrow: false)
       if case .full = insertion {
         full += 1
         #expect(table.count == id, "nothing has changed")
         #expect(table.slots.used == table.slots.capacity)
-        insertion = table.insert(entry, duplicates: .ignored, mayGrow: true)
+        insertion = table.insert(entry, duplicates: .ignore, mayGrow: true)
       }
       guard case .added = insertion else {
         Issue.record("\(insertion)")
@@ -106,11 +106,11 @@ struct EntryTableTests {
   private func checkReplacing<Slots>(_ make: () -> EntryTable<Slots>) {
     var table = make()
     let entries = (0..<10).map(makeEntry)
-    for entry in entries { _ = insert(entry, &table, .replaced) }
+    for entry in entries { _ = insert(entry, &table, .replace) }
     for _ in 0..<20 {
       for id in 0..<10 {
         let entry = makeEntry(id)
-        guard case .replaced(let old) = insert(entry, &table, .replaced) else {
+        guard case .replaced(let old) = insert(entry, &table, .replace) else {
           Issue.record("\(id) was not replaced")
           return
         }

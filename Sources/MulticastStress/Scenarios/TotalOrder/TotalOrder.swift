@@ -39,7 +39,7 @@ private final class TotalOrderRound: ScenarioRound, @unchecked Sendable {
   private let trial: Trial
   private let operations: Int
   private let hub: EventHub<Event>
-  private var subscriptions: [Subscription] = []
+  private var subscriptions: [EventSubscription] = []
   private let logs = (0..<4).map { _ in OrderLog() }
   private let guests: PerThread<[OrderLog]>
   private var reactions = 0
@@ -71,7 +71,7 @@ private final class TotalOrderRound: ScenarioRound, @unchecked Sendable {
   }
 
   func work(_ worker: inout Worker) {
-    var guest: Subscription?
+    var guest: EventSubscription?
     for number in 1...operations {
       worker.does("send")
       hub.send(Event(sender: worker.index, number: number))

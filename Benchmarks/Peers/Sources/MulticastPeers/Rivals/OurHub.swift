@@ -9,12 +9,12 @@ final class OurHub: ClosureRival {
     self.reception = reception
   }
 
-  func add(_ observer: any Observer) -> Subscription {
+  func add(_ observer: any Observer) -> EventSubscription {
     reception.isWeak
       ? subscribe(weakly: observer) : hub.subscribe(reception.handler(observer))
   }
 
-  private func subscribe(weakly observer: some Observer) -> Subscription {
+  private func subscribe(weakly observer: some Observer) -> EventSubscription {
     switch reception.handling {
     case .notify: hub.subscribe(with: observer) { $0.notify($1.value) }
     case .answer:
@@ -22,7 +22,7 @@ final class OurHub: ClosureRival {
     }
   }
 
-  func remove(_ token: Subscription) { token.cancel() }
+  func remove(_ token: EventSubscription) { token.cancel() }
 
   func send(_ event: Event) { hub.send(event) }
 }

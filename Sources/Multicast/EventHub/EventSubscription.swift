@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the handler.
-public final class Subscription: Sendable {
+public final class EventSubscription: Sendable {
   let registration: EntryHandle
   /// `nil` for a handler without a queue, unless the hub has a replay.
   private let mailbox: Mailbox?
@@ -32,7 +32,7 @@ public final class Subscription: Sendable {
   }
 }
 
-extension Subscription {
+extension EventSubscription {
   /// Whether the handler can still be called.
   public var isActive: Bool { registration.isActive }
 
