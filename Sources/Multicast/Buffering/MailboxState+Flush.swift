@@ -19,7 +19,7 @@ extension MailboxState {
 
   /// Whether everything before `position` was delivered, dropped or discarded.
   private func isDone(_ position: Int) -> Bool {
-    inFlight == 0 && front >= position
+    (inFlight == 0 ? front : inFlightStart) >= position
   }
 
   mutating func takeCompletedFlushes() -> [FlushLatch] {

@@ -18,8 +18,8 @@ extension MailboxState {
     statistics.enqueued += 1
     waiting.append(Item(element: element, dropped: droppedAtEnd))
     droppedAtEnd = 0
-    guard isIdle else { return .accepted }
-    isIdle = false
+    guard idleConsumers > 0 else { return .accepted }
+    idleConsumers -= 1
     return .acceptedByIdle
   }
 

@@ -16,14 +16,20 @@ extension MailboxState {
     } else {
       for _ in 0..<count { batch.append(waiting.popFirst()!) }
     }
+    inFlightStart = front
     front += count
     inFlight = count
+    admitParked(for: count, &effects)
+    return effects
+  }
+
+  /// Moves parked elements into the space that `count` taken elements have left.
+  private mutating func admitParked(for count: Int, _ effects: inout Effects) {
     capacity = max(limit, capacity - count)
     while end == nil, waiting.count < capacity, let next = parked.popFirst() {
       store(next.item, &effects)
       effects.release(next.sender, .accepted)
     }
-    return effects
   }
 
   /// Finishes the elements in flight. The consumer becomes idle unless elements wait or it lingers.
@@ -34,9 +40,37 @@ extension MailboxState {
     var effects = Effects()
     statistics.delivered += delivered
     statistics.discarded += inFlight - delivered
-    isIdle = waiting.isEmpty && !lingers(tookSome: inFlight > 0)
+    let isIdle = waiting.isEmpty && !lingers(tookSome: inFlight > 0)
+    idleConsumers = isIdle ? 1 : 0
     inFlight = 0
     effects.wake = !isIdle
+    effects.flushed = takeCompletedFlushes()
+    return effects
+  }
+
+  /// Takes the first element, for one of several consumers, which becomes idle if there is none.
+  mutating func takeOne() -> (taken: (element: Envelope, position: Int)?, Effects) {
+    var effects = Effects()
+    guard let item = waiting.popFirst() else {
+      idleConsumers += 1
+      return (nil, effects)
+    }
+    let position = front
+    front += 1
+    if inFlight == 0 { inFlightStart = position }
+    inFlight += 1
+    inFlightPositions.append(position)
+    admitParked(for: 1, &effects)
+    return ((item.element, position), effects)
+  }
+
+  /// Finishes the element that one of several consumers took at `position`.
+  mutating func finishOne(_ position: Int, isDelivered: Bool) -> Effects {
+    var effects = Effects()
+    if isDelivered { statistics.delivered += 1 } else { statistics.discarded += 1 }
+    inFlight -= 1
+    inFlightPositions.removeAll { $0 == position }
+    inFlightStart = inFlightPositions.min() ?? front
     effects.flushed = takeCompletedFlushes()
     return effects
   }
@@ -59,7 +93,7 @@ extension MailboxState {
   /// - Returns: whether it is idle now.
   mutating func sleep() -> Bool {
     guard waiting.isEmpty && end == nil else { return false }
-    isIdle = true
+    idleConsumers = 1
     return true
   }
 

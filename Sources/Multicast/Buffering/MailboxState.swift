@@ -28,12 +28,17 @@ struct MailboxState {
   var droppedAtEnd = 0
   /// Elements whose senders wait for space, in order. They follow those in `waiting`.
   var parked = RingBuffer<(item: Item, sender: SendWaiter)>()
-  var isIdle: Bool
+  /// The number of consumers that must be woken for an element. Most mailboxes have one consumer.
+  var idleConsumers: Int
   let mayLinger: Bool
   /// How many more times the consumer does not linger.
   var lingerPause = 0
-  /// The number of elements that the consumer has taken and not finished.
+  /// The number of elements that consumers have taken and not finished.
   var inFlight = 0
+  /// The position of the first of them.
+  var inFlightStart = 0
+  /// Their positions, if there are several consumers.
+  var inFlightPositions: [Int] = []
   /// The number of elements that have left the front: the position of the first that waits.
   var front = 0
   var end: SubscriptionEnd?
@@ -42,13 +47,16 @@ struct MailboxState {
 
   /// - Parameters:
   ///   - isIdle: whether the consumer must be woken for the first element.
+  ///   - consumers: how many consumers take elements, one at a time if there are several.
   ///   - mayLinger: whether the consumer may come back once more before it becomes idle.
-  init(limit: Int, whenFull: OverflowPolicy, isIdle: Bool, mayLinger: Bool = false) {
+  init(
+    limit: Int, whenFull: OverflowPolicy, isIdle: Bool, consumers: Int = 1, mayLinger: Bool = false
+  ) {
     self.mayLinger = mayLinger
     self.limit = limit
     capacity = limit
     self.whenFull = whenFull
-    self.isIdle = isIdle
+    idleConsumers = isIdle ? consumers : 0
   }
 
   /// What the caller must do after an input, outside its critical section.
@@ -83,8 +91,9 @@ struct MailboxState {
   }
 
   mutating func wake(_ effects: inout Effects) {
-    effects.wake = effects.wake || isIdle
-    isIdle = false
+    guard idleConsumers > 0, !effects.wake else { return }
+    effects.wake = true
+    idleConsumers -= 1
   }
 
   /// Ends the mailbox: it accepts no more elements. Those of waiting senders were sent before, so

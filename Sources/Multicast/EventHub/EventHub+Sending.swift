@@ -102,7 +102,7 @@ extension EventHub {
     registry.forEachEntry(passes: kinds.hasBuffersAndHandlers ? 2 : 1) { invocation, entry, pass in
       // The second of two passes is for the handlers.
       if pass.count == 2, (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
-      return invocation.pass(entry) { (subscriber: Subscriber<Event>) in
+      return invocation.pass(entry, access: .enqueue) { (subscriber: Subscriber<Event>) in
         if let pipeline = subscriber.pipeline {
           let isDelivered = pipeline.deliver(
             event, number, &envelope, handler: subscriber.handler, for: entry, waiters: waiters)

@@ -1,177 +1,145 @@
 public import Dispatch
-internal import Synchronization
+
+// One overload of `subscribe` for each place where a handler can be called. The place is an argument,
+// or the isolation of the handler.
 
 extension EventHub {
-  /// Calls `handler` with the replay, if the hub has one, and with each event from then on.
+  /// Calls `handler` with the replay, if the hub has one, and with each event from then on, on the
+  /// actor to which the handler belongs.
   ///
-  /// Without a queue, senders call the handler. On a queue it is called for one event at a time, in
-  /// the order of each sender, even if the queue is concurrent. In a hub with a replay, a handler
-  /// without a queue is called with the replay before this returns, and then by one sender at a
-  /// time, which also delivers what others send in the meantime.
+  /// The handler belongs to the actor on which you write it, as the closure of a `Task` does, unless
+  /// it names another one, such as `{ @MainActor price in … }`. It may use the state of that actor.
+  /// It is always called in a later turn of the actor, never inside `send`, in the order of each
+  /// sender. A burst of events wakes the actor once; after 64 calls other work of the actor runs.
+  ///
+  /// A handler that belongs to no actor is called by senders, inside `send`, as with
+  /// ``subscribe(on:where:options:_:)-(SenderPlace,_,_,_)``.
+  ///
+  /// ```swift
+  /// @MainActor final class Board {
+  ///   var last: [Symbol: Double] = [:]
+  ///   private var subscription: EventSubscription?
+  ///
+  ///   func follow(_ prices: EventHub<Price>) {
+  ///     subscription = prices.subscribe { [weak self] price in
+  ///       self?.last[price.symbol] = price.value  // on the main actor
+  ///     }
+  ///   }
+  /// }
+  /// ```
+  /// The hub does not keep the actor alive: the subscription ends with it. In an actor that is not a
+  /// global one, `[weak self]` makes a handler that may not use the actor's state; use
+  /// ``subscribe(with:buffering:where:options:_:)`` there.
   ///
   /// - Parameters:
-  ///   - queue: where to call the handler; `nil`: on the thread that sends.
-  ///   - buffering: how many events may wait for the handler, if it has a queue.
+  ///   - buffering: how many events may wait for the handler, if it belongs to an actor.
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - isolation: the actor that calls this function. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handler receives the replay, and the subscription ends.
   /// - Complexity: amortised O(1), and O(replay).
   public func subscribe(
-    on queue: DispatchQueue? = nil, buffering: BufferingPolicy<Event> = .unbounded,
-    where filter: (@Sendable (Event) -> Bool)? = nil,
+    buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    isolation: isolated (any Actor)? = #isolation,
+    @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Event) -> Void
+  ) -> EventSubscription {
+    subscribe(.init(.isolated(handler, context: isolation), buffering, filter, options))
+  }
+
+  /// Awaits `handler` with the replay, if the hub has one, and with each event from then on.
+  ///
+  /// The calls run in tasks of the hub, on the actor to which the handler belongs, if it belongs to
+  /// one: see ``subscribe(buffering:where:options:isolation:_:)``. Ending the subscription does not
+  /// cancel a call that is running.
+  ///
+  /// - Parameters:
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
+  ///     in the order of each sender; otherwise they begin in that order.
+  ///   - handler: called with each event. It may send, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handler receives the replay, and the subscription ends.
+  /// - Precondition: `maxConcurrentCalls` is at least 1.
+  /// - Complexity: amortised O(1), and O(replay).
+  public func subscribe(
+    buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    maxConcurrentCalls: Int = 1,
+    @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Event) async -> Void
+  ) -> EventSubscription {
+    subscribe(
+      .init(.isolated(limit: maxConcurrentCalls, handler), buffering, filter, options))
+  }
+
+  /// Calls `handler` with the replay, if the hub has one, and with each event from then on, on the
+  /// thread that sends, inside `send`.
+  ///
+  /// In a hub with a replay, the handler is called with the replay before this returns, and then by
+  /// one sender at a time, which also delivers what others send in the meantime.
+  ///
+  /// - Parameters:
+  ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
+  ///   - filter: which events the subscriber receives; called by senders.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with each event, by many threads at once if many send. It may send,
+  ///     subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handler receives the replay, and the subscription ends.
+  /// - Complexity: amortised O(1), and O(replay).
+  public func subscribe(
+    on sender: SenderPlace, where filter: (@Sendable (Event) -> Bool)? = nil,
+    options: [SubscriberOption<Event>] = [], _ handler: @escaping @Sendable (Event) -> Void
+  ) -> EventSubscription {
+    subscribe(.init(.sender(handler), .unbounded, filter, options))
+  }
+
+  /// Calls `handler` on the main actor, wherever this is called. See
+  /// ``subscribe(buffering:where:options:isolation:_:)``.
+  ///
+  /// - Parameters:
+  ///   - main: `.main`.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with each event. It may send, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handler receives the replay, and the subscription ends.
+  /// - Complexity: amortised O(1), and O(replay).
+  public func subscribe(
+    on main: MainActorPlace, buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    _ handler: @escaping @MainActor @Sendable (Event) -> Void
+  ) -> EventSubscription {
+    subscribe(.init(.isolated(handler, context: nil), buffering, filter, options))
+  }
+
+  /// Calls `handler` on `queue` with the replay, if the hub has one, and with each event from then
+  /// on: one event at a time, in the order of each sender, even if the queue is concurrent.
+  ///
+  /// - Parameters:
+  ///   - queue: the queue on which to call the handler: serial, concurrent or global.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with each event. It may send, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handler receives the replay, and the subscription ends.
+  /// - Complexity: amortised O(1), and O(replay).
+  @_disfavoredOverload
+  public func subscribe(
+    on queue: DispatchQueue, buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
     _ handler: @escaping @Sendable (Event) -> Void
   ) -> EventSubscription {
-    subscribe(queue, buffering, filter, handler, owner: nil)
-  }
-
-  /// Calls `handler` with `owner` and each event, as long as `owner` lives.
-  ///
-  /// The hub keeps `owner` alive only during each call, and while a sender appends an event to the
-  /// buffer: if it then has the last reference, `deinit` runs on that thread. The subscription ends
-  /// with the owner, not with the handle.
-  ///
-  /// - Parameters:
-  ///   - owner: the object with which the subscription ends.
-  ///   - queue: where to call the handler; `nil`: on the thread that sends.
-  ///   - buffering: how many events may wait for the handler, if it has a queue.
-  ///   - filter: which events the subscriber receives; called by senders.
-  ///   - handler: called with each event. It should not capture the owner.
-  /// - Returns: a handle to end the subscription earlier.
-  /// - Complexity: amortised O(1), and O(replay).
-  @discardableResult
-  public func subscribe<Owner: AnyObject & Sendable>(
-    with owner: Owner, on queue: DispatchQueue? = nil,
-    buffering: BufferingPolicy<Event> = .unbounded,
-    where filter: (@Sendable (Event) -> Bool)? = nil,
-    _ handler: @escaping @Sendable (Owner, Event) -> Void
-  ) -> EventSubscription {
-    // SAFETY: the handler runs only while a delivery retains the target of its entry, the owner.
-    let unretained = Unmanaged.passUnretained(owner)
-    return subscribe(
-      queue, buffering, filter,
-      { event in unretained._withUnsafeGuaranteedRef { handler($0, event) } }, owner: owner)
-  }
-
-  /// The replay, if the hub has one, and the events from then on, as an asynchronous sequence.
-  ///
-  /// The subscription begins before this returns, so events that are sent before the first `next()`
-  /// wait in the buffer. See ``EventSequence``.
-  ///
-  /// - Parameters:
-  ///   - buffering: how many events may wait.
-  ///   - filter: which events the sequence receives; called by senders.
-  /// - Complexity: amortised O(1), and O(replay).
-  public func events(
-    buffering: BufferingPolicy<Event> = .unbounded,
-    where filter: (@Sendable (Event) -> Bool)? = nil
-  ) -> EventSequence<Event> {
-    EventSequence { [weak self] in self?.consumer(buffering, filter) }
-  }
-
-  /// The first event, of the replay or later, that satisfies `predicate`; `nil` if the hub finishes
-  /// or the task is cancelled first.
-  ///
-  /// - Parameter predicate: called by senders.
-  /// - Complexity: O(replay), and the wait.
-  public func first(where predicate: @escaping @Sendable (Event) -> Bool) async -> Event? {
-    await events(where: predicate).makeAsyncIterator().next()
-  }
-}
-
-// MARK: - Implementation
-
-extension EventHub {
-  private func subscribe(
-    _ queue: DispatchQueue?, _ buffering: BufferingPolicy<Event>,
-    _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
-    owner: AnyObject?
-  ) -> EventSubscription {
-    let replays = sequencer?.replays ?? false
-    let mailbox = makeMailbox(queue, buffering, replays: replays)
-    let registration = register(
-      mailbox, queue == nil ? nil : buffering.positions, filter, handler, owner)
-    if replays, let entry = registration.entry { mailbox?.start(entry) }
-    return EventSubscription(registration, mailbox, finishing, endsWithHandle: owner == nil)
-  }
-
-  /// A new mailbox for a handler; `nil` if it needs none.
-  private func makeMailbox(
-    _ queue: DispatchQueue?, _ buffering: BufferingPolicy<Event>, replays: Bool
-  ) -> HandlerMailbox? {
-    let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void = {
-      head, envelope in
-      Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
-        subscriber.handler(envelope.event(Event.self))
-      }
-    }
-    // A handler without a queue has a mailbox if there is a replay: later events wait for its end.
-    guard let queue else {
-      guard replays else { return nil }
-      return InlineMailbox(drops: drops, whenExhausted: removal, deliver: deliver)
-    }
-    return QueueMailbox(
-      on: queue, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
-      drops: drops, whenExhausted: removal, deliver: deliver)
-  }
-
-  func consumer(
-    _ buffering: BufferingPolicy<Event>, _ filter: (@Sendable (Event) -> Bool)?
-  ) -> EventConsumer {
-    let mailbox = StreamMailbox(
-      limit: buffering.limit, whenFull: buffering.whenFull, drops: drops)
-    let registration = register(mailbox, buffering.positions, filter, { _ in }, nil)
-    return EventConsumer(registration, mailbox)
-  }
-
-  /// Adds a subscriber, enqueues its replay, and finishes it if the hub has finished.
-  private func register(
-    _ mailbox: Mailbox?, _ makeIndex: (@Sendable () -> CoalescingIndex<Event>)?,
-    _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
-    _ owner: AnyObject?
-  ) -> EntryHandle {
-    let start = sequencer.map { _ in StartingPoint() }
-    let coalescer = makeIndex.flatMap { make in mailbox.map { Coalescer($0, make()) } }
-    var pipeline: EventPipeline<Event>?
-    if mailbox != nil || filter != nil || start != nil {
-      pipeline = EventPipeline(filter: filter, start: start, mailbox: mailbox, coalescer: coalescer)
-    }
-    kinds.add(
-      mailbox == nil
-        ? SubscriberKinds.handler
-        : mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
-    let registration = registry.add(
-      Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox)
-    if let sequencer, let start {
-      // From now on senders append to the mailbox, whose consumer has not started. The replay,
-      // which is older, goes in front.
-      let (replay, isEnded) = sequencer.attach(start)
-      let replayed = replay.filter { filter?($0) ?? true }
-      if let mailbox, !replayed.isEmpty {
-        let effects = mailbox.lock.withLock {
-          mailbox.state.prepend(replayed.map { Envelope(event: $0) })
-        }
-        if let entry = registration.entry {
-          for effect in effects { mailbox.perform(effect, for: entry) }
-        }
-      }
-      // Not `finishing`: the sequencer may still deliver events after that is raised.
-      if isEnded, let entry = registration.entry { finish(entry) }
-      return registration
-    }
-    // Sequentially consistent: see `finish`.
-    if finishing.isRaised.load(ordering: .sequentiallyConsistent), let entry = registration.entry {
-      finish(entry)
-    }
-    return registration
-  }
-
-  /// Removes the entry of an exhausted mailbox.
-  ///
-  /// It retains the registry, which retains the mailbox: a cycle until the removal. The removal
-  /// comes at the latest after the hub's `deinit`, which finishes the subscribers.
-  private var removal: @Sendable (Entry) -> Void {
-    { [registry] entry in registry.remove(entry) }
+    subscribe(.init(.queue(queue, handler), buffering, filter, options))
   }
 }

@@ -106,7 +106,7 @@ extension EventHub {
   /// - Complexity: O(subscribers).
   public var subscriberCount: Int {
     var count = 0
-    registry.forEachValue(Subscriber<Event>.self) { subscriber in
+    registry.forEachValue(Subscriber<Event>.self, access: .read) { subscriber in
       if subscriber.pipeline?.mailbox?.end == nil { count += 1 }
       return true
     }
@@ -118,7 +118,7 @@ extension EventHub {
   /// - Complexity: O(subscribers).
   public var statistics: HubStatistics {
     var statistics = HubStatistics()
-    registry.forEachValue(Subscriber<Event>.self) { subscriber in
+    registry.forEachValue(Subscriber<Event>.self, access: .read) { subscriber in
       let mailbox = subscriber.pipeline?.mailbox
       if mailbox?.end == nil { statistics.subscribers += 1 }
       statistics.pending += mailbox?.statistics.pending ?? 0

@@ -3,8 +3,8 @@ internal import Synchronization
 /// A receiver of the events of a hub: the value of its entry.
 @usableFromInline
 struct Subscriber<Event: Sendable> {
-  /// Called with each event, by the sender or on a queue; does nothing for an asynchronous
-  /// sequence. Not optional: calling a closure that an optional holds would retain it.
+  /// Called with each event, by the sender, on a queue or on an actor; does nothing for an
+  /// asynchronous sequence or handler. Not optional: calling a closure that an optional holds would retain it.
   @usableFromInline let handler: @Sendable (Event) -> Void
   /// The steps between the sender and the handler; `nil` if there are none.
   @usableFromInline let pipeline: EventPipeline<Event>?
@@ -22,11 +22,15 @@ final class EventPipeline<Event: Sendable>: Sendable {
   @usableFromInline let start: StartingPoint?
   @usableFromInline let mailbox: Mailbox?
   @usableFromInline let coalescer: Coalescer<Event>?
+  /// Called by the mailbox instead of the subscriber's handler, if it is asynchronous.
+  let asyncHandler: (@Sendable (Event) async -> Void)?
 
   init(
     filter: (@Sendable (Event) -> Bool)?, start: StartingPoint?,
-    mailbox: Mailbox?, coalescer: Coalescer<Event>? = nil
+    mailbox: Mailbox?, coalescer: Coalescer<Event>? = nil,
+    asyncHandler: (@Sendable (Event) async -> Void)? = nil
   ) {
+    self.asyncHandler = asyncHandler
     self.filter = filter
     self.start = start
     self.mailbox = mailbox

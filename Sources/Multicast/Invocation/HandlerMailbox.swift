@@ -8,7 +8,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   // never changes.
 
   /// The largest number of elements that one drain delivers.
-  private static var share: Int { 64 }
+  static var share: Int { 64 }
 
   final let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void
   final let whenExhausted: (@Sendable (Entry) -> Void)?
@@ -42,11 +42,20 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ///
   /// - Returns: whether to drain again.
   final func drain(_ entry: Entry) -> Bool {
-    finish(lock.withLock { state.take(Self.share, into: &batch) })
+    var budget = Self.share
+    return drain(entry, budget: &budget)
+  }
+
+  /// Delivers what waits, up to `budget`, from which it subtracts what it took.
+  ///
+  /// - Returns: whether to drain again.
+  final func drain(_ entry: Entry, budget: inout Int) -> Bool {
+    finish(lock.withLock { state.take(budget, into: &batch) })
+    budget -= batch.count
     var delivered = 0
     var invocation = Invocation(ThreadCallStack.current)
     while let item = batch.popFirst() {
-      invocation.pass(.passUnretained(entry), otherwise: ()) { head in
+      invocation.passForMailbox(.passUnretained(entry)) { head in
         deliver(head, item.element)
         delivered += 1
       }
@@ -69,6 +78,20 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
 
   /// Whether an element waits, or an end that no drain has seen. Inside `lock`.
   final var hasWork: Bool { state.hasWaiting || (state.end != nil && !isAtEnd) }
+
+  /// Whether both have the same limit and policy.
+  final func hasLimits(of other: HandlerMailbox) -> Bool {
+    // One after the other: never two locks at once.
+    let ours = lock.withLock { (state.limit, state.whenFull) }
+    let theirs = other.lock.withLock { (other.state.limit, other.state.whenFull) }
+    return ours == theirs
+  }
+
+  /// Ends the registration of `entry`, for which nothing can be called any more.
+  final func end(_ entry: Entry) {
+    cancel(entry)
+    whenExhausted?(entry)
+  }
 
   /// Begins delivery, in a mailbox that was created busy.
   func start(_ entry: Entry) {

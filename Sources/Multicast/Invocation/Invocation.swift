@@ -17,6 +17,17 @@ struct Pass {
   }
 }
 
+/// What an invocation does with the value of an entry. It matters for entries with a mailbox only.
+@usableFromInline
+enum Access {
+  /// Calls it directly, though it may have been added with a place where to call it.
+  case call
+  /// Appends to the mailbox. The target is not retained.
+  case enqueue
+  /// Returns it.
+  case read
+}
+
 /// One invocation on one thread.
 @usableFromInline
 struct Invocation {
@@ -49,9 +60,10 @@ struct Invocation {
   /// - Returns: whether to continue.
   @inlinable @inline(__always)
   mutating func pass<Value, E>(
-    _ entry: Unmanaged<Entry>, to body: (Value) throws(E) -> Bool
+    _ entry: Unmanaged<Entry>, access: Access, to body: (Value) throws(E) -> Bool
   ) throws(E) -> Bool {
-    try pass(entry, otherwise: true) { (head: UnsafeMutablePointer<EntryHead>) throws(E) in
+    try pass(entry, access: access, otherwise: true) {
+      (head: UnsafeMutablePointer<EntryHead>) throws(E) in
       try Entry.value(head, as: Value.self).pointee.pass(to: body)
     }
   }
@@ -62,7 +74,7 @@ struct Invocation {
   /// - Returns: the result of `body`, or `skipped` if it was not run.
   @inlinable @inline(__always)
   mutating func pass<R, E>(
-    _ entry: Unmanaged<Entry>, otherwise skipped: R,
+    _ entry: Unmanaged<Entry>, access: Access, otherwise skipped: R,
     _ body: (UnsafeMutablePointer<EntryHead>) throws(E) -> R
   ) throws(E) -> R {
     let head = entry.head
@@ -73,14 +85,84 @@ struct Invocation {
     let state = head.pointee.state.load(ordering: .acquiring)
     perturb()
     if _fastPath(state == EntryHead.activeStrong) { return try body(head) }
-    guard state == EntryHead.activeWeak else { return skipped }
-    guard let target = WeakReference(word: head.pointee.target).promote() else {
-      sawDead = true
-      return skipped
+    let target: Unmanaged<AnyObject>
+    if state == EntryHead.activeWeak {
+      guard let promoted = WeakReference(word: head.pointee.target).promote() else {
+        sawDead = true
+        return skipped
+      }
+      target = promoted
+    } else {
+      guard EntryHead.isActive(state) else { return skipped }
+      guard let retained = Invocation.retain(entry, access) else {
+        sawDead = true
+        return skipped
+      }
+      target = retained
     }
     // If this is the last release, the delegate's `deinit` runs here, outside of any lock.
     defer { target.release() }
     return try body(head)
+  }
+
+  /// Retains what a placed entry needs while the body runs: its target; or the entry, if the body
+  /// only appends, because the sender must not become the last owner of the target.
+  ///
+  /// - Returns: the retained object, or `nil` if the target is dead.
+  @usableFromInline @inline(never)
+  static func retain(_ entry: Unmanaged<Entry>, _ access: Access) -> Unmanaged<AnyObject>? {
+    let head = entry.head
+    if access == .enqueue {
+      guard !head.pointee.isWeak || !WeakReference(word: head.pointee.target).isDead else {
+        return nil
+      }
+      return .passRetained(entry.takeUnretainedValue())
+    }
+    // SAFETY: an active entry owns its target, if that is strong.
+    let target =
+      head.pointee.isWeak
+      ? WeakReference(word: head.pointee.target).promote()
+      : Unmanaged<AnyObject>.fromOpaque(head.pointee.target).retain()
+    guard let target else { return nil }
+    if access == .call {
+      head.pointee.mailbox?._withUnsafeGuaranteedRef {
+        $0.requireInlineCall(of: target.takeUnretainedValue())
+      }
+    }
+    return target
+  }
+
+  /// As ``pass(_:access:otherwise:_:)``, for the consumer of a mailbox.
+  mutating func passForMailbox(
+    _ entry: Unmanaged<Entry>, _ body: (UnsafeMutablePointer<EntryHead>) -> Void
+  ) {
+    let head = entry.head
+    frame.pointee.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)  // As in `pass`.
+    cmulticast_barrier_light(lightBarrierIsFence)
+    let state = head.pointee.state.load(ordering: .acquiring)  // As in `pass`.
+    perturb()
+    guard EntryHead.isActive(state) else { return }
+    guard head.pointee.isWeak else { return body(head) }
+    guard let target = WeakReference(word: head.pointee.target).promote() else {
+      sawDead = true
+      return
+    }
+    defer { target.release() }  // As in `pass`.
+    body(head)
+  }
+
+  /// Whether `entry` is active and its target alive. The target is not retained: the caller must
+  /// not become its last owner.
+  mutating func admits(_ entry: Unmanaged<Entry>) -> Bool {
+    // Acquiring: as in `pass`.
+    guard EntryHead.isActive(entry.head.pointee.state.load(ordering: .acquiring)) else {
+      return false
+    }
+    guard entry.head.pointee.isWeak, WeakReference(word: entry.head.pointee.target).isDead else {
+      return true
+    }
+    sawDead = true
+    return false
   }
 
   /// Puts `call` into the mailbox of `entry` if the entry is still active and its target alive.
@@ -92,16 +174,10 @@ struct Invocation {
   mutating func enqueue(
     _ call: Envelope, for entry: Unmanaged<Entry>, in mailbox: Unmanaged<Mailbox>
   ) -> Bool {
-    let head = entry.head
     // Releasing: as in `pass`. The last callback is over; a thread that waits for it must not wait
     // for this.
     frame.pointee.store(nil, ordering: .releasing)
-    let state = head.pointee.state.load(ordering: .acquiring)  // As in `pass`.
-    guard EntryHead.isActive(state) else { return false }
-    if state == EntryHead.activeWeak && WeakReference(word: head.pointee.target).isDead {
-      sawDead = true
-      return false
-    }
+    guard admits(entry) else { return false }
     // SAFETY: the read section or the snapshot holds the entry, which owns the mailbox.
     return mailbox._withUnsafeGuaranteedRef { $0.enqueue(call, for: entry) }
   }

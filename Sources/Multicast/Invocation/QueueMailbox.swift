@@ -9,6 +9,7 @@
 // Ownership: an entry owns its mailbox, and the mailbox the queue. A block on the queue owns the
 // entry. None of them owns the hub.
 
+internal import CMulticast
 internal import Dispatch
 
 /// The mailbox of a registration that is called on a queue.
@@ -49,11 +50,17 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
   }
 
   override func hasTerms(of other: Mailbox) -> Bool {
-    guard let other = other as? QueueMailbox else { return false }
-    // One after the other: never two locks at once.
-    let ours = lock.withLock { (state.limit, state.whenFull) }
-    let theirs = other.lock.withLock { (other.state.limit, other.state.whenFull) }
-    return queue === other.queue && ours == theirs
+    guard let other = other as? QueueMailbox, queue === other.queue else { return false }
+    return hasLimits(of: other)
+  }
+
+  override func requireInlineCall(of delegate: @autoclosure () -> AnyObject) {
+    require(
+      queue === DispatchQueue.main && cmulticast_is_main_thread(),
+      """
+      Multicast: \(type(of: delegate())) was added on the queue "\(queue.label)", but is called \
+      directly by another thread. Use invoke, which calls it on its queue.
+      """)
   }
 
   override func wake(_ entry: Entry) {

@@ -2,8 +2,10 @@ internal import Dispatch
 
 extension Registry {
   /// Returns when every mailbox has delivered, dropped or discarded what was pending.
-  func flush() async {
-    let latch = latchForPending()
+  ///
+  /// - Parameter lanes: entries with mailboxes besides those of the registry.
+  func flush(and lanes: [Entry] = []) async {
+    let latch = latchForPending(and: lanes)
     await suspend { continuation in
       latch.wait { continuation.resume() }
     }
@@ -19,7 +21,7 @@ extension Registry {
   /// and did not wait for it: a contradiction.
   ///
   /// - Returns: whether everything was done in time.
-  func flush(timeout: Duration) -> Bool {
+  func flush(and lanes: [Entry] = [], timeout: Duration) -> Bool {
     let ours = ThreadCallStack.callsOfThisThread.compactMap { entry in
       // SAFETY: this thread is calling the entry, so it holds it; the entry owns its mailbox.
       Unmanaged<Entry>.fromOpaque(entry)._withUnsafeGuaranteedRef { $0.head.pointee.mailbox }
@@ -28,13 +30,13 @@ extension Registry {
     defer {
       for mailbox in ours { mailbox._withUnsafeGuaranteedRef { $0.addBlockedFlushes(-1) } }
     }
-    let latch = latchForPending { !ours.isEmpty && $0.isBlockedInFlush }
+    let latch = latchForPending(and: lanes) { !ours.isEmpty && $0.isBlockedInFlush }
     let done = DispatchSemaphore(value: 0)
     latch.wait { done.signal() }
     if done.wait(timeout: .now() + DispatchTimeInterval(timeout)) == .success { return true }
     // Otherwise each flush of a suspended queue that times out would leave a latch behind.
-    for case let entry? in storage.snapshot() {
-      entry.head.pointee.mailbox?._withUnsafeGuaranteedRef { $0.withdraw(latch) }
+    for case let entry? in storage.snapshot() + lanes.map(Optional.some) {
+      entry.mailbox?.withdraw(latch)
     }
     return false
   }
@@ -43,17 +45,19 @@ extension Registry {
   ///
   /// Excludes the mailboxes of callbacks that are running on this thread, which wait for it.
   ///
-  /// - Parameter isExcluded: which other mailboxes to exclude.
+  /// - Parameters:
+  ///   - lanes: entries with mailboxes besides those of the registry.
+  ///   - isExcluded: which other mailboxes to exclude.
   private func latchForPending(
-    excluding isExcluded: (Mailbox) -> Bool = { _ in false }
+    and lanes: [Entry], excluding isExcluded: (Mailbox) -> Bool = { _ in false }
   ) -> FlushLatch {
     let latch = FlushLatch()
-    for case let entry? in storage.snapshot() {
+    for case let entry? in storage.snapshot() + lanes.map(Optional.some) {
       guard let mailbox = entry.head.pointee.mailbox,
         !ThreadCallStack.isCalledByThisThread(entry.identity)
       else { continue }
       mailbox._withUnsafeGuaranteedRef { mailbox in
-        guard !isExcluded(mailbox) else { return }
+        guard !isExcluded(mailbox), !mailbox.isCalledByCurrentTask else { return }
         latch.add()
         if !mailbox.flush(latch) { latch.countDown() }
       }

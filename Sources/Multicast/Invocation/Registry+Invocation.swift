@@ -6,13 +6,15 @@ extension Registry {
   ///
   /// The entries are those that were registered at the beginning, without those removed before their
   /// call. No lock is held while `body` runs. A weak target is retained for exactly its call.
+  ///
+  /// - Parameter access: what `body` does with the value.
   @inlinable
   func forEachValue<Value, E>(
-    _: Value.Type, _ body: (Value) throws(E) -> Bool
+    _: Value.Type, access: Access = .call, _ body: (Value) throws(E) -> Bool
   ) throws(E) {
     try forEachEntry {
       (invocation: inout Invocation, entry: Unmanaged<Entry>, _: Pass) throws(E) -> Bool in
-      try invocation.pass(entry, to: body)
+      try invocation.pass(entry, access: access, to: body)
     }
   }
 
@@ -29,12 +31,12 @@ extension Registry {
     var delivered = 0
     var call: Envelope?
     forEachEntry { invocation, entry, _ in
-      if let mailbox = entry.head.pointee.mailbox {
+      if let mailbox = entry.head.pointee.placedMailbox {
         if call == nil { call = Envelope(call: later) }
         if invocation.enqueue(call!, for: entry, in: mailbox) { delivered += 1 }
         return true
       }
-      return invocation.pass(entry) { (value: Value) -> Bool in
+      return invocation.pass(entry, access: .call) { (value: Value) -> Bool in
         if here(value) { delivered += 1 }
         return true
       }

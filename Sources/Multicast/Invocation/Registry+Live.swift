@@ -4,7 +4,7 @@ extension Registry {
   /// The values of the live entries, in order.
   func live<Value>(as _: Value.Type) -> [Value] {
     var values: [Value] = []
-    forEachValue(Value.self) { value in
+    forEachValue(Value.self, access: .read) { value in
       values.append(value)
       return true
     }
@@ -14,7 +14,7 @@ extension Registry {
   /// The number of live entries.
   func liveCount<Value>(as _: Value.Type) -> Int {
     var count = 0
-    forEachValue(Value.self) { _ in
+    forEachValue(Value.self, access: .read) { _ in
       count += 1
       return true
     }
@@ -24,7 +24,7 @@ extension Registry {
   /// Whether any entry is live.
   func hasLive<Value>(as _: Value.Type) -> Bool {
     var hasLive = false
-    forEachValue(Value.self) { _ in
+    forEachValue(Value.self, access: .read) { _ in
       hasLive = true
       return false
     }

@@ -26,7 +26,7 @@ extension MulticastDelegate {
     guard index >= 0 else { return nil }
     var result: Delegate?
     var remaining = index
-    registry.forEachValue(Delegate.self) { delegate in
+    registry.forEachValue(Delegate.self, access: .read) { delegate in
       if remaining == 0 { result = delegate }
       remaining -= 1
       return remaining >= 0
@@ -42,7 +42,7 @@ extension MulticastDelegate {
     guard let identity = Entry.identity(of: delegate) else { return nil }
     var index = 0
     var found = false
-    registry.forEachValue(Delegate.self) { candidate in
+    registry.forEachValue(Delegate.self, access: .read) { candidate in
       found = Entry.identity(of: candidate) == identity
       if !found { index += 1 }
       return !found
@@ -57,6 +57,9 @@ extension MulticastDelegate {
 /// Iterates over the delegates that are registered when the iteration begins, except those that are
 /// removed before it reaches them. The iterator keeps the hub. It does not keep weak delegates alive;
 /// a strong one that is removed in the meantime lives as long as the iterator.
+///
+/// The loop calls the delegates directly, so it ends the process at one that was added on a queue or
+/// an actor other than the caller's: use `invoke`, or ``delegates`` to read the list.
 extension MulticastDelegate: Sequence {
   /// An iterator over the delegates of a hub. One thread may use it at a time.
   public struct Iterator: IteratorProtocol {
@@ -74,7 +77,7 @@ extension MulticastDelegate: Sequence {
     /// - Complexity: O(1), plus O(dead delegates and empty slots before it).
     public mutating func next() -> Delegate? {
       while let element = entries.next() {
-        if let entry = element, let delegate = entry.liveValue(as: Delegate.self) {
+        if let entry = element, let delegate = entry.liveValue(as: Delegate.self, isCalled: true) {
           return delegate
         }
       }

@@ -78,6 +78,7 @@ extension MulticastDelegate {
   ///
   /// - Returns: the number of delegates that were called or for which the call was enqueued.
   /// - Complexity: O(`count`).
+  @_disfavoredOverload  // A protocol that belongs to an actor has an overload of its own.
   @inlinable @discardableResult
   public func invoke(_ body: @escaping @Sendable (Delegate) -> Void) -> Int {
     registry.deliver(

@@ -8,17 +8,8 @@ extension MulticastDelegate where Delegate: Sendable {
   /// concurrent. One block on the queue runs a burst of calls; after 64 calls it moves to the end of
   /// the queue. The registration and its handles keep the queue.
   ///
-  /// A delegate that is isolated to the main actor:
-  /// ```swift
-  /// @MainActor final class StatusView: DownloadDelegate {
-  ///   nonisolated func didFinish(_ file: String) {
-  ///     MainActor.assumeIsolated { show(file) }
-  ///   }
-  /// }
-  /// hub.add(view, on: .main)
-  /// ```
-  /// The functions that call on the calling thread (`forEach(_:)`, ``results(_:)`` and so on) ignore
-  /// the queue.
+  /// The functions that call on the calling thread (`forEach(_:)`, ``results(_:)``, `for in` and so
+  /// on) end the process at such a delegate, because they would call it on the wrong thread.
   ///
   /// - Parameters:
   ///   - delegate: the delegate to call.
@@ -30,6 +21,7 @@ extension MulticastDelegate where Delegate: Sendable {
   ///   delegate that is already registered, see ``DuplicatePolicy``.
   /// - Precondition: as for ``add(_:ownership:)``; a limit of `buffering` is at least 1.
   /// - Complexity: as for ``add(_:ownership:)``.
+  @_disfavoredOverload
   @discardableResult
   public func add(
     _ delegate: Delegate, ownership: Ownership = .weak, on queue: DispatchQueue,
@@ -48,7 +40,7 @@ extension MulticastDelegate where Delegate: Sendable {
   /// Calls whose delegate is removed or deallocated are discarded. Cancelling the task does not end
   /// the wait. Deadlock: do not wait for the calling task inside a callback.
   public func flush() async {
-    await registry.flush()
+    await registry.flush(and: isolatedCalls.lanes)
   }
 
   /// Blocks the thread until every call that was enqueued before has run or was discarded, or until
@@ -65,6 +57,6 @@ extension MulticastDelegate where Delegate: Sendable {
   @available(*, noasync, message: "use the async flush() instead of blocking the thread")
   @discardableResult
   public func flush(timeout: Duration) -> Bool {
-    registry.flush(timeout: timeout)
+    registry.flush(and: isolatedCalls.lanes, timeout: timeout)
   }
 }

@@ -26,6 +26,7 @@
 /// is.
 public final class MulticastDelegate<Delegate> {
   @usableFromInline let registry: Registry
+  let isolatedCalls = IsolatedCalls()
 
   /// Creates a hub without delegates.
   ///

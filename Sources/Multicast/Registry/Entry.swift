@@ -59,8 +59,8 @@ struct EntryHead: ~Copyable {
   /// The neighbours in a chain of the ``IdentityIndex``.
   var previous: Unmanaged<Entry>?
   var next: Unmanaged<Entry>?
-  /// The mailbox in which deliveries wait, owned; `nil` if the sender calls the entry.
-  @usableFromInline let mailbox: Unmanaged<Mailbox>?
+  /// The mailbox in which deliveries wait, owned; `nil` if there is none yet. It is set once.
+  @usableFromInline let mailboxReference: Atomic<Unmanaged<Mailbox>?>
   // A delivery reads the last fields and the value: usually one cache line.
   @usableFromInline let target: UnsafeMutableRawPointer
   /// The index of this entry in the slots of the storage.
@@ -69,23 +69,41 @@ struct EntryHead: ~Copyable {
   let keeperOffset: UInt16
   /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
   @usableFromInline let isWeak: Bool
-  /// One of ``activeStrong``, ``activeWeak`` and ``inactive``, which is final.
+  /// One of ``activeStrong`` and ``activeWeak``, plus ``isPlaced``; or ``inactive``, which is final.
   @usableFromInline let state: Atomic<UInt8>
 
   init(
-    isWeak: Bool, keeperOffset: UInt16, target: UnsafeMutableRawPointer, mailbox: Mailbox?
+    isWeak: Bool, keeperOffset: UInt16, target: UnsafeMutableRawPointer, mailbox: Mailbox?,
+    isPlaced: Bool
   ) {
-    state = Atomic(isWeak ? EntryHead.activeWeak : EntryHead.activeStrong)
+    state = Atomic(
+      (isWeak ? EntryHead.activeWeak : EntryHead.activeStrong)
+        | (isPlaced && mailbox != nil ? EntryHead.isPlaced : 0))
     self.isWeak = isWeak
     self.keeperOffset = keeperOffset
     self.target = target
-    self.mailbox = mailbox.map(Unmanaged.passRetained)
+    mailboxReference = Atomic(mailbox.map(Unmanaged.passRetained))
+  }
+
+  /// The mailbox of an entry that was added with one.
+  @inlinable var placedMailbox: Unmanaged<Mailbox>? {
+    guard let mailbox, mailbox._withUnsafeGuaranteedRef({ $0.isPlace }) else { return nil }
+    return mailbox
+  }
+
+  @inlinable var mailbox: Unmanaged<Mailbox>? {
+    // Acquiring: the mailbox with its contents.
+    mailboxReference.load(ordering: .acquiring)
   }
 
   /// The entry may be called, and keeps its target alive.
   @usableFromInline static var activeStrong: UInt8 { 1 }
   /// The entry may be called if its target is alive.
   @usableFromInline static var activeWeak: UInt8 { 2 }
+  /// The entry was added with a mailbox, and only its consumer may retain the target or call it.
+  /// Such a state differs from the plain ones, so that the loop over delegates compares it with two
+  /// numbers.
+  @usableFromInline static var isPlaced: UInt8 { 4 }
   /// The entry was removed and must not be called.
   @usableFromInline static var inactive: UInt8 { 0 }
 
@@ -151,9 +169,15 @@ extension Entry {
     }
   }
 
-  /// An entry that owns `value`, and may be called as long as `owner` lives.
-  static func make<Value>(_ value: Value, owner: AnyObject, mailbox: Mailbox?) -> Entry {
+  /// An entry that owns `value`, and may be called as long as `owner`, if there is one, lives.
+  static func make<Value>(_ value: Value, owner: AnyObject?, mailbox: Mailbox?) -> Entry {
     let keeper = ValueOwner(value)
+    guard let owner else {
+      // The hub itself tells apart whom a sender calls, and no target could die.
+      return make(
+        keeper.value, isWeak: false, target: Unmanaged.passRetained(keeper).toOpaque(),
+        mailbox: mailbox, isPlaced: false)
+    }
     return make(
       keeper.value, isWeak: true, target: WeakReference(owner).word, mailbox: mailbox,
       keeper: keeper)
@@ -162,7 +186,7 @@ extension Entry {
   /// An entry with the bits of `value`, owned by `keeper`, or by `target` if there is no keeper.
   private static func make<Value>(
     _ value: Value, isWeak: Bool, target: UnsafeMutableRawPointer, mailbox: Mailbox?,
-    keeper: AnyObject? = nil
+    keeper: AnyObject? = nil, isPlaced: Bool = true
   ) -> Entry {
     require(
       MemoryLayout<Value>.alignment <= 16,
@@ -179,7 +203,7 @@ extension Entry {
     entry.head.initialize(
       to: EntryHead(
         isWeak: isWeak, keeperOffset: keeper == nil ? 0 : UInt16(keeperOffset), target: target,
-        mailbox: mailbox))
+        mailbox: mailbox, isPlaced: isPlaced))
     // SAFETY: copies the bits without the retain of a copied value. They are used only while
     // `target` or `keeper` owns what they refer to, and never destroyed.
     withUnsafeBytes(of: value) { bits in
@@ -246,11 +270,22 @@ extension EntryHead {
   }
 }
 
-// MARK: - Terms
+// MARK: - The mailbox
 
 extension Entry {
   var mailbox: Mailbox? {
     head.pointee.mailbox?.takeUnretainedValue()
+  }
+
+  /// The mailbox, which is `makeMailbox()` if the entry had none.
+  func mailbox(or makeMailbox: () -> Mailbox) -> Mailbox {
+    if let mailbox { return mailbox }
+    let new = Unmanaged.passRetained(makeMailbox())
+    // Releases the contents of the new mailbox; acquires those of another thread's.
+    let (isSet, other) = head.pointee.mailboxReference.compareExchange(
+      expected: nil, desired: new, ordering: .acquiringAndReleasing)
+    if !isSet { new.release() }
+    return (isSet ? new : other ?? new).takeUnretainedValue()
   }
 
   /// Whether this entry gives its delegate something that `existing`, of the same delegate, does
@@ -295,13 +330,25 @@ extension Entry {
   }
 
   /// The value, retained, if the entry is live.
-  func liveValue<Value>(as _: Value.Type) -> Value? {
+  ///
+  /// - Parameter isCalled: whether the caller will call the value directly: see
+  ///   `Mailbox.requireInlineCall(of:)`.
+  func liveValue<Value>(as _: Value.Type, isCalled: Bool) -> Value? {
     // Acquiring: pairs with the thread that removed the entry.
-    guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return nil }
+    let state = head.pointee.state.load(ordering: .acquiring)
+    guard EntryHead.isActive(state) else { return nil }
     let value = Entry.value(head, as: Value.self)
-    guard head.pointee.isWeak else { return value.pointee.value }
-    guard let target = WeakReference(word: head.pointee.target).promote() else { return nil }
-    defer { target.release() }
+    var target: Unmanaged<AnyObject>?
+    if head.pointee.isWeak {
+      target = WeakReference(word: head.pointee.target).promote()
+      guard target != nil else { return nil }
+    }
+    defer { target?.release() }
+    if isCalled && state & EntryHead.isPlaced != 0 {
+      // SAFETY: the target is retained here, or by the entry.
+      let object = target ?? Unmanaged.fromOpaque(head.pointee.target)
+      mailbox?.requireInlineCall(of: object.takeUnretainedValue())
+    }
     return value.pointee.value
   }
 }

@@ -14,12 +14,13 @@ final class EntryHandle: Sendable {
   // owns: a handle, even one that the delegate itself stores, does not keep the delegate alive.
   // SAFETY: an entry is a native Swift object on every platform; the word never changes.
   private nonisolated(unsafe) let reference: UnsafeMutableRawPointer
-  private let mailbox: Mailbox?
+  /// The mailbox with which the entry was added.
+  private let initialMailbox: Mailbox?
   private let registry: Registry
 
   init(_ entry: Entry, in registry: Registry) {
     reference = swift_unownedRetain(Unmanaged.passUnretained(entry).toOpaque())
-    mailbox = entry.head.pointee.mailbox?.takeUnretainedValue()
+    initialMailbox = entry.mailbox
     self.registry = registry
   }
 
@@ -38,6 +39,8 @@ final class EntryHandle: Sendable {
 }
 
 extension EntryHandle {
+  private var mailbox: Mailbox? { initialMailbox ?? entry?.mailbox }
+
   /// See ``Registration/isActive``.
   ///
   /// It never retains a strong delegate, so it cannot become the last owner of one.
@@ -46,11 +49,8 @@ extension EntryHandle {
     // its state can be read after the entry is destroyed. It is `inactive` then.
     let head = (reference + Entry.headOffset).assumingMemoryBound(to: EntryHead.self)
     // Acquiring: pairs with the thread that removed the entry.
-    switch head.pointee.state.load(ordering: .acquiring) {
-    case EntryHead.inactive: return false
-    case EntryHead.activeStrong: return true
-    default: return entry?.isLive ?? false
-    }
+    guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return false }
+    return head.pointee.isWeak ? entry?.isLive ?? false : true
   }
 
   /// See ``Registration/statistics``.
@@ -96,6 +96,7 @@ extension EntryHandle {
     cancel()
     ThreadCallStack.barrier()
     return ThreadCallStack.isCalledByThisThread(identity)
+      || mailbox?.isCalledByCurrentTask ?? false
       || registry.taskCalls?.isCalledByCurrentTask(identity) ?? false
   }
 
@@ -104,6 +105,7 @@ extension EntryHandle {
 
   private var isRunning: Bool {
     ThreadCallStack.isCalled(identity)
+      || mailbox?.isCalling ?? false
       || registry.taskCalls?.isCalled(identity) ?? false
   }
 }

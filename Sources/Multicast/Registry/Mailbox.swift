@@ -16,12 +16,16 @@ class Mailbox: @unchecked Sendable {
   final var state: MailboxState
   /// Counts the drops of the whole hub.
   private let drops: DropCounter?
+  /// Whether every delivery goes through the mailbox, because it came with the registration. If
+  /// not, an invocation that calls each delegate on its own actor added it.
+  @usableFromInline final let isPlace: Bool
 
   /// The number of threads that block in a flush inside a callback of this mailbox.
   // Sequentially consistent everywhere: see `Registry.flush(timeout:)`.
   private let blockedFlushes = Atomic<Int>(0)
 
-  init(_ state: MailboxState, drops: DropCounter? = nil) {
+  init(_ state: MailboxState, drops: DropCounter? = nil, isPlace: Bool = true) {
+    self.isPlace = isPlace
     self.state = state
     self.drops = drops
   }
@@ -37,6 +41,16 @@ class Mailbox: @unchecked Sendable {
   func wake(_ entry: Entry) {
     fatalError("Multicast: every mailbox implements this")
   }
+
+  /// Ends the process unless the calling thread may call `delegate` directly, though it was added
+  /// with this mailbox.
+  func requireInlineCall(of delegate: @autoclosure () -> AnyObject) {}
+
+  /// Whether a call that is not on the call stack of a thread is running: an asynchronous one.
+  var isCalling: Bool { false }
+
+  /// Whether the current task runs such a call.
+  var isCalledByCurrentTask: Bool { false }
 
   /// Performs the effects of an input of `state`, outside the lock.
   final func perform(_ effects: MailboxState.Effects, for entry: Entry) {

@@ -70,9 +70,7 @@ extension Registry {
 
   /// Adds an entry for `value`, which lives until it is removed or `owner`, if there is one, dies.
   func add<Value>(_ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?) -> EntryHandle {
-    let entry =
-      owner.map { Entry.make(value, owner: $0, mailbox: mailbox) }
-      ?? Entry.make(value, ownership: .strong, mailbox: mailbox)
+    let entry = Entry.make(value, owner: owner, mailbox: mailbox)
     insert(entry, .allow)
     return EntryHandle(entry, in: self)
   }

@@ -41,7 +41,7 @@ struct EntryTableTests {
 
   private func ids<Slots>(_ table: EntryTable<Slots>) -> [Int] {
     table.slots.entries.map { entry in
-      entry.takeUnretainedValue().liveValue(as: (any Observing).self)!.id
+      entry.takeUnretainedValue().liveValue(as: (any Observing).self, isCalled: false)!.id
     }
   }
 

@@ -1,0 +1,35 @@
+extension EventHub {
+  /// The replay, if the hub has one, and the events from then on, as an asynchronous sequence.
+  ///
+  /// The subscription begins before this returns, so events that are sent before the first `next()`
+  /// wait in the buffer. See ``EventSequence``.
+  ///
+  /// - Parameters:
+  ///   - buffering: how many events may wait.
+  ///   - filter: which events the sequence receives; called by senders.
+  /// - Complexity: amortised O(1), and O(replay).
+  public func events(
+    buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil
+  ) -> EventSequence<Event> {
+    EventSequence { [weak self] in self?.consumer(buffering, filter) }
+  }
+
+  /// The first event, of the replay or later, that satisfies `predicate`; `nil` if the hub finishes
+  /// or the task is cancelled first.
+  ///
+  /// - Parameter predicate: called by senders.
+  /// - Complexity: O(replay), and the wait.
+  public func first(where predicate: @escaping @Sendable (Event) -> Bool) async -> Event? {
+    await events(where: predicate).makeAsyncIterator().next()
+  }
+
+  func consumer(
+    _ buffering: BufferingPolicy<Event>, _ filter: (@Sendable (Event) -> Bool)?
+  ) -> EventConsumer {
+    let mailbox = StreamMailbox(
+      limit: buffering.limit, whenFull: buffering.whenFull, drops: drops)
+    let registration = register(mailbox, buffering.positions, filter, { _ in }, owner: nil)
+    return EventConsumer(registration, mailbox)
+  }
+}

@@ -1,0 +1,122 @@
+internal import Dispatch
+internal import Synchronization
+
+extension EventHub {
+  /// Adds the subscriber that `request` describes.
+  func subscribe(_ request: SubscriptionRequest<Event>) -> EventSubscription {
+    let replays = sequencer?.replays ?? false
+    let buffering = request.buffering
+    var handler: @Sendable (Event) -> Void = { _ in }
+    var asyncHandler: (@Sendable (Event) async -> Void)?
+    let mailbox: Mailbox?
+    let start: (Entry) -> Void
+    switch request.delivery {
+    case .sender(let inline):
+      handler = inline
+      // With a replay, later events wait for its end.
+      let box = replays ? InlineMailbox(drops: drops, whenExhausted: removal, deliver: call) : nil
+      mailbox = box
+      start = { box?.start($0) }
+    case .queue(let queue, let onQueue):
+      handler = onQueue
+      let box = QueueMailbox(
+        on: queue, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
+        drops: drops, whenExhausted: removal, deliver: call)
+      mailbox = box
+      start = { box.start($0) }
+    case .actor(let home, let onActor):
+      handler = onActor
+      let box = ActorMailbox(
+        on: home, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
+        drops: drops, whenExhausted: removal, deliver: call)
+      mailbox = box
+      start = { box.start($0) }
+    case .task(let home, let limit, let inTask):
+      asyncHandler = inTask
+      let state = MailboxState(
+        limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays, consumers: limit)
+      let box = TaskMailbox(
+        on: home, state, drops: drops, whenExhausted: removal, deliver: callAsync)
+      mailbox = box
+      start = { box.start($0, consumers: limit) }
+    }
+    let isInline = if case .sender = request.delivery { true } else { false }
+    let registration = register(
+      mailbox, isInline ? nil : buffering.positions, request.filter, handler, asyncHandler,
+      owner: request.owner)
+    if replays, let entry = registration.entry { start(entry) }
+    return EventSubscription(
+      registration, mailbox, finishing, endsWithHandle: request.owner == nil)
+  }
+
+  /// Passes an event to the handler of an entry.
+  private var call: @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void {
+    { head, envelope in
+      Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
+        subscriber.handler(envelope.event(Event.self))
+      }
+    }
+  }
+
+  /// Passes an event to the asynchronous handler of an entry.
+  private var callAsync: TaskMailbox.Delivery {
+    { head, envelope in
+      let handler = Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
+        subscriber.pipeline?.asyncHandler
+      }
+      await handler?(envelope.event(Event.self))
+    }
+  }
+
+  /// Adds a subscriber, enqueues its replay, and finishes it if the hub has finished.
+  func register(
+    _ mailbox: Mailbox?, _ makeIndex: (@Sendable () -> CoalescingIndex<Event>)?,
+    _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
+    _ asyncHandler: (@Sendable (Event) async -> Void)? = nil, owner: AnyObject?
+  ) -> EntryHandle {
+    let start = sequencer.map { _ in StartingPoint() }
+    let coalescer = makeIndex.flatMap { make in mailbox.map { Coalescer($0, make()) } }
+    var pipeline: EventPipeline<Event>?
+    if mailbox != nil || filter != nil || start != nil {
+      pipeline = EventPipeline(
+        filter: filter, start: start, mailbox: mailbox, coalescer: coalescer,
+        asyncHandler: asyncHandler)
+    }
+    kinds.add(
+      mailbox == nil
+        ? SubscriberKinds.handler
+        : mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
+    let registration = registry.add(
+      Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox)
+    if let sequencer, let start {
+      // From now on senders append to the mailbox, whose consumer has not started. The replay,
+      // which is older, goes in front.
+      let (replay, isEnded) = sequencer.attach(start)
+      let replayed = replay.filter { filter?($0) ?? true }
+      if let mailbox, !replayed.isEmpty {
+        let effects = mailbox.lock.withLock {
+          mailbox.state.prepend(replayed.map { Envelope(event: $0) })
+        }
+        if let entry = registration.entry {
+          for effect in effects { mailbox.perform(effect, for: entry) }
+        }
+      }
+      // Not `finishing`: the sequencer may still deliver events after that is raised.
+      if isEnded, let entry = registration.entry { finish(entry) }
+      return registration
+    }
+    // Sequentially consistent: see `finish`.
+    if finishing.isRaised.load(ordering: .sequentiallyConsistent), let entry = registration.entry {
+      finish(entry)
+    }
+    return registration
+  }
+
+  /// Removes the entry of an exhausted mailbox.
+  ///
+  /// It retains the registry, which retains the mailbox: a cycle until the removal. The removal
+  /// comes at the latest after the hub's `deinit`, which finishes the subscribers.
+  private var removal: @Sendable (Entry) -> Void {
+    { [registry] entry in registry.remove(entry) }
+  }
+}

@@ -1,0 +1,116 @@
+internal import Dispatch
+
+/// Where and how a handler is called.
+enum HandlerDelivery<Event: Sendable>: Sendable {
+  /// By the thread that sends.
+  case sender(@Sendable (Event) -> Void)
+  case queue(DispatchQueue, @Sendable (Event) -> Void)
+  /// On an actor, which the hub does not keep alive. The function must be called there.
+  case actor(any Actor, @Sendable (Event) -> Void)
+  /// In tasks that begin on the actor, if there is one, with at most `limit` calls at once.
+  case task((any Actor)?, limit: Int, @Sendable (Event) async -> Void)
+}
+
+// MARK: - Isolated handlers
+
+extension HandlerDelivery {
+  /// Calls `handler` on its actor; by the sender if it has none.
+  ///
+  /// - Parameter context: the actor on which `subscribe` was called. A method of an actor loses its
+  ///   isolation when it is passed as a function, without a diagnostic, so a handler that names no
+  ///   actor belongs to this one.
+  static func isolated(
+    _ handler: @escaping @isolated(any) @Sendable (Event) -> Void, context: (any Actor)?
+  ) -> Self {
+    // SAFETY: a synchronous function with dynamic isolation is called like one without. It is
+    // called on its actor, or anywhere if it has none.
+    on(
+      handler.isolation ?? context,
+      unsafeBitCast(handler, to: (@Sendable (Event) -> Void).self))
+  }
+
+  /// As ``isolated(_:context:)``, with the owner of the subscription.
+  static func isolated<Owner: AnyObject & Sendable>(
+    _ handler: @escaping @isolated(any) @Sendable (Owner, Event) -> Void, with owner: Owner,
+    context: (any Actor)?
+  ) -> Self {
+    // SAFETY: as above.
+    let unchecked = unsafeBitCast(handler, to: (@Sendable (Owner, Event) -> Void).self)
+    return on(handler.isolation ?? context, passing(owner, to: unchecked))
+  }
+
+  /// Calls `handler` on `owner`.
+  static func actor<Owner: Actor>(
+    _ owner: Owner, _ handler: @escaping @Sendable (isolated Owner, Event) -> Void
+  ) -> Self {
+    // SAFETY: a synchronous function with an isolated parameter is called like one without. It is
+    // called on that actor.
+    let unchecked = unsafeBitCast(handler, to: (@Sendable (Owner, Event) -> Void).self)
+    return .actor(owner, passing(owner, to: unchecked))
+  }
+
+  static func queue<Owner: AnyObject & Sendable>(
+    _ queue: DispatchQueue, _ handler: @escaping @Sendable (Owner, Event) -> Void, with owner: Owner
+  ) -> Self {
+    .queue(queue, passing(owner, to: handler))
+  }
+
+  private static func on(
+    _ home: (any Actor)?, _ handler: @escaping @Sendable (Event) -> Void
+  ) -> Self {
+    home.map { .actor($0, handler) } ?? .sender(handler)
+  }
+
+  /// `handler` with `owner` as its first argument, which it does not keep alive.
+  private static func passing<Owner: AnyObject & Sendable>(
+    _ owner: Owner, to handler: @escaping @Sendable (Owner, Event) -> Void
+  ) -> @Sendable (Event) -> Void {
+    // SAFETY: the handler runs only while a delivery retains the target of its entry, the owner.
+    let unretained = Unmanaged.passUnretained(owner)
+    return { event in unretained._withUnsafeGuaranteedRef { handler($0, event) } }
+  }
+}
+
+// MARK: - Asynchronous handlers
+
+extension HandlerDelivery {
+  /// Awaits `handler`, in tasks that begin on its actor.
+  static func isolated(
+    limit: Int, _ handler: @escaping @isolated(any) @Sendable (Event) async -> Void
+  ) -> Self {
+    requireConcurrency(limit)
+    return .task(handler.isolation, limit: limit) { await handler($0) }
+  }
+
+  /// As ``isolated(limit:_:)``, with the owner of the subscription.
+  static func isolated<Owner: AnyObject & Sendable>(
+    limit: Int, _ handler: @escaping @isolated(any) @Sendable (Owner, Event) async -> Void,
+    with owner: Owner
+  ) -> Self {
+    requireConcurrency(limit)
+    // SAFETY: as for `passing`.
+    let unretained = Unmanaged.passUnretained(owner)
+    return .task(handler.isolation, limit: limit) { event in
+      await handler(unretained.takeUnretainedValue(), event)
+    }
+  }
+
+  /// Awaits `handler` on `owner`.
+  static func task<Owner: Actor>(
+    _ owner: Owner, limit: Int,
+    _ handler: @escaping @Sendable (isolated Owner, Event) async -> Void
+  ) -> Self {
+    requireConcurrency(limit)
+    // SAFETY: as for `passing`.
+    let unretained = Unmanaged.passUnretained(owner)
+    return .task(owner, limit: limit) { event in
+      await handler(unretained.takeUnretainedValue(), event)
+    }
+  }
+
+  private static func requireConcurrency(_ limit: Int) {
+    require(
+      limit >= 1,
+      "Multicast: maxConcurrentCalls is \(limit), so no event could be handled; use at least 1.")
+  }
+}

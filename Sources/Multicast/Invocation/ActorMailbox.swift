@@ -1,0 +1,59 @@
+/// The mailbox of a registration that is called on an actor, by a synchronous function.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
+  // Sendable: adds only a constant.
+
+  let lane: ActorLane
+
+  /// The other parameters are those of ``QueueMailbox``.
+  ///
+  /// - Parameter home: the actor on which to call `deliver`; not kept alive.
+  init(
+    on home: any Actor, limit: Int, whenFull: OverflowPolicy,
+    isIdle: Bool = true, drops: DropCounter? = nil,
+    whenExhausted: (@Sendable (Entry) -> Void)? = nil,
+    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void = {
+      head, envelope in envelope.call(head)
+    }
+  ) {
+    lane = .lane(of: home)
+    super.init(
+      MailboxState(limit: limit, whenFull: whenFull, isIdle: isIdle),
+      drops: drops, whenExhausted: whenExhausted, deliver: deliver)
+  }
+
+  private init(renewing other: ActorMailbox, limit: Int, whenFull: OverflowPolicy) {
+    lane = other.lane
+    super.init(
+      MailboxState(limit: limit, whenFull: whenFull, isIdle: true),
+      drops: nil, whenExhausted: other.whenExhausted, deliver: other.deliver)
+  }
+
+  override func renewed() -> Mailbox? {
+    let (limit, whenFull) = lock.withLock { (state.limit, state.whenFull) }
+    return ActorMailbox(renewing: self, limit: limit, whenFull: whenFull)
+  }
+
+  override func hasTerms(of other: Mailbox) -> Bool {
+    guard let other = other as? ActorMailbox, lane === other.lane else { return false }
+    return hasLimits(of: other)
+  }
+
+  override func wake(_ entry: Entry) {
+    lane.drain(self, entry)
+  }
+
+  /// Whether it delivers on `home`.
+  func isOn(_ home: any Actor) -> Bool { lane.isOf(home) }
+
+  override func requireInlineCall(of delegate: @autoclosure () -> AnyObject) {
+    guard let home = lane.home else { return }
+    home.preconditionIsolated(
+      """
+      Multicast: \(type(of: delegate())) was added on \(home), but is called directly from \
+      elsewhere. Use invoke, which calls it on its actor.
+      """)
+  }
+}

@@ -1,0 +1,95 @@
+// Invocations that a hub makes on an actor.
+//
+// An invocation with an isolated closure becomes one element of the mailbox that the hub has for the
+// actor. The element holds the entries that were registered when the invocation began. Its delivery,
+// on the actor, calls those that are still active, one after the other. So an invocation costs its
+// sender one allocation and an append, however the actor is busy, and a burst wakes the actor once.
+
+internal import Synchronization
+
+/// The mailboxes of one hub for invocations on actors, made when they are first needed.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+@usableFromInline
+struct IsolatedCalls: ~Copyable, @unchecked Sendable {
+  // Sendable: `table` is published once and then guarded by its lock.
+
+  /// The mailboxes, by actor.
+  private final class Table: @unchecked Sendable {
+    // Sendable: `lanes` is used only inside `lock`.
+
+    /// Guards `lanes`. Nothing is destroyed inside.
+    let lock = Lock()
+    /// Each with an entry of its own, which stands for the hub.
+    var lanes: [ObjectIdentifier: (home: WeakActor, entry: Entry)] = [:]
+  }
+
+  private let table = Atomic<Unmanaged<Table>?>(nil)
+
+  init() {}
+
+  deinit {
+    // Acquiring: the table with its contents.
+    table.load(ordering: .acquiring)?.release()
+  }
+}
+
+extension IsolatedCalls {
+  /// Appends `call` to what waits for `home`.
+  borrowing func enqueue(_ call: Envelope, on home: any Actor) {
+    let entry = lane(of: home)
+    entry.mailbox?.enqueue(call, for: .passUnretained(entry))
+  }
+
+  /// The entries whose mailboxes a flush of the hub includes.
+  var lanes: [Entry] {
+    // Acquiring: as in `deinit`.
+    guard let table = table.load(ordering: .acquiring)?.takeUnretainedValue() else { return [] }
+    return table.lock.withLock { table.lanes.values.map(\.entry) }
+  }
+
+  private borrowing func lane(of home: any Actor) -> Entry {
+    let table = existingOrNewTable()
+    let identifier = ObjectIdentifier(home)
+    let existing = table.lock.withLock { table.lanes[identifier] }
+    if let existing, !existing.home.isStale { return existing.entry }
+    let mailbox = ActorMailbox(on: home, limit: .max, whenFull: .dropNewest)
+    let new = (home: WeakActor(home), entry: Entry.make((), ownership: .strong, mailbox: mailbox))
+    let (concurrent, replaced) = table.lock.withLock { () -> (Entry?, [Any]) in
+      if let concurrent = table.lanes[identifier], concurrent.entry !== existing?.entry {
+        return (concurrent.entry, [])
+      }
+      let replaced = table.lanes.updateValue(new, forKey: identifier)
+      return (nil, replaced.map { [$0] } ?? [])
+    }
+    withExtendedLifetime(replaced) {}  // Destroyed here, outside the lock.
+    removeDead(table)
+    return concurrent ?? new.entry
+  }
+
+  private borrowing func existingOrNewTable() -> Table {
+    // Acquiring: the table with its contents.
+    if let existing = table.load(ordering: .acquiring) { return existing.takeUnretainedValue() }
+    let new = Unmanaged.passRetained(Table())
+    // Releases the contents of the new table; acquires those of another thread's.
+    let (isSet, other) = table.compareExchange(
+      expected: nil, desired: new, ordering: .acquiringAndReleasing)
+    if !isSet { new.release() }
+    return (isSet ? new : other ?? new).takeUnretainedValue()
+  }
+
+  /// Removes the lanes of actors that are gone.
+  private borrowing func removeDead(_ table: Table) {
+    let lanes = table.lock.withLock { table.lanes }
+    let dead = lanes.filter { $0.value.home.value == nil }
+    guard !dead.isEmpty else { return }
+    let removed = table.lock.withLock {
+      dead.compactMap { identifier, lane -> (home: WeakActor, entry: Entry)? in
+        guard table.lanes[identifier]?.entry === lane.entry else { return nil }
+        return table.lanes.removeValue(forKey: identifier)
+      }
+    }
+    withExtendedLifetime((lanes, removed)) {}  // Destroyed here, outside the lock.
+  }
+}

@@ -1,0 +1,96 @@
+// Invocations with an isolated closure: each call is enqueued.
+
+extension Registry {
+  /// Enqueues a call of `body` for each live entry, on `home`.
+  ///
+  /// - Parameter body: must be called on `home`.
+  /// - Returns: the number of live entries.
+  func enqueue<Value>(
+    on home: any Actor, through calls: borrowing IsolatedCalls,
+    _ body: @escaping @Sendable (Value) -> Void
+  ) -> Int {
+    var entries: ContiguousArray<Entry> = []
+    var call: Envelope?
+    var delivered = 0
+    forEachEntry { invocation, entry, _ in
+      // An entry that was added on the same actor has a mailbox of its own, with limit and counts.
+      if let mailbox = entry.head.pointee.placedMailbox,
+        mailbox._withUnsafeGuaranteedRef({ ($0 as? ActorMailbox)?.isOn(home) ?? false })
+      {
+        let envelope = call ?? Envelope(call: body)
+        call = envelope
+        if invocation.enqueue(envelope, for: entry, in: mailbox) { delivered += 1 }
+      } else if invocation.admits(entry) {
+        entries.append(entry.takeUnretainedValue())
+      }
+      return true
+    }
+    guard !entries.isEmpty else { return delivered }
+    delivered += entries.count
+    // SAFETY: many threads may use an entry, though it cannot be declared Sendable: see `Entry`.
+    nonisolated(unsafe) let registered = entries
+    calls.enqueue(
+      Envelope(
+        CallBox { [weak self] _ in
+          var invocation = Invocation(ThreadCallStack.current)
+          for entry in registered {
+            invocation.passForMailbox(.passUnretained(entry)) { head in
+              Entry.value(head, as: Value.self).pointee.pass(to: body)
+            }
+          }
+          invocation.end()
+          if invocation.sawDead { self?.pruneAfterInvocation() }
+        }),
+      on: home)
+    return delivered
+  }
+
+  /// Enqueues a call of `body` for each live entry, on the actor that `home` returns for its value.
+  ///
+  /// An entry gets a mailbox of its own for these calls.
+  ///
+  /// - Returns: the number of live entries.
+  func enqueueOnEach<Value: Sendable>(
+    _ home: (Value) -> any Actor, _ body: @escaping @Sendable (Value) async -> Void
+  ) -> Int {
+    var delivered = 0
+    var call: Envelope?
+    forEachEntry { invocation, entry, _ in
+      invocation.pass(entry, access: .read) { (value: Value) in
+        let envelope = call ?? Envelope(AsyncCallBox(body))
+        call = envelope
+        let entry = entry.takeUnretainedValue()
+        let mailbox = entry.mailbox(or: {
+          TaskMailbox(
+            on: home(value), MailboxState(limit: .max, whenFull: .dropNewest, isIdle: true),
+            isPlace: false, deliver: AsyncCallBox<Value>.call)
+        })
+        require(
+          mailbox is TaskMailbox,
+          """
+          Multicast: \(type(of: value as Any)) was added on a queue or an actor, but is called on \
+          the actor that it is. Add it without a place.
+          """)
+        if mailbox.enqueue(envelope, for: .passUnretained(entry)) { delivered += 1 }
+        return true
+      }
+    }
+    return delivered
+  }
+}
+
+/// An asynchronous call, as the content of an envelope.
+private final class AsyncCallBox<Value: Sendable>: Sendable {
+  private let body: @Sendable (Value) async -> Void
+
+  init(_ body: @escaping @Sendable (Value) async -> Void) {
+    self.body = body
+  }
+
+  /// Makes the call in `envelope`, with the value of an active entry whose target is alive.
+  static func call(_ head: UnsafeMutablePointer<EntryHead>, _ envelope: Envelope) async {
+    // SAFETY: the mailbox contains only such calls.
+    let box = unsafeDowncast(envelope.box, to: AsyncCallBox.self)
+    await box.body(Entry.value(head, as: Value.self).pointee.value)
+  }
+}

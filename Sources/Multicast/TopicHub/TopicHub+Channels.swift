@@ -1,0 +1,51 @@
+internal import Synchronization
+
+extension TopicHub {
+  /// Adds the subscriber that `request` describes.
+  func subscribe(
+    to topic: Topic, _ request: SubscriptionRequest<Event>
+  ) -> EventSubscription {
+    withHub(of: topic) { $0.subscribe(request) }
+  }
+
+  /// Passes the hub of `topic` to `subscribe`, and counts as a user until that returns.
+  func withHub<R>(of topic: Topic, _ subscribe: (EventHub<Event>) -> R) -> R {
+    // Sequentially consistent: see `finish`.
+    guard !isFinished.load(ordering: .sequentiallyConsistent) else {
+      // No other thread has this hub, so the subscription has ended when this returns.
+      let hub = EventHub<Event>(ordering: ordering, storage: storage)
+      hub.finish()
+      return subscribe(hub)
+    }
+    while true {
+      let channel = topics.channel(of: topic) { makeChannel(topic) }
+      if channel.acquire() {
+        defer { channel.release() }
+        let subscription = subscribe(channel.hub)
+        // Sequentially consistent: see `finish`, which may have begun since.
+        if isFinished.load(ordering: .sequentiallyConsistent) { finish(channel, topic) }
+        return subscription
+      }
+      // It closed after the lookup. The thread that closed it may not have removed it yet.
+      topics.remove(channel, of: topic)
+    }
+  }
+
+  /// Each time the number of topics has doubled, removes subscribers whose owners are gone, and
+  /// with them topics without other subscribers.
+  private func pruneTopics() {
+    let limit = pruneLimit.load(ordering: .relaxed)
+    guard limit < .max, topics.count >= limit else { return }
+    // `.max`: a thread is pruning.
+    guard
+      pruneLimit.compareExchange(expected: limit, desired: .max, ordering: .relaxed).exchanged
+    else { return }
+    for (_, channel) in topics.all { channel.hub.registry.prune() }
+    pruneLimit.store(max(64, 2 * topics.count), ordering: .relaxed)
+  }
+
+  private func makeChannel(_ topic: Topic) -> TopicChannel<Topic, Event> {
+    pruneTopics()
+    return TopicChannel(topic, in: topics, ordering, storage)
+  }
+}

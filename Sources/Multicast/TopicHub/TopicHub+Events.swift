@@ -1,0 +1,29 @@
+extension TopicHub {
+  /// The events of `topic` from now on, as an asynchronous sequence. See
+  /// ``EventHub/events(buffering:where:)``.
+  ///
+  /// - Parameters:
+  ///   - topic: created if it has no subscriber yet.
+  ///   - buffering: how many events may wait.
+  ///   - filter: which events the sequence receives; called by senders.
+  /// - Complexity: as for ``subscribe(to:on:buffering:where:_:)``.
+  public func events(
+    for topic: Topic, buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil
+  ) -> EventSequence<Event> {
+    EventSequence { [weak self] in self?.withHub(of: topic) { $0.consumer(buffering, filter) } }
+  }
+
+  /// The first event of `topic` from now on that satisfies `predicate`; `nil` if the topic or the
+  /// hub finishes, or the task is cancelled, first. See ``EventHub/first(where:)``.
+  ///
+  /// - Parameters:
+  ///   - topic: created if it has no subscriber yet.
+  ///   - predicate: called by senders.
+  /// - Complexity: as for ``subscribe(to:on:buffering:where:_:)``, and the wait.
+  public func first(
+    for topic: Topic, where predicate: @escaping @Sendable (Event) -> Bool
+  ) async -> Event? {
+    await events(for: topic, where: predicate).makeAsyncIterator().next()
+  }
+}

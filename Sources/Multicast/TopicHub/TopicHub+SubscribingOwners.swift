@@ -1,0 +1,197 @@
+public import Dispatch
+
+// As the overloads in `TopicHub+Subscribing`, for a subscription that ends with an object.
+
+extension TopicHub {
+  /// Calls `handler` on its actor with `owner` and each event of `topic` from now on, as long as
+  /// `owner` lives. See the same function of ``EventHub``.
+  ///
+  /// - Parameters:
+  ///   - topic: created if it has no subscriber yet.
+  ///   - owner: the object with which the subscription ends.
+  ///   - buffering: how many events may wait for the handler, if it belongs to an actor.
+  ///   - filter: which events the subscriber receives; called by senders.
+  ///   - options: further choices of this subscriber.
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - handler: called with each event. It should not capture the owner.
+  /// - Returns: a handle to end the subscription earlier.
+  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable>(
+    to topic: Topic,
+    with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    isolation: isolated (any Actor)? = #isolation,
+    @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Owner, Event) -> Void
+  ) -> EventSubscription {
+    subscribe(
+      to: topic,
+      SubscriptionRequest(
+        .isolated(handler, with: owner, context: isolation), buffering, filter, options,
+        owner: owner))
+  }
+
+  /// Calls `handler` on `owner`, an actor, with each event of `topic` from now on, as long as
+  /// `owner` lives. See the same function of ``EventHub``.
+  ///
+  /// - Parameters:
+  ///   - topic: created if it has no subscriber yet.
+  ///   - owner: the actor on which to call the handler, and with which the subscription ends.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with each event. It should not capture the owner.
+  /// - Returns: a handle to end the subscription earlier.
+  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  @discardableResult
+  public func subscribe<Owner: Actor>(
+    to topic: Topic,
+    with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    _ handler: @escaping @Sendable (isolated Owner, Event) -> Void
+  ) -> EventSubscription {
+    subscribe(
+      to: topic,
+      SubscriptionRequest(.actor(owner, handler), buffering, filter, options, owner: owner))
+  }
+
+  /// Awaits `handler` with `owner` and each event of `topic` from now on, as long as `owner` lives.
+  /// See the same function of ``EventHub``.
+  ///
+  /// - Parameters:
+  ///   - topic: created if it has no subscriber yet.
+  ///   - owner: the object with which the subscription ends. A call keeps it alive.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders.
+  ///   - options: further choices of this subscriber.
+  ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
+  ///     in the order of each sender; otherwise they begin in that order.
+  ///   - handler: called with each event. It should not capture the owner.
+  /// - Returns: a handle to end the subscription earlier.
+  /// - Precondition: `maxConcurrentCalls` is at least 1.
+  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable>(
+    to topic: Topic,
+    with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    maxConcurrentCalls: Int = 1,
+    @_inheritActorContext _ handler:
+      @escaping @isolated(any) @Sendable (Owner, Event) async -> Void
+  ) -> EventSubscription {
+    subscribe(
+      to: topic,
+      SubscriptionRequest(
+        .isolated(limit: maxConcurrentCalls, handler, with: owner), buffering, filter, options,
+        owner: owner))
+  }
+
+  /// Awaits `handler` on `owner`, an actor, with each event of `topic` from now on, as long as
+  /// `owner` lives. See the same function of ``EventHub``.
+  ///
+  /// - Parameters:
+  ///   - topic: created if it has no subscriber yet.
+  ///   - owner: the actor on which to call the handler, and with which the subscription ends. A call
+  ///     keeps it alive.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders.
+  ///   - options: further choices of this subscriber.
+  ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
+  ///     in the order of each sender; otherwise they begin in that order.
+  ///   - handler: called with each event. It should not capture the owner.
+  /// - Returns: a handle to end the subscription earlier.
+  /// - Precondition: `maxConcurrentCalls` is at least 1.
+  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  @discardableResult
+  public func subscribe<Owner: Actor>(
+    to topic: Topic,
+    with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    maxConcurrentCalls: Int = 1,
+    _ handler: @escaping @Sendable (isolated Owner, Event) async -> Void
+  ) -> EventSubscription {
+    subscribe(
+      to: topic,
+      SubscriptionRequest(
+        .task(owner, limit: maxConcurrentCalls, handler), buffering, filter, options, owner: owner))
+  }
+
+  /// Calls `handler` on the thread that sends with `owner` and each event of `topic` from now on,
+  /// as long as `owner` lives. See the same function of ``EventHub``.
+  ///
+  /// - Parameters:
+  ///   - topic: created if it has no subscriber yet.
+  ///   - owner: the object with which the subscription ends.
+  ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
+  ///   - filter: which events the subscriber receives; called by senders.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with each event. It should not capture the owner.
+  /// - Returns: a handle to end the subscription earlier.
+  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable>(
+    to topic: Topic,
+    with owner: Owner, on sender: SenderPlace,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    _ handler: @escaping @Sendable (Owner, Event) -> Void
+  ) -> EventSubscription {
+    subscribe(
+      to: topic,
+      SubscriptionRequest(
+        .isolated(handler, with: owner, context: nil), .unbounded, filter, options, owner: owner))
+  }
+
+  /// Calls `handler` on the main actor with `owner` and each event of `topic` from now on, as long
+  /// as `owner` lives. See the same function of ``EventHub``.
+  ///
+  /// - Parameters:
+  ///   - topic: created if it has no subscriber yet.
+  ///   - owner: the object with which the subscription ends.
+  ///   - main: `.main`.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with each event. It should not capture the owner.
+  /// - Returns: a handle to end the subscription earlier.
+  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable>(
+    to topic: Topic,
+    with owner: Owner, on main: MainActorPlace, buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    _ handler: @escaping @MainActor @Sendable (Owner, Event) -> Void
+  ) -> EventSubscription {
+    subscribe(
+      to: topic,
+      SubscriptionRequest(
+        .isolated(handler, with: owner, context: nil), buffering, filter, options, owner: owner))
+  }
+
+  /// Calls `handler` on `queue` with `owner` and each event of `topic` from now on, as long as
+  /// `owner` lives. See the same function of ``EventHub``.
+  ///
+  /// - Parameters:
+  ///   - topic: created if it has no subscriber yet.
+  ///   - owner: the object with which the subscription ends.
+  ///   - queue: the queue on which to call the handler: serial, concurrent or global.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with each event. It should not capture the owner.
+  /// - Returns: a handle to end the subscription earlier.
+  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  @_disfavoredOverload
+  @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable>(
+    to topic: Topic,
+    with owner: Owner, on queue: DispatchQueue,
+    buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    _ handler: @escaping @Sendable (Owner, Event) -> Void
+  ) -> EventSubscription {
+    subscribe(
+      to: topic,
+      SubscriptionRequest(
+        .queue(queue, handler, with: owner), buffering, filter, options, owner: owner))
+  }
+}
