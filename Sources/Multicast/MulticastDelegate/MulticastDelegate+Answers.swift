@@ -19,13 +19,15 @@ extension MulticastDelegate {
   }
 
   /// Calls `body` with each delegate, in registration order, until it returns a value that is not
-  /// `nil`.
+  /// `nil`. The value may be of a type that cannot be copied.
   ///
   /// - Returns: that value, or `nil` if there is none.
   /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`).
   @inlinable
-  public func firstResult<T, E>(_ body: (Delegate) throws(E) -> T?) throws(E) -> T? {
+  public func firstResult<T: ~Copyable, E>(
+    _ body: (Delegate) throws(E) -> T?
+  ) throws(E) -> T? {
     var answer: T?
     try registry.forEachValue(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
       answer = try body(delegate)
@@ -35,16 +37,18 @@ extension MulticastDelegate {
   }
 
   /// Calls `body` with every delegate, in registration order, and returns its last value that is not
-  /// `nil`.
+  /// `nil`. The value may be of a type that cannot be copied; the earlier ones are destroyed.
   ///
   /// - Returns: that value, or `nil` if there is none.
   /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`).
   @inlinable
-  public func lastResult<T, E>(_ body: (Delegate) throws(E) -> T?) throws(E) -> T? {
+  public func lastResult<T: ~Copyable, E>(
+    _ body: (Delegate) throws(E) -> T?
+  ) throws(E) -> T? {
     var last: T?
     try registry.forEachValue(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
-      last = try body(delegate) ?? last
+      if let result = try body(delegate) { last = consume result }
       return true
     }
     return last
