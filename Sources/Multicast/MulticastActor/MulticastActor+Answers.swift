@@ -23,7 +23,8 @@ extension MulticastActor {
     await callConcurrently(limit: nil, timeout: timeout, clock: clock) {
       (delegate: Delegate) in
       await Result(of: body, delegate)
-    } receive: { _, answer in
+    } receive: { _, reply in
+      let answer = reply.inTime
       switch answer {
       case .success(nil), nil:
         return true
@@ -58,7 +59,8 @@ extension MulticastActor {
     await callConcurrently(limit: nil, timeout: timeout, clock: clock) {
       (delegate: Delegate) in
       await Result(of: body, delegate)
-    } receive: { index, answer in
+    } receive: { index, reply in
+      let answer = reply.inTime
       switch answer {
       case .success(nil), nil:
         return true
@@ -129,8 +131,8 @@ extension MulticastActor {
     await callConcurrently(limit: nil, timeout: timeout, clock: clock) {
       (delegate: Delegate) in
       await Result(of: predicate, delegate)
-    } receive: { _, answer in
-      switch answer ?? .success(false) {
+    } receive: { _, reply in
+      switch reply.inTime ?? .success(false) {
       case .success(let vote) where vote != decisive:
         return true
       case .success:

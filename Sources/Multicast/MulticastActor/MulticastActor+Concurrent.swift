@@ -36,9 +36,9 @@ extension MulticastActor {
     await callConcurrently(limit: limit, timeout: timeout, clock: clock) {
       (delegate: Delegate) in
       await Result(of: body, delegate)
-    } receive: { index, result in
+    } receive: { index, reply in
       while results.count <= index { results.append(nil) }
-      results[index] = result ?? .failure(DeliveryTimedOut(timeout: timeout ?? .zero))
+      results[index] = reply.inTime ?? .failure(DeliveryTimedOut(timeout: timeout ?? .zero))
       return true
     }
     return results.compactMap(\.self)
@@ -51,14 +51,14 @@ extension MulticastActor {
   /// Calls `body` with each delegate in a child task and passes the answers to `receive` on the
   /// actor, in the order in which the children end.
   ///
-  /// - Parameter receive: called with the index of a delegate and its answer, or `nil` if that came
-  ///   too late. Returns whether to continue; if not, the remaining children are cancelled and their
-  ///   answers ignored.
+  /// - Parameter receive: called with the index of a delegate and its answer, in time or late.
+  ///   Returns whether to continue; if not, the remaining children are cancelled and their answers
+  ///   ignored.
   @inlinable
   func callConcurrently<Answer: Sendable>(
     limit: Int?, timeout: Duration?, clock: some Clock<Duration>,
     _ body: @escaping @Sendable (Delegate) async -> Answer,
-    receive: (Int, Answer?) -> Bool
+    receive: (Int, DelegateAnswer<Answer>) -> Bool
   ) async {
     let limit = Self.checked(limit)
     let isEnqueued = isSerialized ? await enterQueue() : false
@@ -95,18 +95,18 @@ extension MulticastActor {
           case .ended(let child, let answer):
             calls.release(child.call)
             switch progress.end() {
-            case .calling where !receive(child.index, answer):
+            case .calling where !receive(child.index, .inTime(answer)):
               if progress.stop(.decided) { invocation.end() }
               group.cancelAll()
             case .timeIsOver:
-              _ = receive(child.index, nil)
+              _ = receive(child.index, .late(answer))
             case .calling, .decided:
               break
             }
           case .notCalled(let child):
             calls.release(child.call)
             if progress.end() == .timeIsOver && invocation.isLive(child.index) {
-              _ = receive(child.index, nil)
+              _ = receive(child.index, .notCalled(invocation.snapshot.entries[child.index]))
             }
           case .timeIsOver where progress.stop(.timeIsOver):
             invocation.end()
@@ -117,7 +117,9 @@ extension MulticastActor {
         }
         group.cancelAll()  // The timer.
         while let index = progress.passLate() {
-          if invocation.isLive(index) { _ = receive(index, nil) }
+          if invocation.isLive(index) {
+            _ = receive(index, .notCalled(invocation.snapshot.entries[index]))
+          }
         }
       }
     }
