@@ -53,6 +53,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///   - replay: the number of past events, the newest, that a new subscriber receives first.
   ///   - ordering: the order in which subscribers see the events of several senders.
   ///   - storage: how the hub stores its subscribers.
+  ///   - name: identifies the hub in descriptions and messages.
   ///   - onFirstSubscriber: runs when the number of subscribers rises from zero: start the source
   ///     here.
   ///   - onLastSubscriber: runs when the number of subscribers falls to zero: stop the source here.
@@ -62,21 +63,22 @@ public final class EventHub<Event: Sendable>: Sendable {
   /// - Precondition: `replay` is not negative.
   public convenience init(
     replay: Int = 0, ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree,
-    onFirstSubscriber: (@Sendable () -> Void)? = nil,
+    name: String? = nil, onFirstSubscriber: (@Sendable () -> Void)? = nil,
     onLastSubscriber: (@Sendable () -> Void)? = nil
   ) {
-    require(replay >= 0, "Multicast: replay must not be negative, but is \(replay).")
+    require(replay >= 0, "\(messagePrefix(name)) replay must not be negative, but is \(replay).")
     var onChange: (@Sendable (Int) -> Void)?
     if onFirstSubscriber != nil || onLastSubscriber != nil {
       let hooks = SubscriberHooks(first: onFirstSubscriber, last: onLastSubscriber)
       onChange = { hooks.change(by: $0) }
     }
-    self.init(replay: replay, ordering: ordering, storage: storage, onChange: onChange)
+    self.init(
+      replay: replay, ordering: ordering, storage: storage, name: name, onChange: onChange)
   }
 
   /// - Parameter onChange: called with the number of subscribers added, or removed if negative.
   init(
-    replay: Int = 0, ordering: Ordering, storage: StorageStrategy,
+    replay: Int = 0, ordering: Ordering, storage: StorageStrategy, name: String? = nil,
     onChange: (@Sendable (Int) -> Void)?
   ) {
     let sequencer =
@@ -89,7 +91,8 @@ public final class EventHub<Event: Sendable>: Sendable {
         onChange?(difference)
       }
     }
-    registry = Registry(strategy: storage, duplicates: .allow, onChange: onEntryChange)
+    registry = Registry(
+      strategy: storage, duplicates: .allow, name: name, onChange: onEntryChange)
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.

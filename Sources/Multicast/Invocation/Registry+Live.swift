@@ -31,9 +31,12 @@ extension Registry {
     return hasLive
   }
 
-  /// The name of the public type, the type and number of its delegates, and the strategy.
+  /// The name of the public type, the name of the hub if it has one, the type and number of its
+  /// delegates, and the strategy.
   func description<Value>(of typeName: String, for _: Value.Type) -> String {
-    "\(typeName)<\(Value.self)>(count: \(liveCount(as: Value.self)), storage: \(strategy.rawValue))"
+    let count = liveCount(as: Value.self)
+    return
+      "\(typeName)<\(Value.self)>(\(nameField(name))count: \(count), storage: \(strategy.rawValue))"
   }
 
   /// As `description(of:for:)`, with the types of the delegates in order.
@@ -41,4 +44,9 @@ extension Registry {
     let types = live(as: Value.self).map { "\(type(of: $0 as Any))" }.joined(separator: ", ")
     return "\(description(of: typeName, for: Value.self)) [\(types)]"
   }
+}
+
+/// The name of a hub as the first field of its description.
+func nameField(_ name: String?) -> String {
+  name.map { "name: \"\($0)\", " } ?? ""
 }

@@ -5,13 +5,18 @@ public struct DeliveryTimedOut: Error, Hashable, CustomStringConvertible {
   /// The timeout of the invocation.
   public let timeout: Duration
 
-  /// Creates an error for an invocation with this timeout.
-  public init(timeout: Duration) {
+  /// The name of the hub, if it has one.
+  public let hub: String?
+
+  /// Creates an error for an invocation with this timeout, of the hub with this name.
+  public init(timeout: Duration, hub: String? = nil) {
     self.timeout = timeout
+    self.hub = hub
   }
 
-  /// The error in words, with the timeout.
+  /// The error in words, with the timeout and the name of the hub.
   public var description: String {
-    "the delegate had not ended its call after \(timeout)"
+    let hub = hub.map { "in the hub \"\($0)\" " } ?? ""
+    return "\(hub)the delegate had not ended its call after \(timeout)"
   }
 }

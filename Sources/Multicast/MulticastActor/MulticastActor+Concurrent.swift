@@ -38,7 +38,7 @@ extension MulticastActor {
       await Result(of: body, delegate)
     } receive: { index, reply in
       while results.count <= index { results.append(nil) }
-      results[index] = reply.inTime ?? .failure(DeliveryTimedOut(timeout: timeout ?? .zero))
+      results[index] = reply.inTime ?? .failure(timedOut(after: timeout))
       return true
     }
     return results.compactMap(\.self)
@@ -125,6 +125,12 @@ extension MulticastActor {
     }
     if invocation.sawDead { registry.pruneAfterInvocation() }
     if isEnqueued { leaveQueue() }
+  }
+
+  /// The result of a call that had not ended in time.
+  @usableFromInline
+  nonisolated func timedOut(after timeout: Duration?) -> DeliveryTimedOut {
+    DeliveryTimedOut(timeout: timeout ?? .zero, hub: name)
   }
 
   /// The limit as a number: `Int.max` for `nil`.

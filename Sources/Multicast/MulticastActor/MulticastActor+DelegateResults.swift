@@ -33,11 +33,11 @@ extension MulticastActor {
       case .inTime(let answer):
         results[index] = answer
       case .late((let delegate, _)):
-        results[index] = (delegate, .failure(DeliveryTimedOut(timeout: timeout ?? .zero)))
+        results[index] = (delegate, .failure(timedOut(after: timeout)))
       case .notCalled(let entry):
         // `nil` if it was removed or deallocated in the meantime: as one that was so before.
         results[index] = entry.liveValue(as: Delegate.self).map {
-          ($0, .failure(DeliveryTimedOut(timeout: timeout ?? .zero)))
+          ($0, .failure(timedOut(after: timeout)))
         }
       }
       return true

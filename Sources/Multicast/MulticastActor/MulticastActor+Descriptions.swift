@@ -1,5 +1,10 @@
+extension MulticastActor {
+  /// The name that `init` was given: it identifies the hub in descriptions and messages.
+  public nonisolated var name: String? { registry.name }
+}
+
 extension MulticastActor: CustomStringConvertible {
-  /// The type, the number of live delegates and the storage strategy.
+  /// The type, the name if there is one, the number of live delegates and the storage strategy.
   public nonisolated var description: String {
     registry.description(of: "MulticastActor", for: Delegate.self)
   }

@@ -56,52 +56,54 @@ public actor MulticastActor<Delegate: Sendable> {
   ///     let`, a task group), runs at once as a part of it. Deadlock: a child task that sets a task
   ///     executor preference, or runs inside one that the callback set, is not recognised; it waits
   ///     for the callback, which waits for it.
+  ///   - name: identifies the hub in descriptions and messages.
   public init(
     storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore,
-    serialized: Bool = false
+    serialized: Bool = false, name: String? = nil
   ) {
     let owner = DefaultActor()
-    self.init(storage, duplicates, serialized, executorOwner: owner, on: owner.unownedExecutor)
+    self.init(
+      storage, duplicates, serialized, name, executorOwner: owner, on: owner.unownedExecutor)
   }
 
   /// Creates a hub without delegates that runs on `executor`.
   ///
   /// On Apple's platforms `DispatchSerialQueue` is such an executor. The children of a concurrent
   /// invocation do not run on it; see ``invokeConcurrently(limit:timeout:clock:_:)``. Otherwise as
-  /// ``init(storage:duplicates:serialized:)``.
+  /// ``init(storage:duplicates:serialized:name:)``.
   public init(
     storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore,
-    serialized: Bool = false, executor: any SerialExecutor
+    serialized: Bool = false, name: String? = nil, executor: any SerialExecutor
   ) {
     self.init(
-      storage, duplicates, serialized, executorOwner: executor,
+      storage, duplicates, serialized, name, executorOwner: executor,
       on: executor.asUnownedSerialExecutor())
   }
 
   /// Creates a hub without delegates that runs on `queue`: serial, concurrent, global or main.
   ///
   /// The hub runs on a private serial queue that targets `queue`. Otherwise as
-  /// ``init(storage:duplicates:serialized:executor:)``.
+  /// ``init(storage:duplicates:serialized:name:executor:)``.
   public init(
     storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore,
-    serialized: Bool = false, on queue: DispatchQueue
+    serialized: Bool = false, name: String? = nil, on queue: DispatchQueue
   ) {
     self.init(
-      storage: storage, duplicates: duplicates, serialized: serialized,
+      storage: storage, duplicates: duplicates, serialized: serialized, name: name,
       executor: QueueExecutor(on: queue))
   }
 
   private init(
     _ storage: StorageStrategy, _ duplicates: DuplicatePolicy, _ serialized: Bool,
-    executorOwner: any AnyObject & Sendable, on executor: UnownedSerialExecutor
+    _ name: String?, executorOwner: any AnyObject & Sendable, on executor: UnownedSerialExecutor
   ) {
     let calls = TaskCalls()
     self.calls = calls
     let snapshots = SnapshotCache()
     self.snapshots = snapshots
-    registry = Registry(strategy: storage, duplicates: duplicates, taskCalls: calls) { _ in
-      snapshots.invalidate()
-    }
+    registry = Registry(
+      strategy: storage, duplicates: duplicates, name: name, taskCalls: calls
+    ) { _ in snapshots.invalidate() }
     invocationQueue = InvocationQueue()
     isSerialized = serialized
     self.executorOwner = executorOwner

@@ -1,5 +1,10 @@
+extension MulticastDelegate {
+  /// The name that `init` was given: it identifies the hub in descriptions and messages.
+  public var name: String? { registry.name }
+}
+
 extension MulticastDelegate: CustomStringConvertible {
-  /// The type, the number of live delegates and the storage strategy.
+  /// The type, the name if there is one, the number of live delegates and the storage strategy.
   public var description: String {
     registry.description(of: "MulticastDelegate", for: Delegate.self)
   }

@@ -33,15 +33,19 @@ public final class MulticastDelegate<Delegate> {
   /// - Parameters:
   ///   - storage: how delegates are stored; the promises are the same for all strategies.
   ///   - duplicates: what `add` does with a delegate that is already registered.
-  public init(storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore) {
-    registry = Registry(strategy: storage, duplicates: duplicates)
+  ///   - name: identifies the hub in descriptions and messages.
+  public init(
+    storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore,
+    name: String? = nil
+  ) {
+    registry = Registry(strategy: storage, duplicates: duplicates, name: name)
   }
 
   /// Creates a hub and adds `delegates` weakly, in order.
   ///
   /// - Precondition: each delegate is an instance of a class.
-  public convenience init(_ delegates: some Sequence<Delegate>) {
-    self.init()
+  public convenience init(_ delegates: some Sequence<Delegate>, name: String? = nil) {
+    self.init(name: name)
     for delegate in delegates { add(delegate) }
   }
 

@@ -31,20 +31,20 @@ extension Entry {
   }
 
   /// - Precondition: something other than the added value can own `object`.
-  static func requireOwner<Value>(of object: AnyObject, as _: Value.Type) {
+  static func requireOwner<Value>(of object: AnyObject, as _: Value.Type, _ hub: String?) {
     require(
       !isErrorBox(Value.self),
       """
-      Multicast: \(type(of: object)) is added weakly as an `any Error`, but the box that owns the \
-      error is freed at once. Add it with ownership: .strong, or use a hub of a protocol that \
+      \(messagePrefix(hub)) \(type(of: object)) is added weakly as an `any Error`, but the box that \
+      owns the error is freed at once. Add it with ownership: .strong, or use a hub of a protocol that \
       refines Error and AnyObject.
       """)
     let objectClass = ObjectIdentifier(type(of: object))
     require(
       !bridgedClasses.contains(objectClass),
       """
-      Multicast: \(object) is a value that `as AnyObject` has boxed (\(type(of: object))), and the \
-      box is freed at once if it is held weakly. Add it with ownership: .strong, or make it a class.
+      \(messagePrefix(hub)) \(object) is a value that `as AnyObject` has boxed (\(type(of: object))), \
+      and the box is freed at once if it is held weakly. Add it with ownership: .strong, or make it a class.
       """)
   }
 

@@ -142,22 +142,24 @@ private final class ValueOwner<Value> {
 
 extension Entry {
   /// An entry for `delegate`, which must be an instance of a class if `ownership` is weak.
+  ///
+  /// - Parameter hub: the name of the hub, for the message if it is not.
   static func make<Value>(
-    _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil
+    _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil, hub: String? = nil
   ) -> Entry {
     guard let object = classInstance(delegate) else {
       require(
         ownership == .strong,
         """
-        Multicast: \(type(of: delegate as Any)) is a value type, which cannot be held weakly. Add \
-        it with ownership: .strong, or make it a class.
+        \(messagePrefix(hub)) \(type(of: delegate as Any)) is a value type, which cannot be held \
+        weakly. Add it with ownership: .strong, or make it a class.
         """)
       let owner = ValueOwner(delegate)
       return make(
         owner.value, isWeak: false, target: Unmanaged.passRetained(owner).toOpaque(),
         mailbox: mailbox)
     }
-    if ownership == .weak { requireOwner(of: object, as: Value.self) }
+    if ownership == .weak { requireOwner(of: object, as: Value.self, hub) }
     switch ownership {
     case .weak:
       return make(

@@ -10,6 +10,8 @@ final class Registry: Sendable {
   let storage: any EntryStorage
   let strategy: StorageStrategy
   let duplicates: DuplicatePolicy
+  /// The name of the hub, for descriptions and messages.
+  let name: String?
   /// The published slots if the strategy is `waitFree`: the fast path of an invocation.
   @usableFromInline let published: Unmanaged<PublishedSlots>?
 
@@ -19,14 +21,15 @@ final class Registry: Sendable {
   private let onChange: (@Sendable (Int) -> Void)?
 
   init(
-    strategy: StorageStrategy, duplicates: DuplicatePolicy, taskCalls: (any CallTracking)? = nil,
-    onChange: (@Sendable (Int) -> Void)? = nil
+    strategy: StorageStrategy, duplicates: DuplicatePolicy, name: String? = nil,
+    taskCalls: (any CallTracking)? = nil, onChange: (@Sendable (Int) -> Void)? = nil
   ) {
     _ = RuntimeContract.holds  // Checks once in a process.
     self.taskCalls = taskCalls
     self.onChange = onChange
     self.strategy = strategy
     self.duplicates = duplicates
+    self.name = name
     switch strategy {
     case .locked:
       (storage, published) = (LockedStorage(), nil)
@@ -52,7 +55,7 @@ extension Registry {
   func add<Value>(
     _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil
   ) -> EntryHandle {
-    let entry = Entry.make(delegate, ownership: ownership, mailbox: mailbox)
+    let entry = Entry.make(delegate, ownership: ownership, mailbox: mailbox, hub: name)
     while true {
       guard let existing = insert(entry, duplicates) else { return EntryHandle(entry, in: self) }
       guard entry.extendsTerms(of: existing) else { return EntryHandle(existing, in: self) }

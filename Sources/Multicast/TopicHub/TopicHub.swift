@@ -19,6 +19,8 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   @usableFromInline let topics = TopicTable<Topic, Event>()
   let ordering: Ordering
   let storage: StorageStrategy
+  /// The name that `init` was given: it identifies the hub in descriptions and messages.
+  public let name: String?
   /// The number of topics at which subscribers whose owners are gone are removed.
   // Relaxed: guards no other data.
   let pruneLimit = Atomic<Int>(64)
@@ -31,9 +33,13 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   /// - Parameters:
   ///   - ordering: the order in which the subscribers of a topic see the events of several senders.
   ///   - storage: how each topic stores its subscribers.
-  public init(ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree) {
+  ///   - name: identifies the hub in descriptions and messages.
+  public init(
+    ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil
+  ) {
     self.ordering = ordering
     self.storage = storage
+    self.name = name
   }
 }
 
