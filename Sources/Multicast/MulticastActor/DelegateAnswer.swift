@@ -19,6 +19,6 @@ extension Unmanaged<Entry> {
   @usableFromInline
   func liveValue<Value>(as _: Value.Type) -> Value? {
     // SAFETY: the caller holds the entry.
-    _withUnsafeGuaranteedRef { $0.liveValue(as: Value.self) }
+    _withUnsafeGuaranteedRef { $0.liveValue(as: Value.self, isCalled: false) }
   }
 }
