@@ -18,16 +18,6 @@
 
 _Thread_local void *cmulticast_thread_pointer;
 
-bool cmulticast_is_main_thread(void) {
-#if defined(__linux__)
-  return (pid_t)syscall(SYS_gettid) == getpid();
-#elif defined(__APPLE__)
-  return pthread_main_np() != 0;
-#else
-#error "cmulticast_is_main_thread is not implemented for this platform"
-#endif
-}
-
 bool cmulticast_light_barrier_is_fence = true;
 
 #if defined(HAS_MEMBARRIER)

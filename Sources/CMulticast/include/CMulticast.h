@@ -43,11 +43,6 @@ static inline void cmulticast_thread_set(void *_Nullable pointer) {
   cmulticast_thread_pointer = pointer;
 }
 
-// --- The main thread -------------------------------------------------------------------------
-
-/// Whether the calling thread is the main thread of the process.
-bool cmulticast_is_main_thread(void);
-
 // --- An asymmetric memory barrier ------------------------------------------------------------
 // If one thread does  A; light; B  and another does  C; heavy; D,  then B sees C or D sees A. The
 // light half is free where the heavy half can interrupt every running thread of the process (Linux:

@@ -49,6 +49,9 @@ extension ActorLane {
   /// See ``WeakActor/value``.
   var home: (any Actor)? { reference.value }
 
+  /// The type of the actor.
+  var description: String { home.map { "\(type(of: $0))" } ?? "an actor" }
+
   /// Whether this is the lane of `home`, which the caller keeps alive.
   func isOf(_ home: any Actor) -> Bool {
     identifier == ObjectIdentifier(home) && !reference.isStale

@@ -49,11 +49,11 @@ final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
   func isOn(_ home: any Actor) -> Bool { lane.isOf(home) }
 
   override func requireInlineCall(of delegate: @autoclosure () -> AnyObject) {
-    guard let home = lane.home else { return }
-    home.preconditionIsolated(
+    require(
+      isOn(MainActor.shared) && MainQueue.isCurrent,
       """
-      Multicast: \(type(of: delegate())) was added on \(home), but is called directly from \
-      elsewhere. Use invoke, which calls it on its actor.
+      Multicast: \(type(of: delegate())) was added on \(lane.description), but is called directly. \
+      Use invoke, which calls it there.
       """)
   }
 }

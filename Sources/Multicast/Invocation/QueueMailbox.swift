@@ -9,7 +9,6 @@
 // Ownership: an entry owns its mailbox, and the mailbox the queue. A block on the queue owns the
 // entry. None of them owns the hub.
 
-internal import CMulticast
 internal import Dispatch
 
 /// The mailbox of a registration that is called on a queue.
@@ -50,16 +49,22 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
   }
 
   override func hasTerms(of other: Mailbox) -> Bool {
-    guard let other = other as? QueueMailbox, queue === other.queue else { return false }
+    guard let other = other as? QueueMailbox, isSameQueue(other.queue) else { return false }
     return hasLimits(of: other)
   }
 
+  private func isSameQueue(_ other: DispatchQueue) -> Bool {
+    if queue === other { return true }
+    // On Linux the main queue and the global queues are different objects each time.
+    return queue.label == other.label
+      && (queue.label == "com.apple.main-thread" || queue.label.hasPrefix("com.apple.root."))
+  }
+
   override func requireInlineCall(of delegate: @autoclosure () -> AnyObject) {
-    require(
-      queue === DispatchQueue.main && cmulticast_is_main_thread(),
+    fatalError(
       """
       Multicast: \(type(of: delegate())) was added on the queue "\(queue.label)", but is called \
-      directly by another thread. Use invoke, which calls it on its queue.
+      directly. Use invoke, which calls it on its queue.
       """)
   }
 
