@@ -45,8 +45,7 @@ extension EventHub {
       mailbox, isInline ? nil : buffering.positions, request.filter, handler, asyncHandler,
       owner: request.owner)
     if replays, let entry = registration.entry { start(entry) }
-    return EventSubscription(
-      registration, mailbox, finishing, endsWithHandle: request.owner == nil)
+    return EventSubscription(registration, mailbox, endsWithHandle: request.owner == nil)
   }
 
   /// Passes an event to the handler of an entry.

@@ -168,6 +168,7 @@ extension EventHub {
     if !entry.isDead, let mailbox = entry.head.pointee.mailbox?.takeUnretainedValue() {
       mailbox.close(.finished, for: entry)
     } else {
+      if !entry.isDead { entry.markFinished() }
       registry.remove(entry)
     }
   }

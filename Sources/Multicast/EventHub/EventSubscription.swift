@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A handle of one subscription to the events of a hub, returned by `subscribe`.
 ///
 /// Keep the handle: the subscription ends when it is destroyed. A subscription with an owner ends
@@ -11,19 +9,11 @@ public final class EventSubscription: Sendable {
   let registration: EntryHandle
   /// `nil` for a handler without a queue, unless the hub has a replay.
   private let mailbox: Mailbox?
-  private let finishing: FinishFlag
   private let endsWithHandle: Bool
-  /// Whether the subscription ended before the hub; used without a mailbox only.
-  // Relaxed: guards no other data.
-  private let endedBeforeHub = Atomic(false)
 
-  init(
-    _ registration: EntryHandle, _ mailbox: Mailbox?, _ finishing: FinishFlag,
-    endsWithHandle: Bool
-  ) {
+  init(_ registration: EntryHandle, _ mailbox: Mailbox?, endsWithHandle: Bool) {
     self.registration = registration
     self.mailbox = mailbox
-    self.finishing = finishing
     self.endsWithHandle = endsWithHandle
   }
 
@@ -44,21 +34,7 @@ extension EventSubscription {
       return mailbox.end ?? (registration.isActive ? nil : mailbox.end ?? .cancelled)
     }
     guard !registration.isActive else { return nil }
-    return recordEarlyEnd() ? .cancelled : .finished
-  }
-
-  /// Records, unless the hub has finished, that the subscription ended before the hub, so that
-  /// ``end`` stays `cancelled` when the hub finishes.
-  ///
-  /// - Returns: whether the subscription ended before the hub.
-  @discardableResult
-  private func recordEarlyEnd() -> Bool {
-    // Acquiring: as in `send`.
-    if finishing.isRaised.load(ordering: .acquiring) {
-      return endedBeforeHub.load(ordering: .relaxed)
-    }
-    endedBeforeHub.store(true, ordering: .relaxed)
-    return true
+    return registration.isFinished ? .finished : .cancelled
   }
 
   /// Counts of what happened to the events for this subscriber; `nil` without a buffer: for a
@@ -66,14 +42,7 @@ extension EventSubscription {
   public var statistics: DeliveryStatistics? { mailbox?.statistics }
 
   /// Ends the subscription; events that wait are discarded. See ``Registration/cancel()``.
-  public func cancel() {
-    recordCancellation()
-    registration.cancel()
-  }
-
-  private func recordCancellation() {
-    if mailbox == nil && registration.isActive { recordEarlyEnd() }
-  }
+  public func cancel() { registration.cancel() }
 
   /// Ends the subscription, and returns when its handler is not running and will not run again. See
   /// ``Registration/cancelAndWait()``.
@@ -81,10 +50,7 @@ extension EventSubscription {
   /// Inside the handler, or a filter or key of the subscription, it returns at once. The promise
   /// then holds as soon as that call, and every call that other threads had begun before, has
   /// ended.
-  public func cancelAndWait() async {
-    recordCancellation()
-    await registration.cancelAndWait()
-  }
+  public func cancelAndWait() async { await registration.cancelAndWait() }
 
   /// Ends the subscription, and blocks until its handler is not running and will not run again, or
   /// until `timeout` has passed. See ``Registration/cancelAndWait(timeout:)``.
@@ -96,7 +62,6 @@ extension EventSubscription {
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult
   public func cancelAndWait(timeout: Duration) -> Bool {
-    recordCancellation()
-    return registration.cancelAndWait(timeout: timeout)
+    registration.cancelAndWait(timeout: timeout)
   }
 }

@@ -70,6 +70,7 @@ struct EntryHead: ~Copyable {
   /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
   @usableFromInline let isWeak: Bool
   /// One of ``activeStrong`` and ``activeWeak``, plus ``isPlaced``; or ``inactive``, which is final.
+  /// Either may have ``finished``.
   @usableFromInline let state: Atomic<UInt8>
 
   init(
@@ -107,7 +108,11 @@ struct EntryHead: ~Copyable {
   /// The entry was removed and must not be called.
   @usableFromInline static var inactive: UInt8 { 0 }
 
-  @inlinable static func isActive(_ state: UInt8) -> Bool { state != inactive }
+  /// A bit: the end of the hub ends the entry, or has ended it. Set before the entry becomes
+  /// inactive, and kept.
+  @usableFromInline static var finished: UInt8 { 16 }
+
+  @inlinable static func isActive(_ state: UInt8) -> Bool { state & ~finished != inactive }
 }
 
 /// The typed part of an ``Entry``.
@@ -311,6 +316,19 @@ extension Entry {
     // Acquiring: pairs with the thread that removed the entry.
     guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return false }
     return !isDead
+  }
+
+  /// Records that the end of the hub ends the entry, which the caller then removes; does nothing if
+  /// it was removed before.
+  func markFinished() {
+    // Relaxed: the caller removes the entry, which releases.
+    var state = head.pointee.state.load(ordering: .relaxed)
+    while EntryHead.isActive(state) {
+      let (isMarked, current) = head.pointee.state.weakCompareExchange(
+        expected: state, desired: state | EntryHead.finished, ordering: .relaxed)
+      if isMarked { return }
+      state = current
+    }
   }
 
   /// The content of a thread's frame while it calls this entry. The thread that compares it keeps

@@ -45,12 +45,22 @@ extension EntryHandle {
   ///
   /// It never retains a strong delegate, so it cannot become the last owner of one.
   var isActive: Bool {
-    // SAFETY: the unowned reference keeps the memory of the entry, and nothing deinitialises a head:
-    // its state can be read after the entry is destroyed. It is `inactive` then.
-    let head = (reference + Entry.headOffset).assumingMemoryBound(to: EntryHead.self)
-    // Acquiring: pairs with the thread that removed the entry.
-    guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return false }
+    guard EntryHead.isActive(state) else { return false }
     return head.pointee.isWeak ? entry?.isLive ?? false : true
+  }
+
+  /// Whether the end of the hub has ended the registration.
+  var isFinished: Bool { state & EntryHead.finished != 0 }
+
+  var state: UInt8 {
+    // Acquiring: pairs with the thread that removed the entry.
+    head.pointee.state.load(ordering: .acquiring)
+  }
+
+  private var head: UnsafeMutablePointer<EntryHead> {
+    // SAFETY: the unowned reference keeps the memory of the entry, and nothing deinitialises a head:
+    // its state can be read after the entry is destroyed. It is inactive then.
+    (reference + Entry.headOffset).assumingMemoryBound(to: EntryHead.self)
   }
 
   /// See ``Registration/statistics``.

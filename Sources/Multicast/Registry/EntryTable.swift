@@ -123,7 +123,7 @@ extension EntryTable {
     let removed = slots.removeAll()
     for entry in removed {
       // Sequentially consistent: as in `take`.
-      entry.head.pointee.state.store(EntryHead.inactive, ordering: .sequentiallyConsistent)
+      entry.head.pointee.state.bitwiseAnd(EntryHead.finished, ordering: .sequentiallyConsistent)
     }
     index = IdentityIndex()
     count = 0
@@ -158,7 +158,7 @@ extension EntryTable {
   private mutating func deactivate(_ entry: Unmanaged<Entry>) {
     // Sequentially consistent: the thread that retires the entry afterwards, and `cancelAndWait`,
     // rely on it. Stored before the slot is emptied, for readers of an older list.
-    entry.head.pointee.state.store(EntryHead.inactive, ordering: .sequentiallyConsistent)
+    entry.head.pointee.state.bitwiseAnd(EntryHead.finished, ordering: .sequentiallyConsistent)
     perturb()
     index.remove(entry)
   }

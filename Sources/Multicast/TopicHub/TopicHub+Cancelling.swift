@@ -1,0 +1,17 @@
+extension TopicHub {
+  /// Ends every subscription to `topic`, and with the last one the topic; the hub itself goes on.
+  /// See ``EventHub/cancelSubscriptions()``. Subscriptions to all topics remain.
+  ///
+  /// - Complexity: O(subscribers of `topic`).
+  public func cancelSubscriptions(to topic: Topic) {
+    topics.hub(of: topic)?.cancelSubscriptions()
+  }
+
+  /// Ends every subscription, and with them every topic; the hub itself goes on. See
+  /// ``EventHub/cancelSubscriptions()``.
+  ///
+  /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
+  public func cancelSubscriptions() {
+    for (_, channel) in topics.all { channel.hub.cancelSubscriptions() }
+  }
+}

@@ -1,0 +1,173 @@
+import Dispatch
+import Multicast
+import MulticastTestSupport
+import Testing
+
+@Suite("All subscriptions end without the end of the hub", .timeLimit(.minutes(10)))
+struct CancelSubscriptionsTests {
+  @Test(
+    "handlers, queues and sequences end as cancelled, and the hub goes on",
+    arguments: StorageStrategy.allCases, [0, 2])
+  func everyKind(storage: StorageStrategy, replay: Int) async {
+    let hub = EventHub<Int>(replay: replay, storage: storage)
+    let journal = Journal()
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let owner = RecordingObserver()
+    let subscriptions = [
+      hub.subscribe { journal.record($0) },
+      hub.subscribe(on: queue) { _ in Issue.record("a discarded event was delivered") },
+      hub.subscribe(with: owner) { $0.receive($1) },
+    ]
+    let sequence = hub.events()
+    let taken = hub.events().makeAsyncIterator()
+    hub.send(1)
+    #expect(await taken.next() == 1)
+    hub.send(2)
+    hub.cancelSubscriptions()
+    hub.cancelSubscriptions()
+    #expect(hub.subscriberCount == 0)
+    #expect(hub.send(3) == 0)
+    #expect(hub.statistics.refused == 0)
+    queue.resume()
+    await withCheckedContinuation { done in queue.async { done.resume() } }
+    #expect(journal.entries == [1, 2])
+    #expect(owner.calls == 2)
+    for subscription in subscriptions {
+      #expect(!subscription.isActive && subscription.end == .cancelled)
+    }
+    #expect(subscriptions[1].statistics?.discarded == 2)
+    #expect(await taken.next() == nil)
+    #expect(taken.end == .cancelled)
+    let iterator = sequence.makeAsyncIterator()
+    #expect(await iterator.next() == nil)
+    #expect(iterator.end == .cancelled)
+    // The hub goes on.
+    let later = Journal()
+    let subscription = hub.subscribe { later.record($0) }
+    hub.send(4)
+    #expect(later.entries == [2, 3].suffix(replay) + [4])
+    #expect(hub.subscriberCount == 1)
+    hub.finish()
+    #expect(subscription.end == .finished)
+    for subscription in subscriptions {
+      #expect(subscription.end == .cancelled, "the end of the hub came later")
+    }
+  }
+
+  @Test("an end that is read after the end of the hub only is that of the subscription")
+  func endReadLate() {
+    let hub = EventHub<Int>()
+    let cancelled = hub.subscribe { _ in }
+    hub.cancelSubscriptions()
+    var owner: RecordingObserver? = RecordingObserver()
+    let owned = hub.subscribe(with: owner!) { $0.receive($1) }
+    owner = nil
+    let finished = hub.subscribe { _ in }
+    hub.finish()
+    #expect(cancelled.end == .cancelled)
+    #expect(owned.end == .cancelled)
+    #expect(finished.end == .finished)
+    finished.cancel()
+    hub.cancelSubscriptions()
+    #expect(finished.end == .finished)
+  }
+
+  @Test(
+    "inside a handler: the later handlers are not called with the event",
+    arguments: StorageStrategy.allCases)
+  func insideAHandler(storage: StorageStrategy) {
+    let hub = EventHub<Int>(storage: storage)
+    let journal = Journal()
+    let subscriptions = [
+      hub.subscribe { [weak hub] event in
+        journal.record(event)
+        hub?.cancelSubscriptions()
+      },
+      hub.subscribe { _ in Issue.record("called after its end") },
+    ]
+    #expect(hub.send(1) == 1)
+    #expect(hub.send(2) == 0)
+    #expect(journal.entries == [1])
+    #expect(subscriptions.allSatisfy { $0.end == .cancelled })
+  }
+
+  @Test("a sleeping consumer is woken, and the last subscriber's hook runs once")
+  func sleepingConsumer() async {
+    let (first, last) = (Counter(), Counter())
+    let hub = EventHub<Int>(
+      onFirstSubscriber: { first.add() }, onLastSubscriber: { last.add() })
+    let sequence = hub.events()
+    async let received = sequence.makeAsyncIterator().next()
+    let more = (0..<3).map { _ in hub.subscribe { _ in } }
+    hub.cancelSubscriptions()
+    #expect(await received == nil)
+    #expect(first.value == 1 && last.value == 1)
+    withExtendedLifetime(more) {}
+  }
+
+  @Test("a sender that waits for space is released, and learns that nothing was lost")
+  func waitingSender() async {
+    let hub = EventHub<Int>()
+    let sequence = hub.events(buffering: .bounded(1, whenFull: .suspend))
+    hub.send(1)
+    async let isComplete = hub.sendWaiting(2)
+    await eventually { hub.statistics.pending == 2 }
+    hub.cancelSubscriptions()
+    #expect(await isComplete)
+    withExtendedLifetime(sequence) {}
+  }
+
+  @Test("topics: one, or all of them, and later subscribers begin them again")
+  func topics() async {
+    let hub = TopicHub<String, Int>()
+    let journal = Journal()
+    let subscriptions = ["a", "b", "b"].map { hub.subscribe(to: $0) { journal.record($0) } }
+    let sequence = hub.events(for: "a")
+    hub.cancelSubscriptions(to: "none")
+    hub.cancelSubscriptions(to: "a")
+    #expect(hub.topicCount == 1)
+    #expect(hub.send(1, to: "a") == 0)
+    #expect(hub.send(2, to: "b") == 2)
+    #expect(subscriptions.map(\.end) == [.cancelled, nil, nil])
+    let iterator = sequence.makeAsyncIterator()
+    #expect(await iterator.next() == nil)
+    #expect(iterator.end == .cancelled)
+    hub.cancelSubscriptions()
+    #expect(hub.topicCount == 0)
+    #expect(subscriptions.allSatisfy { $0.end == .cancelled })
+    let again = hub.subscribe(to: "a") { journal.record($0) }
+    #expect(hub.send(3, to: "a") == 1)
+    #expect(journal.entries == [2, 2, 3])
+    withExtendedLifetime(again) {}
+  }
+
+  @Test("while others subscribe and send: each ended subscription gets nothing more")
+  func racing() {
+    let tracker = LifetimeTracker()
+    do {
+      let hub = EventHub<Int>()
+      let calls = Counter()
+      runThreads(4) { index in
+        for round in 0..<1000 {
+          switch index {
+          case 0: hub.cancelSubscriptions()
+          case 1: hub.send(round)
+          default:
+            let owner = RecordingObserver(tracker: tracker)
+            let subscription = hub.subscribe(with: owner) { owner, event in
+              owner.receive(event)
+              calls.add()
+            }
+            subscription.cancelAndWait(timeout: .seconds(300))
+            owner.poison()
+          }
+        }
+      }
+      hub.cancelSubscriptions()
+      #expect(hub.subscriberCount == 0)
+    }
+    #expect(tracker.lateCalls == 0)
+    #expect(tracker.created == 2000 && tracker.live == 0)
+  }
+}
