@@ -50,8 +50,8 @@ extension EventHub {
   @discardableResult
   public func sendWaiting(_ event: Event) async -> Bool {
     await Task.yieldAfterMany()
-    // Acquiring: as in `send`.
-    guard !finishing.isRaised.load(ordering: .acquiring) else {
+    // Acquiring: as in `send`. The hub of a topic that has finished still forwards the event.
+    guard forward != nil || !finishing.isRaised.load(ordering: .acquiring) else {
       refuse()
       return false
     }
@@ -59,7 +59,7 @@ extension EventHub {
     if let sequencer {
       sequencer.send(event, waiters: waiters, through: self)
     } else {
-      let delivered = deliver(event, 0, waiters: waiters)
+      let delivered = deliverForwarding(event, 0, waiters: waiters)
       waiters.completeDelivery(isTaken: delivered > 0)
     }
     let outcome = await waiters.wait()

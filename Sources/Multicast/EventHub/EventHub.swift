@@ -43,6 +43,8 @@ public final class EventHub<Event: Sendable>: Sendable {
   @usableFromInline let kinds = SubscriberKinds()
   /// Raised by `finish`.
   @usableFromInline let finishing = FinishFlag()
+  /// Passes each event on, if this is the hub of a topic.
+  let forward: EventForwarding<Event>?
   let drops = DropCounter()
   // Relaxed: a statistic.
   let refused = Atomic<Int>(0)
@@ -76,11 +78,14 @@ public final class EventHub<Event: Sendable>: Sendable {
       replay: replay, ordering: ordering, storage: storage, name: name, onChange: onChange)
   }
 
-  /// - Parameter onChange: called with the number of subscribers added, or removed if negative.
+  /// - Parameters:
+  ///   - forward: passes each event on.
+  ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
     replay: Int = 0, ordering: Ordering, storage: StorageStrategy, name: String? = nil,
-    onChange: (@Sendable (Int) -> Void)?
+    forward: EventForwarding<Event>? = nil, onChange: (@Sendable (Int) -> Void)?
   ) {
+    self.forward = forward
     let sequencer =
       replay > 0 || ordering == .total ? EventSequencer<Event>(replay: replay) : nil
     self.sequencer = sequencer

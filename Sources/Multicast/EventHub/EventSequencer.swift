@@ -50,9 +50,10 @@ extension EventSequencer {
     _ event: Event, waiters: SendWaiterList? = nil, through hub: EventHub<Event>
   ) -> Int {
     guard let (evicted, isOurs, isMany) = lock.withLock({ enqueue(event, waiters) }) else {
-      guard let waiters else { return hub.refuse() }
+      let forwarded = hub.forward?(event, waiters)
+      guard let waiters else { return forwarded ?? hub.refuse() }
       waiters.completeDelivery(isTaken: false)
-      return 0
+      return forwarded ?? 0
     }
     withExtendedLifetime(evicted) {}  // Destroyed outside the lock.
     if isOurs { return deliverPending(hub) }
@@ -112,7 +113,7 @@ extension EventSequencer {
     while let next = lock.withLock({ role.keep(if: !pending.isEmpty) ? pending.popFirst() : nil }) {
       switch next {
       case .event(let event, let number, let waiters):
-        let count = hub.deliver(event, number, waiters: waiters)
+        let count = hub.deliverForwarding(event, number, waiters: waiters)
         // Sent before the end, so it counts as taken even if no subscriber wants it.
         waiters?.completeDelivery(isTaken: true)
         if reached == nil { reached = count }

@@ -11,6 +11,8 @@ final class SendWaiterList: @unchecked Sendable {
   /// Reaches zero when the event was delivered.
   private let delivery = FlushLatch(1)
   private var parked: [(waiter: SendWaiter, mailbox: Mailbox, entry: Entry)] = []
+  /// The list of the hub to which the event was forwarded.
+  private var included: SendWaiterList?
   /// See ``Outcome/isTaken``.
   private var isTaken = false
   /// Whether a mailbox refused the event, because the hub had finished.
@@ -34,6 +36,11 @@ final class SendWaiterList: @unchecked Sendable {
   func record(_ effects: MailboxState.Effects) -> Bool {
     if effects.isRefused { lock.withLock { isRefused = true } }
     return !effects.isRefused
+  }
+
+  /// Makes ``wait()`` wait for `list` too. Called before the delivery is complete.
+  func include(_ list: SendWaiterList) {
+    lock.withLock { included = list }
   }
 
   /// Records that the event was delivered.
@@ -75,6 +82,10 @@ final class SendWaiterList: @unchecked Sendable {
         mailbox.perform(effects, for: entry)
       }
       if mailbox.lock.withLock({ waiter.outcome == .dropped }) { outcome.isComplete = false }
+    }
+    if let included = lock.withLock({ included }) {
+      let forwarded = await included.wait()
+      if !forwarded.isTaken || !forwarded.isComplete { outcome.isComplete = false }
     }
     return outcome
   }

@@ -13,5 +13,6 @@ extension TopicHub {
   /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
   public func cancelSubscriptions() {
     for (_, channel) in topics.all { channel.hub.cancelSubscriptions() }
+    allTopics.cancelSubscriptions()
   }
 }

@@ -11,7 +11,7 @@ extension TopicHub {
   /// Passes the hub of `topic` to `subscribe`, and counts as a user until that returns.
   func withHub<R>(of topic: Topic, _ subscribe: (EventHub<Event>) -> R) -> R {
     // Sequentially consistent: see `finish`.
-    guard !isFinished.load(ordering: .sequentiallyConsistent) else {
+    guard !gate.isFinished else {
       // No other thread has this hub, so the subscription has ended when this returns.
       let hub = EventHub<Event>(ordering: ordering, storage: storage)
       hub.finish()
@@ -23,7 +23,7 @@ extension TopicHub {
         defer { channel.release() }
         let subscription = subscribe(channel.hub)
         // Sequentially consistent: see `finish`, which may have begun since.
-        if isFinished.load(ordering: .sequentiallyConsistent) { finish(channel, topic) }
+        if gate.isFinished { finish(channel, topic) }
         return subscription
       }
       // It closed after the lookup. The thread that closed it may not have removed it yet.
@@ -46,6 +46,6 @@ extension TopicHub {
 
   private func makeChannel(_ topic: Topic) -> TopicChannel<Topic, Event> {
     pruneTopics()
-    return TopicChannel(topic, in: topics, ordering, storage)
+    return TopicChannel(topic, in: topics, ordering, storage, forwarding(topic))
   }
 }

@@ -1,14 +1,12 @@
-public import Synchronization
-
 extension TopicHub {
-  /// Delivers `event` to every subscriber of `topic`. See ``EventHub/send(_:)``.
+  /// Delivers `event` to every subscriber of `topic`, and to those of all topics. See
+  /// ``EventHub/send(_:)``.
   ///
-  /// - Returns: as ``EventHub/send(_:)``; 0 if the topic has no subscriber, or after ``finish()``.
-  /// - Complexity: O(subscribers of `topic`).
+  /// - Returns: as ``EventHub/send(_:)``; 0 if no subscriber receives it, or after ``finish()``.
+  /// - Complexity: O(subscribers of `topic` and of all topics).
   @inlinable @discardableResult
   public func send(_ event: Event, to topic: Topic) -> Int {
-    // Acquiring: a thread that knows that `finish` has returned reads `true` here.
-    guard !isFinished.load(ordering: .acquiring) else { return 0 }
+    guard gate.isPlain else { return sendToAll(event, to: topic) }
     let hash = topic.hashValue
     defer { withExtendedLifetime(self) {} }
     // SAFETY: the read section keeps the node alive.
@@ -21,15 +19,22 @@ extension TopicHub {
   ///
   /// The topic is looked up once. If it ends during the call, with its last subscriber or because
   /// it is finished, later subscribers receive none of the events. If the topic has no subscriber
-  /// when the call begins, `events` is not iterated.
+  /// when the call begins, nor the hub one of all topics, `events` is not iterated.
   ///
-  /// - Complexity: O(events × subscribers of `topic`).
+  /// - Complexity: O(events × subscribers of `topic` and of all topics).
   @inlinable
   public func send(contentsOf events: some Sequence<Event>, to topic: Topic) {
-    guard !isFinished.load(ordering: .acquiring) else { return }  // As in `send`.
     // Retains the hub instead of reading in a section: `events` may block, and a long read section
     // would keep every topic that ends in memory.
-    topics.hub(of: topic)?.send(contentsOf: events)
+    let hub = topics.hub(of: topic)
+    guard hub != nil || !gate.isPlain else { return }
+    for event in events {
+      if gate.isPlain {
+        hub?.send(event)
+      } else {
+        _ = sendToAll(event, to: topic, through: hub)
+      }
+    }
   }
 
   /// Delivers `event` to every subscriber of `topic`, and suspends while a buffer with the policy
@@ -41,12 +46,14 @@ extension TopicHub {
   /// - Complexity: O(subscribers of `topic`), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
-    // Acquiring: as in `send`.
-    if !isFinished.load(ordering: .acquiring), let hub = topics.hub(of: topic) {
-      return await hub.sendWaiting(event)
+    if !gate.isFinished {
+      if let hub = topics.hub(of: topic) { return await hub.sendWaiting(event) }
+      if gate.hasSubscribersOfAllTopics {
+        return await allTopics.sendWaiting(TopicEvent(topic: topic, event: event))
+      }
     }
     await Task.yieldAfterMany()
     // Loaded again: `finish` may have removed the topic since.
-    return !isFinished.load(ordering: .acquiring)
+    return !gate.isFinished
   }
 }

@@ -1,4 +1,4 @@
-public import Synchronization
+internal import Synchronization
 
 /// An ``EventHub`` for each topic that has subscribers, created with the first subscriber and
 /// destroyed with the last.
@@ -24,9 +24,20 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   /// The number of topics at which subscribers whose owners are gone are removed.
   // Relaxed: guards no other data.
   let pruneLimit = Atomic<Int>(64)
-  /// Whether the whole hub has finished.
-  // Sequentially consistent: see ``finish()``.
-  @usableFromInline let isFinished = Atomic(false)
+  /// Whether the whole hub has finished, and whether it has subscribers of all topics.
+  @usableFromInline let gate: TopicGate
+  /// Delivers each event of every topic, with its topic: for subscribers of all topics.
+  ///
+  /// ```swift
+  /// let log = channels.allTopics.subscribe { print($0.topic, $0.event) }
+  /// ```
+  ///
+  /// It delivers also the events of topics that begin later, and of topics without other subscribers.
+  /// Its subscribers see the events of each topic in the order in which the subscribers of that topic
+  /// see them. They count in what ``send(_:to:)`` returns, but not as subscribers of a topic; they keep
+  /// no topic in existence, and ``finish(_:)`` does not end them. What you send to this hub itself
+  /// reaches only its own subscribers. It finishes with the hub of topics.
+  public let allTopics: EventHub<TopicEvent<Topic, Event>>
 
   /// Creates a hub without topics.
   ///
@@ -40,6 +51,16 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     self.ordering = ordering
     self.storage = storage
     self.name = name
+    let gate = TopicGate()
+    self.gate = gate
+    allTopics = EventHub(ordering: ordering, storage: storage, name: name) {
+      gate.addSubscribersOfAllTopics($0)
+    }
+  }
+
+  /// As ``finish()``: subscribers still receive the events that wait.
+  deinit {
+    allTopics.finish()
   }
 }
 
@@ -94,8 +115,9 @@ extension TopicHub {
     // Sequentially consistent, as is the table: a thread that subscribes inserts the topic and then
     // reads the flag. If this does not find the topic in the table, that thread reads `true` and
     // finishes the topic itself.
-    guard !isFinished.exchange(true, ordering: .sequentiallyConsistent) else { return }
+    guard !gate.finish() else { return }
     for (topic, channel) in topics.all { finish(channel, topic) }
+    allTopics.finish()
   }
 
   func finish(_ channel: TopicChannel<Topic, Event>, _ topic: Topic) {

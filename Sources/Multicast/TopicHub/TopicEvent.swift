@@ -1,0 +1,16 @@
+/// An event with its topic, for the subscribers of all topics of a ``TopicHub``.
+public struct TopicEvent<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
+  /// The topic that the event was sent to.
+  public let topic: Topic
+  /// The event.
+  public let event: Event
+
+  /// Creates an element, for tests of code that receives one.
+  public init(topic: Topic, event: Event) {
+    self.topic = topic
+    self.event = event
+  }
+}
+
+extension TopicEvent: Equatable where Event: Equatable {}
+extension TopicEvent: Hashable where Event: Hashable {}

@@ -1,0 +1,45 @@
+public import Synchronization
+
+/// What a sender checks besides the topic: whether the hub has finished, and whether it has
+/// subscribers of all topics. One load tells that neither is so.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+@usableFromInline
+final class TopicGate: Sendable {
+  /// The lowest bit: the hub has finished. From bit 32: the number of subscribers of all topics,
+  /// negative for a moment if a removal is counted before the addition.
+  // Sequentially consistent unless stated otherwise: see `TopicHub.finish`.
+  @usableFromInline let word = Atomic<Int>(0)
+
+  private static var finished: Int { 1 }
+  private static var subscriber: Int { 1 << 32 }
+
+  /// Whether a sender must do no more than to send to the topic.
+  @inlinable @inline(__always)
+  var isPlain: Bool {
+    // Acquiring: a thread that knows that `finish` or `allTopics.subscribe` has returned reads
+    // `false` here.
+    word.load(ordering: .acquiring) == 0
+  }
+
+  /// Whether the hub has finished.
+  var isFinished: Bool { word.load(ordering: .sequentiallyConsistent) & Self.finished != 0 }
+
+  /// Whether there are subscribers of all topics.
+  var hasSubscribersOfAllTopics: Bool {
+    word.load(ordering: .acquiring) >> 32 != 0  // Acquiring: as above.
+  }
+
+  /// Records that the hub has finished.
+  ///
+  /// - Returns: whether it had before.
+  func finish() -> Bool {
+    word.bitwiseOr(Self.finished, ordering: .sequentiallyConsistent).oldValue & Self.finished != 0
+  }
+
+  /// Counts subscribers of all topics that were added, or removed if negative.
+  func addSubscribersOfAllTopics(_ difference: Int) {
+    word.wrappingAdd(difference * Self.subscriber, ordering: .sequentiallyConsistent)
+  }
+}
