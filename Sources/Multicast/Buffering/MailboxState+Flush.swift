@@ -17,9 +17,11 @@ extension MailboxState {
     flushes.removeAll { $0.latch === latch }
   }
 
-  /// Whether everything before `position` was delivered, dropped or discarded.
+  /// Whether everything before `position` was delivered, dropped or discarded, or waits for the end
+  /// of a block.
   private func isDone(_ position: Int) -> Bool {
-    (inFlight == 0 ? front : inFlightStart) >= position
+    if inFlight == 0 && isBlocked { return true }
+    return (inFlight == 0 ? front : inFlightStart) >= position
   }
 
   mutating func takeCompletedFlushes() -> [FlushLatch] {

@@ -10,7 +10,7 @@ extension MailboxState {
   /// Moves at most `share` elements into `batch`, which is empty, and lets parked elements follow.
   mutating func take(_ share: Int, into batch: inout RingBuffer<Item>) -> Effects {
     var effects = Effects()
-    let count = min(share, waiting.count)
+    let count = isBlocked ? 0 : min(share, waiting.count)
     if count == waiting.count {
       swap(&waiting, &batch)
     } else {
@@ -32,7 +32,8 @@ extension MailboxState {
     }
   }
 
-  /// Finishes the elements in flight. The consumer becomes idle unless elements wait or it lingers.
+  /// Finishes the elements in flight. The consumer becomes idle unless elements wait or it lingers;
+  /// a blocked one always.
   ///
   /// - Parameter delivered: how many were delivered; the others were discarded.
   /// - Returns: the effects. `wake` tells whether the consumer must come back.
@@ -40,7 +41,7 @@ extension MailboxState {
     var effects = Effects()
     statistics.delivered += delivered
     statistics.discarded += inFlight - delivered
-    let isIdle = waiting.isEmpty && !lingers(tookSome: inFlight > 0)
+    let isIdle = isBlocked || (waiting.isEmpty && !lingers(tookSome: inFlight > 0))
     idleConsumers = isIdle ? 1 : 0
     inFlight = 0
     effects.wake = !isIdle
@@ -51,7 +52,7 @@ extension MailboxState {
   /// Takes the first element, for one of several consumers, which becomes idle if there is none.
   mutating func takeOne() -> (taken: (element: Envelope, position: Int)?, Effects) {
     var effects = Effects()
-    guard let item = waiting.popFirst() else {
+    guard !isBlocked, let item = waiting.popFirst() else {
       idleConsumers += 1
       return (nil, effects)
     }

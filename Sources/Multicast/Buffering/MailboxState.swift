@@ -33,6 +33,8 @@ struct MailboxState {
   let mayLinger: Bool
   /// How many more times the consumer does not linger.
   var lingerPause = 0
+  /// Whether consumers take nothing for now.
+  var isBlocked = false
   /// The number of elements that consumers have taken and not finished.
   var inFlight = 0
   /// The position of the first of them.

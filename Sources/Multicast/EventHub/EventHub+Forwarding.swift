@@ -21,7 +21,7 @@ extension EventHub {
   /// - Parameter outer: the list of the sender, if it can wait; it then waits for the buffers of this
   ///   hub too.
   func send(_ event: Event, forwardedFrom outer: SendWaiterList?) -> Int {
-    guard let outer else { return send(event) }
+    guard let outer, !finishing.isBlocked else { return send(event) }
     let waiters = SendWaiterList()
     outer.include(waiters)
     if let sequencer { return sequencer.send(event, waiters: waiters, through: self) }

@@ -1,4 +1,4 @@
-public import Synchronization
+internal import Synchronization
 
 extension EventHub {
   /// Delivers `event` to every subscriber that is registered when the call begins.
@@ -16,8 +16,7 @@ extension EventHub {
   /// - Complexity: O(subscribers). If any subscriber has a buffer, one allocation for all of them.
   @inlinable @discardableResult
   public func send(_ event: Event) -> Int {
-    // Acquiring: a thread that knows that `finish` has returned reads `true` here.
-    guard !finishing.isRaised.load(ordering: .acquiring) else { return refuse() }
+    guard finishing.isOpen else { return refuseUnlessBlocked() }
     if let sequencer { return sequencer.send(event, through: self) }
     let delivered = deliver(event, 0)
     return delivered > 0 ? delivered : refuseIfFinished()
@@ -55,6 +54,7 @@ extension EventHub {
       refuse()
       return false
     }
+    guard !finishing.isBlocked else { return true }
     let waiters = SendWaiterList()
     if let sequencer {
       sequencer.send(event, waiters: waiters, through: self)
@@ -80,6 +80,13 @@ extension EventHub {
   func refuseIfFinished() -> Int {
     // Sequentially consistent: `finish` raises the flag before it ends the first subscriber.
     finishing.isRaised.load(ordering: .sequentiallyConsistent) ? refuse() : 0
+  }
+
+  /// Refuses an event because the hub has finished, or skips it because the hub is blocked.
+  @usableFromInline @inline(never)
+  func refuseUnlessBlocked() -> Int {
+    // Acquiring: as `FinishFlag.raise` says.
+    finishing.isRaised.load(ordering: .acquiring) ? refuse() : 0
   }
 
   @usableFromInline @inline(never) @discardableResult

@@ -148,8 +148,7 @@ extension EventHub {
   public func finish() {
     // Sequentially consistent: a new subscriber adds its entry and then reads the flag; this sets
     // the flag and then reads the entries. One of the two sees the other.
-    let wasFinished = finishing.isRaised.exchange(true, ordering: .sequentiallyConsistent)
-    guard !wasFinished else { return }
+    guard !finishing.raise() else { return }
     if let sequencer { sequencer.finish(self) } else { finishSubscribers() }
   }
 

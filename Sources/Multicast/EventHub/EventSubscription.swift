@@ -18,7 +18,8 @@ public final class EventSubscription: Sendable {
   }
 
   deinit {
-    if endsWithHandle { registration.cancel() }
+    // Nothing else could unblock it.
+    if endsWithHandle || registration.isBlocked { registration.cancel() }
   }
 }
 

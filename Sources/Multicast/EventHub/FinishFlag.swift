@@ -4,4 +4,38 @@ public import Synchronization
 @usableFromInline
 final class FinishFlag: Sendable {
   @usableFromInline let isRaised = Atomic(false)
+
+  /// What a sender checks: 0 if the hub accepts events. The lowest bit: it has finished; the others
+  /// are the number of its blocks.
+  @usableFromInline let gate = Atomic<Int>(0)
+
+  /// Whether the hub accepts events.
+  @inlinable @inline(__always)
+  var isOpen: Bool {
+    // Acquiring: a thread that knows that `finish` or `block` has returned reads `false` here.
+    gate.load(ordering: .acquiring) == 0
+  }
+
+  /// Whether senders skip all subscribers.
+  var isBlocked: Bool { gate.load(ordering: .acquiring) > 1 }  // Acquiring: as above.
+
+  /// Raises the flag.
+  ///
+  /// - Returns: whether it was raised before.
+  func raise() -> Bool {
+    // Sequentially consistent: see `EventHub.finish`.
+    let wasRaised = isRaised.exchange(true, ordering: .sequentiallyConsistent)
+    // Releasing: a sender that finds the gate closed for good finds the flag raised.
+    gate.bitwiseOr(1, ordering: .releasing)
+    return wasRaised
+  }
+
+  func block() {
+    gate.wrappingAdd(2, ordering: .acquiringAndReleasing)  // Pairs with the load of `isOpen`.
+  }
+
+  func unblock() {
+    let old = gate.wrappingSubtract(2, ordering: .acquiringAndReleasing).oldValue  // Likewise.
+    Entry.requireBlock(old >> 1)
+  }
 }

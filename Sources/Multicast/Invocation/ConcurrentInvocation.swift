@@ -114,11 +114,11 @@ extension ConcurrentInvocation {
   /// Whether a child found a dead delegate.
   @usableFromInline var sawDead: Bool { foundDead.load(ordering: .relaxed) }
 
-  /// Whether the delegate at `index` can still be called.
+  /// Whether the delegate at `index` could be called now.
   @usableFromInline
   func isLive(_ index: Int) -> Bool {
     // SAFETY: as in `run`.
-    snapshot.entries[index]._withUnsafeGuaranteedRef { $0.isLive }
+    snapshot.entries[index]._withUnsafeGuaranteedRef { $0.isLive && !$0.isBlocked }
   }
 }
 

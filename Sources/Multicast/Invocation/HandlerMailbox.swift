@@ -50,19 +50,34 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ///
   /// - Returns: whether to drain again.
   final func drain(_ entry: Entry, budget: inout Int) -> Bool {
-    finish(lock.withLock { state.take(budget, into: &batch) })
+    finish(
+      lock.withLock {
+        state.isBlocked = entry.isBlocked
+        return state.take(budget, into: &batch)
+      })
     budget -= batch.count
     var delivered = 0
+    var kept = RingBuffer<MailboxState.Item>()
     var invocation = Invocation(ThreadCallStack.current)
     while let item = batch.popFirst() {
+      if entry.isBlocked {
+        kept.append(item)
+        while let next = batch.popFirst() { kept.append(next) }
+        break
+      }
       invocation.passForMailbox(.passUnretained(entry)) { head in
         deliver(head, item.element)
         delivered += 1
       }
     }
     invocation.end()
-    let (effects, isExhausted) = lock.withLock { finishTaken(delivered: delivered) }
+    let (effects, isExhausted) = lock.withLock {
+      state.isBlocked = entry.isBlocked
+      state.putBack(&kept)
+      return finishTaken(delivered: delivered)
+    }
     finish(effects)
+    withExtendedLifetime(kept) {}  // Destroyed here, outside the lock.
     if isExhausted { whenExhausted?(entry) }
     return effects.wake
   }
@@ -77,7 +92,9 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   }
 
   /// Whether an element waits, or an end that no drain has seen. Inside `lock`.
-  final var hasWork: Bool { state.hasWaiting || (state.end != nil && !isAtEnd) }
+  final var hasWork: Bool {
+    !state.isBlocked && (state.hasWaiting || (state.end != nil && !isAtEnd))
+  }
 
   /// Whether both have the same limit and policy.
   final func hasLimits(of other: HandlerMailbox) -> Bool {

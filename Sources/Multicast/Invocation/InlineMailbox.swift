@@ -26,6 +26,9 @@ final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
   /// Does nothing: the sender serves the handler when every mailbox has the event.
   override func wake(_ entry: Entry) {}
 
+  /// Calls the handler with what waited while it was blocked, on this thread.
+  override func resume(_ entry: Entry) { serve(entry) }
+
   /// Calls the handler with what waits, unless another thread has the role.
   func serve(_ entry: Entry) {
     let isOurs = lock.withLock { hasWork && role.take() }

@@ -24,7 +24,7 @@ enum Access {
   case call
   /// Appends to the mailbox. The target is not retained.
   case enqueue
-  /// Returns it.
+  /// Returns it, also that of an entry that is blocked.
   case read
 }
 
@@ -93,7 +93,9 @@ struct Invocation {
       }
       target = promoted
     } else {
-      guard EntryHead.isActive(state) else { return skipped }
+      guard access == .read ? EntryHead.isActive(state) : EntryHead.isCallable(state) else {
+        return skipped
+      }
       guard let retained = Invocation.retain(entry, access) else {
         sawDead = true
         return skipped
@@ -151,11 +153,11 @@ struct Invocation {
     body(head)
   }
 
-  /// Whether `entry` is active and its target alive. The target is not retained: the caller must
+  /// Whether `entry` is active and not blocked, and its target alive. The target is not retained: the caller must
   /// not become its last owner.
   mutating func admits(_ entry: Unmanaged<Entry>) -> Bool {
     // Acquiring: as in `pass`.
-    guard EntryHead.isActive(entry.head.pointee.state.load(ordering: .acquiring)) else {
+    guard EntryHead.isCallable(entry.head.pointee.state.load(ordering: .acquiring)) else {
       return false
     }
     guard entry.head.pointee.isWeak, WeakReference(word: entry.head.pointee.target).isDead else {

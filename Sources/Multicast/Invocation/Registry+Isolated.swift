@@ -33,7 +33,7 @@ extension Registry {
       Envelope(
         CallBox { [weak self] _ in
           var invocation = Invocation(ThreadCallStack.current)
-          for entry in registered {
+          for entry in registered where !entry.isBlocked {
             invocation.passForMailbox(.passUnretained(entry)) { head in
               Entry.value(head, as: Value.self).pointee.pass(to: body)
             }
@@ -56,7 +56,9 @@ extension Registry {
     var delivered = 0
     var call: Envelope?
     forEachEntry { invocation, entry, _ in
-      invocation.pass(entry, access: .read) { (value: Value) in
+      // SAFETY: the invocation holds the entry.
+      guard !entry._withUnsafeGuaranteedRef({ $0.isBlocked }) else { return true }
+      return invocation.pass(entry, access: .read) { (value: Value) in
         let envelope = call ?? Envelope(AsyncCallBox(body))
         call = envelope
         let entry = entry.takeUnretainedValue()

@@ -135,7 +135,7 @@ extension TaskCall {
     self.entry.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)
     cmulticast_barrier_light(lightBarrierIsFence)
     // Acquiring: pairs with the thread that removed the entry.
-    return EntryHead.isActive(entry.head.pointee.state.load(ordering: .acquiring))
+    return EntryHead.isCallable(entry.head.pointee.state.load(ordering: .acquiring))
   }
 
   /// Ends the current call.

@@ -67,6 +67,16 @@ final class TaskMailbox: Mailbox, @unchecked Sendable {
       operation: makeActorJob(on: actor) { [self] home in await work(retained, isolation: home) })
   }
 
+  /// Starts a worker for each element that waited during a block, within the limit.
+  override func resume(_ entry: Entry) {
+    let more = lock.withLock {
+      let more = max(0, min(state.idleConsumers, state.waiting.count - 1))
+      state.idleConsumers -= more
+      return more
+    }
+    for _ in 0...more { wake(entry) }
+  }
+
   /// Does not start a worker, because nothing is left to deliver.
   override func cancel(_ entry: Entry) {
     let (effects, discarded) = lock.withLock { state.close(.cancelled) }

@@ -70,7 +70,7 @@ struct EntryHead: ~Copyable {
   /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
   @usableFromInline let isWeak: Bool
   /// One of ``activeStrong`` and ``activeWeak``, plus ``isPlaced``; or ``inactive``, which is final.
-  /// Either may have ``finished``.
+  /// Either may have ``finished``, and an active one ``blocked``.
   @usableFromInline let state: Atomic<UInt8>
 
   init(
@@ -108,11 +108,18 @@ struct EntryHead: ~Copyable {
   /// The entry was removed and must not be called.
   @usableFromInline static var inactive: UInt8 { 0 }
 
+  /// A bit of an active entry: it must not be called now.
+  @usableFromInline static var blocked: UInt8 { 8 }
   /// A bit: the end of the hub ends the entry, or has ended it. Set before the entry becomes
   /// inactive, and kept.
   @usableFromInline static var finished: UInt8 { 16 }
 
   @inlinable static func isActive(_ state: UInt8) -> Bool { state & ~finished != inactive }
+
+  /// Whether the entry is active and may be called now.
+  @inlinable static func isCallable(_ state: UInt8) -> Bool {
+    state != inactive && state & (blocked | finished) == 0
+  }
 }
 
 /// The typed part of an ``Entry``.

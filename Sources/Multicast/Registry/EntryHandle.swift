@@ -13,7 +13,7 @@ final class EntryHandle: Sendable {
   // An unowned reference keeps the memory of the entry, hence its address, but not what the entry
   // owns: a handle, even one that the delegate itself stores, does not keep the delegate alive.
   // SAFETY: an entry is a native Swift object on every platform; the word never changes.
-  private nonisolated(unsafe) let reference: UnsafeMutableRawPointer
+  nonisolated(unsafe) let reference: UnsafeMutableRawPointer
   /// The mailbox with which the entry was added.
   private let initialMailbox: Mailbox?
   private let registry: Registry

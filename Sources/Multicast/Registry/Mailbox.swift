@@ -98,6 +98,17 @@ class Mailbox: @unchecked Sendable {
     lock.withLock { state.statistics }
   }
 
+  /// Makes the consumer of `entry` pause while that is blocked, and continue afterwards. Called after
+  /// each change, so the last call finds the final state.
+  final func adoptBlock(of entry: Entry) {
+    let effects = lock.withLock { state.setBlocked(entry.isBlocked) }
+    finish(effects)
+    if effects.wake { resume(entry) }
+  }
+
+  /// Wakes the consumer after the last block.
+  func resume(_ entry: Entry) { wake(entry) }
+
   /// Why the mailbox accepts no more envelopes, or `nil` if it does.
   final var end: SubscriptionEnd? {
     lock.withLock { state.end }

@@ -1,18 +1,19 @@
 public import Synchronization
 
-/// What a sender checks besides the topic: whether the hub has finished, and whether it has
-/// subscribers of all topics. One load tells that neither is so.
+/// What a sender checks besides the topic: whether the hub has finished or is blocked, and whether it
+/// has subscribers of all topics. One load tells that nothing is so.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
 final class TopicGate: Sendable {
-  /// The lowest bit: the hub has finished. From bit 32: the number of subscribers of all topics,
+  /// The lowest bit: the hub has finished. Bits 1 to 31: the number of its blocks. From bit 32: the number of subscribers of all topics,
   /// negative for a moment if a removal is counted before the addition.
   // Sequentially consistent unless stated otherwise: see `TopicHub.finish`.
   @usableFromInline let word = Atomic<Int>(0)
 
   private static var finished: Int { 1 }
+  private static var block: Int { 2 }
   private static var subscriber: Int { 1 << 32 }
 
   /// Whether a sender must do no more than to send to the topic.
@@ -25,6 +26,21 @@ final class TopicGate: Sendable {
 
   /// Whether the hub has finished.
   var isFinished: Bool { word.load(ordering: .sequentiallyConsistent) & Self.finished != 0 }
+
+  /// Whether events are skipped.
+  var isBlocked: Bool {
+    // Acquiring: as above.
+    UInt32(truncatingIfNeeded: word.load(ordering: .acquiring)) > Self.finished
+  }
+
+  func block() {
+    word.wrappingAdd(Self.block, ordering: .sequentiallyConsistent)
+  }
+
+  func unblock() {
+    let old = word.wrappingSubtract(Self.block, ordering: .sequentiallyConsistent).oldValue
+    Entry.requireBlock(Int(UInt32(truncatingIfNeeded: old) >> 1))
+  }
 
   /// Whether there are subscribers of all topics.
   var hasSubscribersOfAllTopics: Bool {

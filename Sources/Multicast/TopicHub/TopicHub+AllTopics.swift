@@ -22,7 +22,7 @@ extension TopicHub {
   /// - Parameter hub: the hub of `topic`, or `nil` if the topic does not exist.
   @usableFromInline @inline(never)
   func sendToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
-    guard !gate.isFinished else { return 0 }
+    guard !gate.isFinished && !gate.isBlocked else { return 0 }
     guard let hub else {
       return allTopics.send(TopicEvent(topic: topic, event: event))
     }

@@ -46,7 +46,7 @@ extension TopicHub {
   /// - Complexity: O(subscribers of `topic`), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
-    if !gate.isFinished {
+    if !gate.isFinished && !gate.isBlocked {
       if let hub = topics.hub(of: topic) { return await hub.sendWaiting(event) }
       if gate.hasSubscribersOfAllTopics {
         return await allTopics.sendWaiting(TopicEvent(topic: topic, event: event))

@@ -1,0 +1,24 @@
+// A blocked consumer takes nothing. What waits, and what it gives back, waits for the last unblock.
+
+extension MailboxState {
+  /// Makes the consumer pause, or continue. A flush does not wait for a paused one.
+  ///
+  /// - Returns: the effects. `wake` tells whether an idle consumer must come back.
+  mutating func setBlocked(_ isBlocked: Bool) -> Effects {
+    self.isBlocked = isBlocked
+    var effects = Effects()
+    effects.flushed = takeCompletedFlushes()
+    if !isBlocked && (hasWaiting || end != nil) { wake(&effects) }
+    return effects
+  }
+
+  /// Puts elements in flight that were not delivered back to the front, unless the mailbox was
+  /// cancelled. What remains in `elements` is to be destroyed outside the critical section.
+  mutating func putBack(_ elements: inout RingBuffer<Item>) {
+    guard !elements.isEmpty, end != .cancelled else { return }
+    inFlight -= elements.count
+    front -= elements.count
+    while let next = waiting.popFirst() { elements.append(next) }
+    swap(&elements, &waiting)
+  }
+}

@@ -1,0 +1,44 @@
+extension EventHub {
+  /// Whether the hub is blocked.
+  public var isBlocked: Bool { finishing.isBlocked }
+
+  /// Blocks the whole hub until ``unblock()``: an event that is sent in the meantime reaches no
+  /// subscriber, and no replay. Blocks nest: each needs its ``unblock()``.
+  ///
+  /// `send` returns 0 then, and `sendWaiting` returns `true`; the event does not count as refused.
+  /// An event that was sent before is still delivered. To hold back events for one subscriber, see
+  /// ``EventSubscription/block()``.
+  ///
+  /// - Complexity: O(1).
+  public func block() { finishing.block() }
+
+  /// Removes a block. After the last one the hub accepts events again, unless it has finished.
+  ///
+  /// - Precondition: ``block()`` was called once more than this.
+  /// - Complexity: O(1).
+  public func unblock() { finishing.unblock() }
+
+  /// Runs `body` while the hub is blocked, and returns its result or throws its error.
+  ///
+  /// Events of other threads are skipped too.
+  ///
+  /// - Complexity: O(1), and `body`.
+  public func withBlocked<R: ~Copyable, E>(_ body: () throws(E) -> R) throws(E) -> R {
+    block()
+    defer { unblock() }
+    return try body()
+  }
+
+  /// Runs `body` while the hub is blocked, also while it is suspended, and returns its result or
+  /// throws its error.
+  ///
+  /// - Complexity: O(1), and `body`.
+  @_disfavoredOverload
+  nonisolated(nonsending) public func withBlocked<R: ~Copyable, E>(
+    _ body: nonisolated(nonsending) () async throws(E) -> R
+  ) async throws(E) -> R {
+    block()
+    defer { unblock() }
+    return try await body()
+  }
+}

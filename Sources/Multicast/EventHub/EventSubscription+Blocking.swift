@@ -1,0 +1,47 @@
+extension EventSubscription {
+  /// Whether the subscription is blocked. It still counts as a subscriber, and ``isActive`` is
+  /// `true`.
+  public var isBlocked: Bool { registration.isBlocked }
+
+  /// Blocks the subscription until ``unblock()``: its handler is not called, and what is sent in the
+  /// meantime is skipped, as if it were not registered. Blocks nest: each needs its ``unblock()``.
+  ///
+  /// A call that has begun on another thread may still be running when this returns. What waits in
+  /// a buffer stays there and is delivered after the last ``unblock()``, before what is sent then.
+  /// Meanwhile `flush` does not wait for it. When the hub finishes,
+  /// the subscription ends after its last ``unblock()``. A blocked subscription ends with its handle,
+  /// also if it has an owner.
+  ///
+  /// - Complexity: amortised O(1).
+  public func block() { registration.block() }
+
+  /// Removes a block. After the last one its handler is called again.
+  ///
+  /// On a registration that has ended this does nothing.
+  ///
+  /// - Precondition: ``block()`` was called once more than this.
+  /// - Complexity: amortised O(1).
+  public func unblock() { registration.unblock() }
+
+  /// Runs `body` while the subscription is blocked, and returns its result or throws its error.
+  ///
+  /// ```swift
+  /// subscription.withBlocked { prices.send(own) }  // for the others only
+  /// ```
+  ///
+  /// - Complexity: amortised O(1), and `body`.
+  public func withBlocked<R: ~Copyable, E>(_ body: () throws(E) -> R) throws(E) -> R {
+    try registration.withBlocked(body)
+  }
+
+  /// Runs `body` while the subscription is blocked, also while it is suspended, and returns its result
+  /// or throws its error.
+  ///
+  /// - Complexity: amortised O(1), and `body`.
+  @_disfavoredOverload
+  nonisolated(nonsending) public func withBlocked<R: ~Copyable, E>(
+    _ body: nonisolated(nonsending) () async throws(E) -> R
+  ) async throws(E) -> R {
+    try await registration.withBlocked(body)
+  }
+}
