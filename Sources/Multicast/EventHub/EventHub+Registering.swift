@@ -43,7 +43,7 @@ extension EventHub {
     let isInline = if case .sender = request.delivery { true } else { false }
     let registration = register(
       mailbox, isInline ? nil : buffering.positions, request.filter, handler, asyncHandler,
-      owner: request.owner)
+      owner: request.owner, binding: request.binding)
     if replays, let entry = registration.entry { start(entry) }
     return EventSubscription(registration, mailbox, endsWithHandle: request.owner == nil)
   }
@@ -71,7 +71,8 @@ extension EventHub {
   func register(
     _ mailbox: Mailbox?, _ makeIndex: (@Sendable () -> CoalescingIndex<Event>)?,
     _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
-    _ asyncHandler: (@Sendable (Event) async -> Void)? = nil, owner: AnyObject?
+    _ asyncHandler: (@Sendable (Event) async -> Void)? = nil, owner: AnyObject?,
+    binding: SubscriptionBinding? = nil
   ) -> EntryHandle {
     let start = sequencer.map { _ in StartingPoint() }
     let coalescer = makeIndex.flatMap { make in mailbox.map { Coalescer($0, make()) } }
@@ -86,7 +87,8 @@ extension EventHub {
         ? SubscriberKinds.handler
         : mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let registration = registry.add(
-      Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox)
+      Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox,
+      willInsert: { binding?.bind($0, mailbox) })
     if let sequencer, let start {
       // From now on senders append to the mailbox, whose consumer has not started. The replay,
       // which is older, goes in front.

@@ -108,7 +108,7 @@ extension HandlerDelivery {
     }
   }
 
-  private static func requireConcurrency(_ limit: Int) {
+  static func requireConcurrency(_ limit: Int) {
     require(
       limit >= 1,
       "Multicast: maxConcurrentCalls is \(limit), so no event could be handled; use at least 1.")

@@ -8,16 +8,19 @@ struct SubscriptionRequest<Event: Sendable>: Sendable {
   var filter: (@Sendable (Event) -> Bool)?
   /// The object with which the subscription ends.
   var owner: (any AnyObject & Sendable)?
+  /// Gives the handler its own subscription, if it needs that.
+  var binding: SubscriptionBinding?
 
   init(
     _ delivery: HandlerDelivery<Event>, _ buffering: BufferingPolicy<Event>,
     _ filter: (@Sendable (Event) -> Bool)?, _ options: [SubscriberOption<Event>],
-    owner: (any AnyObject & Sendable)? = nil
+    owner: (any AnyObject & Sendable)? = nil, binding: SubscriptionBinding? = nil
   ) {
     self.delivery = delivery
     self.buffering = buffering
     self.filter = filter
     self.owner = owner
+    self.binding = binding
     for option in options { option.apply(&self) }
   }
 }

@@ -72,10 +72,17 @@ extension Registry {
   }
 
   /// Adds an entry for `value`, which lives until it is removed or `owner`, if there is one, dies.
-  func add<Value>(_ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?) -> EntryHandle {
+  ///
+  /// - Parameter willInsert: called with the handle before any invocation can find the entry.
+  func add<Value>(
+    _ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?,
+    willInsert: (EntryHandle) -> Void = { _ in }
+  ) -> EntryHandle {
     let entry = Entry.make(value, owner: owner, mailbox: mailbox)
+    let handle = EntryHandle(entry, in: self)
+    willInsert(handle)
     insert(entry, .allow)
-    return EntryHandle(entry, in: self)
+    return handle
   }
 
   /// Puts `entry` into the storage, after pruning if every slot is used.
