@@ -1,0 +1,138 @@
+public import Dispatch
+
+// Handlers that receive their own subscription. Disfavoured, so that a handler with two parameters
+// of a hub whose events are pairs still receives the pair.
+
+extension EventHub {
+  /// Calls `handler` with its own subscription and each event, on the actor to which the handler
+  /// belongs, or by the sender if it belongs to none.
+  ///
+  /// The handler can cancel the subscription, block it, or read its counts. What it receives does
+  /// not keep the subscription alive: the handle that this function returns does.
+  ///
+  /// ```swift
+  /// let subscription = prices.subscribe { subscription, price in
+  ///   if price.value > 100 { subscription.cancel() }
+  /// }
+  /// ```
+  /// In all else, such as the replay, as the function whose handler receives the event only.
+  ///
+  /// - Parameters:
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - handler: called with the subscription and each event.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed.
+  /// - Complexity: as for that function.
+  @_disfavoredOverload
+  public func subscribe(
+    buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    isolation: isolated (any Actor)? = #isolation,
+    @_inheritActorContext
+    _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) -> Void
+  ) -> EventSubscription {
+    let binding = SubscriptionBinding()
+    return subscribe(
+      SubscriptionRequest(
+        .isolated(handler, binding, context: isolation), buffering, filter, options,
+        binding: binding))
+  }
+
+  /// Calls `handler` with its own subscription and each event, on `queue`.
+  ///
+  /// The handler can cancel the subscription, block it, or read its counts. What it receives does
+  /// not keep the subscription alive: the handle that this function returns does.
+  ///
+  /// ```swift
+  /// let subscription = prices.subscribe(on: queue) { subscription, price in
+  ///   if price.value > 100 { subscription.cancel() }
+  /// }
+  /// ```
+  /// In all else, such as the replay, as the function whose handler receives the event only.
+  ///
+  /// - Parameters:
+  ///   - queue: the queue on which to call the handler.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with the subscription and each event.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed.
+  /// - Complexity: as for that function.
+  @_disfavoredOverload
+  public func subscribe(
+    on queue: DispatchQueue, buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    _ handler: @escaping @Sendable (EventSubscription, Event) -> Void
+  ) -> EventSubscription {
+    let binding = SubscriptionBinding()
+    return subscribe(
+      SubscriptionRequest(
+        .queue(queue) { handler(binding.subscription, $0) }, buffering, filter, options,
+        binding: binding))
+  }
+
+  /// Awaits `handler` with its own subscription and each event, in tasks of the hub.
+  ///
+  /// The handler can cancel the subscription, block it, or read its counts. What it receives does
+  /// not keep the subscription alive: the handle that this function returns does.
+  ///
+  /// ```swift
+  /// let subscription = prices.subscribe { subscription, price in
+  ///   if price.value > 100 { subscription.cancel() }
+  /// }
+  /// ```
+  /// In all else, such as the replay, as the function whose handler receives the event only.
+  ///
+  /// - Parameters:
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - maxConcurrentCalls: how many calls may run at once.
+  ///   - handler: called with the subscription and each event.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed.
+  /// - Complexity: as for that function.
+  @_disfavoredOverload
+  public func subscribe(
+    buffering: BufferingPolicy<Event> = .unbounded,
+    where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    maxConcurrentCalls: Int = 1,
+    @_inheritActorContext
+    _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) async -> Void
+  ) -> EventSubscription {
+    let binding = SubscriptionBinding()
+    return subscribe(
+      SubscriptionRequest(
+        .isolated(limit: maxConcurrentCalls, handler, binding), buffering, filter, options,
+        binding: binding))
+  }
+}
+
+extension HandlerDelivery {
+  /// As `isolated(_:context:)`, with the subscription of `binding`.
+  static func isolated(
+    _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) -> Void,
+    _ binding: SubscriptionBinding, context: (any Actor)?
+  ) -> Self {
+    // SAFETY: a synchronous function with dynamic isolation is called like one without. It is
+    // called on its actor, or anywhere if it has none.
+    let unchecked = unsafeBitCast(
+      handler, to: (@Sendable (EventSubscription, Event) -> Void).self)
+    let bound: @Sendable (Event) -> Void = { unchecked(binding.subscription, $0) }
+    return (handler.isolation ?? context).map { .actor($0, bound) } ?? .sender(bound)
+  }
+
+  /// As `isolated(limit:_:)`, with the subscription of `binding`.
+  static func isolated(
+    limit: Int,
+    _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) async -> Void,
+    _ binding: SubscriptionBinding
+  ) -> Self {
+    requireConcurrency(limit)
+    return .task(handler.isolation, limit: limit) { await handler(binding.subscription, $0) }
+  }
+}
