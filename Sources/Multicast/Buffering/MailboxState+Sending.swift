@@ -106,6 +106,7 @@ extension MailboxState {
         effects.dropped = 1
         effects.garbage = other.item.element
         effects.release(sender, .dropped)
+        closeGap(atParked: others.count)
       } else {
         other.item.dropped += dropped
         dropped = 0
@@ -114,6 +115,7 @@ extension MailboxState {
     }
     droppedAtEnd += dropped
     parked = others
+    effects.flushed = takeCompletedFlushes()
     return effects
   }
 

@@ -10,7 +10,8 @@ extension MailboxState {
   /// Moves at most `share` elements into `batch`, which is empty, and lets parked elements follow.
   mutating func take(_ share: Int, into batch: inout RingBuffer<Item>) -> Effects {
     var effects = Effects()
-    let count = isBlocked ? 0 : min(share, waiting.count)
+    var count = isBlocked ? 0 : min(share, waiting.count)
+    if !flushes.isEmpty { count = min(count, shareOfFirstFlush) }
     if count == waiting.count {
       swap(&waiting, &batch)
     } else {

@@ -122,7 +122,7 @@ struct MailboxState {
     var discarded = RingBuffer<Item>()
     if reason == .cancelled {
       swap(&discarded, &waiting)
-      front += discarded.count
+      front += discarded.count + parkedElements.count
       statistics.discarded += discarded.count
       if end == .cancelled { droppedAtEnd = 0 }
       effects.flushed = takeCompletedFlushes()

@@ -5,17 +5,20 @@
 /// its event to that sender and returns.
 ///
 /// ## Thread safety
-/// ``enqueue(_:for:waiters:)`` may be called from any thread.
+/// Every operation may be called from any thread.
 @usableFromInline
 final class Coalescer<Event: Sendable>: @unchecked Sendable {
-  // Sendable: `pending` and `role` are accessed inside `lock` alone, `index` by the thread that has
-  // the role.
+  // Sendable: `index` is accessed by the thread that has the role, all else that changes inside
+  // `lock` alone.
   private let index: CoalescingIndex<Event>
   private let mailbox: Mailbox
-  /// Guards `pending` and `role`. No user code runs inside.
+  /// Guards the events, the role and the flushes. No user code runs inside.
   private let lock = Lock()
   private var pending = RingBuffer<Envelope>()
   private var role = ExclusiveRole()
+  /// The number of events that were taken out of `pending`.
+  private var taken = 0
+  private var flushes = PositionedFlushes()
 
   init(_ mailbox: Mailbox, _ index: CoalescingIndex<Event>) {
     self.mailbox = mailbox
@@ -42,9 +45,33 @@ final class Coalescer<Event: Sendable>: @unchecked Sendable {
   }
 
   private func nextPending() -> Envelope? {
-    lock.withLock {
-      role.keep(if: !pending.isEmpty) ? pending.popFirst() : nil
+    while true {
+      let (next, flushed) = lock.withLock { () -> (Envelope?, [FlushLatch]) in
+        let flushed = flushes.isEmpty ? [] : flushes.takeCompleted(before: taken)
+        guard flushed.isEmpty else { return (nil, flushed) }
+        guard role.keep(if: !pending.isEmpty) else { return (nil, []) }
+        taken &+= 1
+        return (pending.popFirst(), [])
+      }
+      if flushed.isEmpty { return next }
+      for latch in flushed { latch.countDown() }
     }
+  }
+
+  /// Begins a flush: `latch` is counted down when everything sent before is in the mailbox.
+  func flush(_ latch: FlushLatch) {
+    latch.add()
+    let isPending = lock.withLock {
+      guard role.isTaken else { return false }
+      flushes.add(latch, at: taken + pending.count)
+      return true
+    }
+    if !isPending { latch.countDown() }
+  }
+
+  /// Ends the flush of `latch`, which will not be counted down. The caller keeps it alive.
+  func withdraw(_ latch: FlushLatch) {
+    lock.withLock { flushes.withdraw(latch) }
   }
 
   private func coalesce(_ event: Envelope, for entry: Entry) -> MailboxState.Effects {

@@ -12,6 +12,8 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
 
   private enum Pending {
     case event(Event, number: UInt64, waiters: SendWaiterList?)
+    /// Flushes that are complete.
+    case flushed([FlushLatch])
     /// The end of the hub.
     case end
   }
@@ -25,6 +27,11 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   private var pending = RingBuffer<Pending>()
   /// The role of delivering what is pending.
   private var role = ExclusiveRole()
+  /// The thread that has the role, for threads that flush.
+  private let deliveryRole = DeliveryRole()
+  /// The number of elements of `pending` that were taken out.
+  private var taken = 0
+  private var flushes = PositionedFlushes()
   /// Whether the end is pending or was delivered: no event follows it.
   private var isEnded = false
 
@@ -110,13 +117,17 @@ extension EventSequencer {
   @discardableResult
   private func deliverPending(_ hub: EventHub<Event>) -> Int {
     var reached: Int?
-    while let next = lock.withLock({ role.keep(if: !pending.isEmpty) ? pending.popFirst() : nil }) {
+    let thread = ThreadCallStack.current
+    deliveryRole.begin(on: thread)
+    while let next = takePending(thread) {
       switch next {
       case .event(let event, let number, let waiters):
         let count = hub.deliverForwarding(event, number, waiters: waiters)
         // Sent before the end, so it counts as taken even if no subscriber wants it.
         waiters?.completeDelivery(isTaken: true)
         if reached == nil { reached = count }
+      case .flushed(let latches):
+        for latch in latches { latch.countDown() }
       case .end:
         hub.finishSubscribers()
       }
@@ -124,5 +135,47 @@ extension EventSequencer {
     // Only now: otherwise what is pending would wait for a slow handler too.
     hub.serveHandlers()
     return reached ?? 0
+  }
+
+  /// The next element of what is pending, after completed flushes. If there is none, the role was
+  /// given up.
+  private func takePending(_ thread: ThreadCallStack.Pointer) -> Pending? {
+    lock.withLock {
+      if !flushes.isEmpty {
+        let done = flushes.takeCompleted(before: taken)
+        if !done.isEmpty { return .flushed(done) }
+      }
+      guard role.keep(if: !pending.isEmpty) else {
+        deliveryRole.end(on: thread)
+        return nil
+      }
+      taken &+= 1
+      return pending.popFirst()
+    }
+  }
+}
+
+// MARK: - Flushing
+
+extension EventSequencer {
+  /// Begins a flush: `latch` is counted down when everything sent before was delivered, which means
+  /// appended to buffers or passed to handlers without one.
+  ///
+  /// Excludes deliveries by this thread, which wait for it, and by threads that `thread` excludes.
+  func flush(_ latch: FlushLatch, by thread: FlushingThread) {
+    guard !thread.roles.contains(where: { $0 === deliveryRole }), !thread.excludes(deliveryRole)
+    else { return }
+    latch.add()
+    let isPending = lock.withLock {
+      guard role.isTaken else { return false }
+      flushes.add(latch, at: taken + pending.count)
+      return true
+    }
+    if !isPending { latch.countDown() }
+  }
+
+  /// Ends the flush of `latch`, which will not be counted down. The caller keeps it alive.
+  func withdraw(_ latch: FlushLatch) {
+    lock.withLock { flushes.withdraw(latch) }
   }
 }

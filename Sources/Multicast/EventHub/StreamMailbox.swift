@@ -6,8 +6,8 @@ internal import Synchronization
 /// Any thread may send. Only the isolation that iterates may take; several tasks of one actor may
 /// take and sleep alternately, and each event goes to one of them.
 final class StreamMailbox: Mailbox, @unchecked Sendable {
-  // Sendable: `sleeper`, `moreSleepers` and `isInterrupted` are accessed inside `lock` alone; other
-  // variables, unless atomic, by the isolation that iterates.
+  // Sendable: `sleeper`, `moreSleepers`, `isInterrupted` and `handlingTask` are accessed inside
+  // `lock` alone; other variables, unless atomic, by the isolation that iterates.
 
   typealias Item = MailboxState.Item
 
@@ -17,6 +17,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   private var moreSleepers: [UnsafeContinuation<Void, Never>] = []
   /// Whether a task was cancelled while it slept, or before.
   private var isInterrupted = false
+  /// The task that took events last: it handles an event until it requests the next one.
+  private var handlingTask = TaskIdentity.none
   /// The most events that a task takes at once.
   private let batchLimit: Int
   /// The events taken and not yet returned.
@@ -50,6 +52,11 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// Resumes all sleepers: the first to run takes the event, and the others sleep again.
   override func wake(_ entry: Entry) {
     resume(lock.withLock { takeSleepers() })
+  }
+
+  override var isCalledByCurrentTask: Bool {
+    let current = TaskIdentity.current
+    return current != .none && lock.withLock { handlingTask == current }
   }
 
   override var statistics: DeliveryStatistics {
@@ -102,9 +109,11 @@ extension StreamMailbox {
   ///
   /// - Returns: whether there were any.
   func takeMore() -> Bool {
+    let task = TaskIdentity.current
     let (finished, more) = lock.withLock {
+      handlingTask = task
       // `wake` in the effects needs no action: the consumer is running.
-      (finishReturned(), state.take(batchLimit, into: &batch))
+      return (finishReturned(), state.take(batchLimit, into: &batch))
     }
     taken = batch.count
     finish(finished)

@@ -5,10 +5,9 @@ extension Registry {
   ///
   /// - Parameter lanes: entries with mailboxes besides those of the registry.
   func flush(and lanes: [Entry] = []) async {
-    let latch = latchForPending(and: lanes)
-    await suspend { continuation in
-      latch.wait { continuation.resume() }
-    }
+    let latch = FlushLatch()
+    addPending(to: latch, and: lanes)
+    await latch.wait()
   }
 
   /// As ``flush()``, but blocks the thread, for at most `timeout`.
@@ -22,47 +21,64 @@ extension Registry {
   ///
   /// - Returns: whether everything was done in time.
   func flush(and lanes: [Entry] = [], timeout: Duration) -> Bool {
-    let ours = ThreadCallStack.callsOfThisThread.compactMap { entry in
-      // SAFETY: this thread is calling the entry, so it holds it; the entry owns its mailbox.
-      Unmanaged<Entry>.fromOpaque(entry)._withUnsafeGuaranteedRef { $0.head.pointee.mailbox }
+    let thread = FlushingThread()
+    return thread.blocked {
+      let latch = FlushLatch()
+      addPending(to: latch, and: lanes, excluding: thread.excludes)
+      if latch.wait(until: .now() + DispatchTimeInterval(timeout)) { return true }
+      // Otherwise each flush of a suspended queue that times out would leave a latch behind.
+      withdraw(latch, and: lanes)
+      return false
     }
-    for mailbox in ours { mailbox._withUnsafeGuaranteedRef { $0.addBlockedFlushes(1) } }
-    defer {
-      for mailbox in ours { mailbox._withUnsafeGuaranteedRef { $0.addBlockedFlushes(-1) } }
-    }
-    let latch = latchForPending(and: lanes) { !ours.isEmpty && $0.isBlockedInFlush }
-    let done = DispatchSemaphore(value: 0)
-    latch.wait { done.signal() }
-    if done.wait(timeout: .now() + DispatchTimeInterval(timeout)) == .success { return true }
-    // Otherwise each flush of a suspended queue that times out would leave a latch behind.
+  }
+
+  /// Ends the flush of `latch` in every mailbox.
+  func withdraw(_ latch: FlushLatch, and lanes: [Entry] = []) {
     for case let entry? in storage.snapshot() + lanes.map(Optional.some) {
       entry.mailbox?.withdraw(latch)
     }
-    return false
   }
 
-  /// A latch that every mailbox with something pending will count down.
+  /// Makes every mailbox with something pending count down `latch` when that is done.
   ///
-  /// Excludes the mailboxes of callbacks that are running on this thread, which wait for it.
+  /// Excludes the mailboxes of callbacks that are running on this thread or in the current task,
+  /// which wait for it.
   ///
   /// - Parameters:
   ///   - lanes: entries with mailboxes besides those of the registry.
   ///   - isExcluded: which other mailboxes to exclude.
-  private func latchForPending(
-    and lanes: [Entry], excluding isExcluded: (Mailbox) -> Bool = { _ in false }
-  ) -> FlushLatch {
-    let latch = FlushLatch()
+  func addPending(
+    to latch: FlushLatch, and lanes: [Entry] = [],
+    excluding isExcluded: (Mailbox) -> Bool = { _ in false }
+  ) {
     for case let entry? in storage.snapshot() + lanes.map(Optional.some) {
       guard let mailbox = entry.head.pointee.mailbox,
         !ThreadCallStack.isCalledByThisThread(entry.identity)
       else { continue }
       mailbox._withUnsafeGuaranteedRef { mailbox in
-        guard !isExcluded(mailbox), !mailbox.isCalledByCurrentTask else { return }
+        guard !mailbox.isCalledByCurrentTask, !isExcluded(mailbox) else { return }
         latch.add()
         if !mailbox.flush(latch) { latch.countDown() }
       }
     }
-    return latch
+  }
+}
+
+extension FlushLatch {
+  /// Suspends until everything that the latch counts is done. Call it once, after every `add`.
+  func wait() async {
+    await suspend { continuation in
+      wait { continuation.resume() }
+    }
+  }
+
+  /// Blocks the thread until everything is done, or until `deadline`.
+  ///
+  /// - Returns: whether everything is done.
+  func wait(until deadline: DispatchTime) -> Bool {
+    let done = DispatchSemaphore(value: 0)
+    wait { done.signal() }
+    return done.wait(timeout: deadline) == .success
   }
 }
 

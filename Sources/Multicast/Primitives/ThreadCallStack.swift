@@ -48,6 +48,9 @@ struct ThreadCallStack: ~Copyable {
   @usableFromInline var invocationTally = 0
   /// For the layers above: asynchronous calls on this thread since one of them yielded.
   var unsuspendedCalls = 0
+  /// For the layers above: the innermost of the delivery roles that this thread has; see
+  /// `DeliveryRole`.
+  var deliveryRole: UnsafeRawPointer?
   /// The stack that this thread took before this one.
   private var sibling: Pointer?
 
@@ -165,6 +168,7 @@ extension ThreadCallStack {
         stack.pointee.frames[index].store(nil, ordering: .releasing)
       }
       stack.pointee.top = stack.pointee.frames
+      stack.pointee.deliveryRole = nil
       // Releasing: the thread that takes the stack sees its fields.
       stack.pointee.owner.store(nil, ordering: .releasing)
     }
@@ -222,6 +226,17 @@ extension ThreadCallStack {
       candidate = stack.pointee.sibling
     }
     return calls
+  }
+
+  /// The innermost delivery role of each stack of the calling thread.
+  static var deliveryRolesOfThisThread: [UnsafeRawPointer] {
+    var roles: [UnsafeRawPointer] = []
+    var candidate = newestOfThisThread
+    while let stack = candidate {
+      if let role = stack.pointee.deliveryRole { roles.append(role) }
+      candidate = stack.pointee.sibling
+    }
+    return roles
   }
 
   /// Whether a frame of any thread holds `entry`.

@@ -17,6 +17,7 @@ internal import Synchronization
 /// user code runs, which includes the topic's `hash(into:)` and `==`.
 public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   @usableFromInline let topics = TopicTable<Topic, Event>()
+  let finishedTopics = FinishedTopics<Event>()
   let ordering: Ordering
   let storage: StorageStrategy
   /// The name that `init` was given: it identifies the hub in descriptions and messages.
@@ -122,6 +123,8 @@ extension TopicHub {
 
   func finish(_ channel: TopicChannel<Topic, Event>, _ topic: Topic) {
     channel.close()
+    // Before the topic leaves the table, so that a flush finds it in one of the two.
+    finishedTopics.add(channel.hub)
     topics.remove(channel, of: topic)
     channel.hub.finish()
   }

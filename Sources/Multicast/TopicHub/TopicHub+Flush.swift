@@ -1,0 +1,30 @@
+extension TopicHub {
+  /// Returns when every event that was sent before to any topic has been handled by every
+  /// subscriber, or discarded; also events of topics that were finished since. See
+  /// ``EventHub/flush()``.
+  ///
+  /// - Complexity: O(subscribers of all topics), O(largest number of topics so far), and the wait.
+  public func flush() async {
+    await HubFlush(targets: flushTargets).wait()
+  }
+
+  /// Blocks the thread until every event that was sent before to any topic has been handled by every
+  /// subscriber, or discarded, or until `timeout` has passed. See ``EventHub/flush(timeout:)``.
+  ///
+  /// - Parameter timeout: how long to wait at most. Zero or less: checks once without waiting. More
+  ///   than 100 years: waits without a limit.
+  /// - Returns: whether every event has been handled or discarded.
+  /// - Complexity: as for ``flush()``.
+  @available(*, noasync, message: "use the async flush() instead of blocking the thread")
+  @discardableResult
+  public func flush(timeout: Duration) -> Bool {
+    // A hub without a replay has no handlers that the sender calls from a buffer.
+    HubFlush(targets: flushTargets).wait(timeout: timeout, serve: {})
+  }
+
+  private var flushTargets: [HubFlush<Event>.Target] {
+    // In this order: a topic that finishes in the meantime may be in both, but not in neither.
+    let current = topics.all.map { HubFlush<Event>.Target($0.channel.hub) }
+    return current + finishedTopics.targets
+  }
+}
