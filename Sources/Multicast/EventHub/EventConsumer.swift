@@ -10,10 +10,13 @@ final class EventConsumer: Sendable {
   /// `nil` if the hub no longer existed.
   private let registration: EntryHandle?
   let mailbox: StreamMailbox
+  /// How the hub has finished, if it has.
+  private let completion: Completion
 
-  init(_ registration: EntryHandle?, _ mailbox: StreamMailbox) {
+  init(_ registration: EntryHandle?, _ mailbox: StreamMailbox, _ completion: Completion) {
     self.registration = registration
     self.mailbox = mailbox
+    self.completion = completion
   }
 
   deinit {
@@ -24,6 +27,11 @@ final class EventConsumer: Sendable {
   private func stop() {
     registration?.cancel()
     mailbox.discardTaken()
+  }
+
+  /// The error with which the hub has finished, if every event was returned.
+  var failure: (any Error)? {
+    mailbox.wasExhausted && mailbox.end == .finished ? completion.failure : nil
   }
 
   /// The next event of those taken already, unless the task is cancelled.
@@ -77,7 +85,7 @@ final class EventConsumer: Sendable {
     }
     while !Task.isCancelled {
       if mailbox.hasTaken || mailbox.takeMore() { return true }
-      if mailbox.isExhausted { break }
+      if mailbox.checkExhausted() { break }
       let mayContinue = await withTaskCancellationHandler {
         await mailbox.sleep()
       } onCancel: {
@@ -103,8 +111,11 @@ final class EventSource: Sendable {
   private let subscribe: @Sendable () -> EventConsumer?
   /// Retained until the first ``take()``.
   private let first: Atomic<Unmanaged<EventConsumer>?>
+  /// How the hub has finished, for consumers that come when it no longer exists.
+  private let completion: Completion
 
-  init(_ subscribe: @escaping @Sendable () -> EventConsumer?) {
+  init(_ completion: Completion, _ subscribe: @escaping @Sendable () -> EventConsumer?) {
+    self.completion = completion
     self.subscribe = subscribe
     first = Atomic(subscribe().map(Unmanaged.passRetained))
   }
@@ -114,7 +125,7 @@ final class EventSource: Sendable {
   }
 
   func take() -> EventConsumer {
-    takeFirst() ?? subscribe() ?? EventConsumer(nil, .finished())
+    takeFirst() ?? subscribe() ?? EventConsumer(nil, .finished(), completion)
   }
 
   private func takeFirst() -> EventConsumer? {

@@ -12,7 +12,7 @@ extension EventHub {
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil
   ) -> EventSequence<Event> {
-    EventSequence { [weak self] in self?.consumer(buffering, filter) }
+    EventSequence(finishing.completion) { [weak self] in self?.consumer(buffering, filter) }
   }
 
   /// The first event, of the replay or later, that satisfies `predicate`; `nil` if the hub finishes
@@ -30,6 +30,6 @@ extension EventHub {
     let mailbox = StreamMailbox(
       limit: buffering.limit, whenFull: buffering.whenFull, drops: drops)
     let registration = register(mailbox, buffering.positions, filter, { _ in }, owner: nil)
-    return EventConsumer(registration, mailbox)
+    return EventConsumer(registration, mailbox, finishing.completion)
   }
 }

@@ -137,21 +137,6 @@ extension EventHub {
     return statistics
   }
 
-  /// Finishes the hub: it accepts no more events.
-  ///
-  /// Handlers that senders call are removed. Subscribers with a buffer receive what waits and then
-  /// end. Later subscribers receive the replay, if the hub has one, and then end. Later events are
-  /// refused and counted. Finishing again does nothing. In a hub with one order (see ``Ordering``),
-  /// if a sender is delivering, that sender ends the subscribers after the events sent before.
-  ///
-  /// - Complexity: O(subscribers).
-  public func finish() {
-    // Sequentially consistent: a new subscriber adds its entry and then reads the flag; this sets
-    // the flag and then reads the entries. One of the two sees the other.
-    guard !finishing.raise() else { return }
-    if let sequencer { sequencer.finish(self) } else { finishSubscribers() }
-  }
-
   func finishSubscribers() {
     for case let entry? in registry.snapshot() { finish(entry) }
   }

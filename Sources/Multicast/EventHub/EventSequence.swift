@@ -14,10 +14,13 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
   public typealias Element = Event
   public typealias Failure = Never
 
-  private let source: EventSource
+  let source: EventSource
 
-  init(_ subscribe: @escaping @Sendable () -> EventConsumer?) {
-    source = EventSource(subscribe)
+  /// - Parameters:
+  ///   - completion: how the hub has finished, if it has.
+  ///   - subscribe: begins a subscription; `nil` if the hub no longer exists.
+  init(_ completion: Completion, _ subscribe: @escaping @Sendable () -> EventConsumer?) {
+    source = EventSource(completion, subscribe)
   }
 
   /// An iterator: the first has the subscription of the sequence, each later one a new one.

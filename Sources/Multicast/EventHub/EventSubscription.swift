@@ -38,6 +38,12 @@ extension EventSubscription {
     return registration.isFinished ? .finished : .cancelled
   }
 
+  /// The error with which the hub has finished, if that has ended this subscription: that of
+  /// ``EventHub/finish(throwing:)``. Waiting events are still delivered.
+  public var failure: (any Error)? {
+    end == .finished ? finishing.completion.failure : nil
+  }
+
   /// Counts of what happened to the events for this subscriber; `nil` without a buffer: for a
   /// handler without a queue, unless the hub has a replay.
   public var statistics: DeliveryStatistics? { mailbox?.statistics }

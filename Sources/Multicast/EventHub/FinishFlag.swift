@@ -1,6 +1,7 @@
 public import Synchronization
 
-/// Whether a hub has finished. A hub shares it with its subscriptions, which may outlive it.
+/// Whether a hub has finished, and how. A hub shares it with its subscriptions and sequences, which
+/// may outlive it.
 @usableFromInline
 final class FinishFlag: Sendable {
   @usableFromInline let isRaised = Atomic(false)
@@ -19,15 +20,19 @@ final class FinishFlag: Sendable {
   /// Whether senders skip all subscribers.
   var isBlocked: Bool { gate.load(ordering: .acquiring) > 1 }  // Acquiring: as above.
 
+  /// Set before the flag is raised.
+  let completion = Completion()
+
   /// Raises the flag.
   ///
-  /// - Returns: whether it was raised before.
-  func raise() -> Bool {
-    // Sequentially consistent: see `EventHub.finish`.
-    let wasRaised = isRaised.exchange(true, ordering: .sequentiallyConsistent)
-    // Releasing: a sender that finds the gate closed for good finds the flag raised.
-    gate.bitwiseOr(1, ordering: .releasing)
-    return wasRaised
+  /// - Returns: whether it was not raised before. Only then does `failure` count.
+  func raise(_ failure: (any Error)?) -> Bool {
+    completion.complete(failure) {
+      // Sequentially consistent: see `EventHub.finish`.
+      isRaised.store(true, ordering: .sequentiallyConsistent)
+      // Releasing: a sender that finds the gate closed for good finds the flag raised.
+      gate.bitwiseOr(1, ordering: .releasing)
+    }
   }
 
   func block() {

@@ -31,6 +31,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   private var taken = 0
   /// The number of results that may follow before the task must yield.
   private var budget = StreamMailbox.resultsPerYield
+  /// Whether the subscription had ended, and everything was returned, at a request.
+  private(set) var wasExhausted = false
   /// Whether a result was requested.
   private var hasStarted = false
 
@@ -139,8 +141,11 @@ extension StreamMailbox {
     return state.finishTaken(delivered: delivered)
   }
 
-  var isExhausted: Bool {
-    lock.withLock { state.isExhausted }
+  /// Whether the subscription has ended and nothing waits. Called when everything that was taken was
+  /// returned.
+  func checkExhausted() -> Bool {
+    wasExhausted = wasExhausted || lock.withLock { state.isExhausted }
+    return wasExhausted
   }
 
   func takeDroppedAtEnd() -> Int {

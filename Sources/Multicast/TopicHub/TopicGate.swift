@@ -7,8 +7,8 @@ public import Synchronization
 /// Every operation may be called from any thread.
 @usableFromInline
 final class TopicGate: Sendable {
-  /// The lowest bit: the hub has finished. Bits 1 to 31: the number of its blocks. From bit 32: the number of subscribers of all topics,
-  /// negative for a moment if a removal is counted before the addition.
+  /// The lowest bit: the hub has finished. Bits 1 to 31: the number of its blocks. From bit 32: the
+  /// number of subscribers of all topics, negative for a moment if a removal is counted before the addition.
   // Sequentially consistent unless stated otherwise: see `TopicHub.finish`.
   @usableFromInline let word = Atomic<Int>(0)
 
@@ -48,10 +48,8 @@ final class TopicGate: Sendable {
   }
 
   /// Records that the hub has finished.
-  ///
-  /// - Returns: whether it had before.
-  func finish() -> Bool {
-    word.bitwiseOr(Self.finished, ordering: .sequentiallyConsistent).oldValue & Self.finished != 0
+  func finish() {
+    word.bitwiseOr(Self.finished, ordering: .sequentiallyConsistent)
   }
 
   /// Counts subscribers of all topics that were added, or removed if negative.

@@ -14,7 +14,7 @@ extension TopicHub {
     guard !gate.isFinished else {
       // No other thread has this hub, so the subscription has ended when this returns.
       let hub = EventHub<Event>(ordering: ordering, storage: storage)
-      hub.finish()
+      hub.finish(failure)
       return subscribe(hub)
     }
     while true {
@@ -23,7 +23,7 @@ extension TopicHub {
         defer { channel.release() }
         let subscription = subscribe(channel.hub)
         // Sequentially consistent: see `finish`, which may have begun since.
-        if gate.isFinished { finish(channel, topic) }
+        if gate.isFinished { finish(channel, topic, failure) }
         return subscription
       }
       // It closed after the lookup. The thread that closed it may not have removed it yet.

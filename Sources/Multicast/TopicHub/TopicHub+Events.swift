@@ -11,7 +11,9 @@ extension TopicHub {
     for topic: Topic, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil
   ) -> EventSequence<Event> {
-    EventSequence { [weak self] in self?.withHub(of: topic) { $0.consumer(buffering, filter) } }
+    EventSequence(completion) { [weak self] in
+      self?.withHub(of: topic) { $0.consumer(buffering, filter) }
+    }
   }
 
   /// The first event of `topic` from now on that satisfies `predicate`; `nil` if the topic or the

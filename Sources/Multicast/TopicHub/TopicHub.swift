@@ -39,6 +39,8 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   /// no topic in existence, and ``finish(_:)`` does not end them. What you send to this hub itself
   /// reaches only its own subscribers. It finishes with the hub of topics.
   public let allTopics: EventHub<TopicEvent<Topic, Event>>
+  /// How the whole hub has finished, if it has.
+  let completion = Completion()
 
   /// Creates a hub without topics.
   ///
@@ -95,37 +97,5 @@ extension TopicHub {
   /// - Complexity: O(subscribers of `topic`).
   public func statistics(for topic: Topic) -> HubStatistics? {
     topics.hub(of: topic)?.statistics
-  }
-
-  /// Finishes `topic` for its current subscribers; see ``EventHub/finish()``. A later subscriber
-  /// creates the topic again.
-  ///
-  /// - Complexity: O(subscribers of `topic`).
-  public func finish(_ topic: Topic) {
-    if let channel = topics.channel(of: topic) { finish(channel, topic) }
-  }
-
-  /// Finishes every topic, and the hub. See ``EventHub/finish()``.
-  ///
-  /// Later subscriptions end at once; later events reach no subscriber. Finishing again does
-  /// nothing. If a thread subscribes to a topic concurrently, another subscription of that topic
-  /// may end shortly after this returns.
-  ///
-  /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
-  public func finish() {
-    // Sequentially consistent, as is the table: a thread that subscribes inserts the topic and then
-    // reads the flag. If this does not find the topic in the table, that thread reads `true` and
-    // finishes the topic itself.
-    guard !gate.finish() else { return }
-    for (topic, channel) in topics.all { finish(channel, topic) }
-    allTopics.finish()
-  }
-
-  func finish(_ channel: TopicChannel<Topic, Event>, _ topic: Topic) {
-    channel.close()
-    // Before the topic leaves the table, so that a flush finds it in one of the two.
-    finishedTopics.add(channel.hub)
-    topics.remove(channel, of: topic)
-    channel.hub.finish()
   }
 }

@@ -1,0 +1,63 @@
+extension TopicHub {
+  /// Finishes `topic` for its current subscribers; see ``EventHub/finish()``. A later subscriber
+  /// creates the topic again.
+  ///
+  /// - Complexity: O(subscribers of `topic`).
+  public func finish(_ topic: Topic) {
+    if let channel = topics.channel(of: topic) { finish(channel, topic, nil) }
+  }
+
+  /// Finishes `topic` for its current subscribers, with an error; see ``EventHub/finish(throwing:)``.
+  /// A later subscriber creates the topic again, without the error.
+  ///
+  /// - Complexity: O(subscribers of `topic`).
+  public func finish(_ topic: Topic, throwing error: any Error) {
+    if let channel = topics.channel(of: topic) { finish(channel, topic, error) }
+  }
+
+  /// Finishes every topic, and the hub. See ``EventHub/finish()``.
+  ///
+  /// Later subscriptions end at once; later events reach no subscriber. Finishing again does
+  /// nothing. If a thread subscribes to a topic concurrently, another subscription of that topic
+  /// may end shortly after this returns.
+  ///
+  /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
+  public func finish() {
+    finish(nil)
+  }
+
+  /// Finishes every topic, and the hub, with an error, as ``finish()`` does without one. See
+  /// ``EventHub/finish(throwing:)``.
+  ///
+  /// - Complexity: as for ``finish()``.
+  public func finish(throwing error: any Error) {
+    finish(error)
+  }
+
+  /// The error with which the whole hub has finished: that of ``finish(throwing:)``.
+  ///
+  /// - Complexity: O(1).
+  public var failure: (any Error)? { completion.failure }
+
+  private func finish(_ failure: (any Error)?) {
+    // Sequentially consistent, as is the table: a thread that subscribes inserts the topic and then
+    // reads the flag. If this does not find the topic in the table, that thread reads `true` and
+    // finishes the topic itself.
+    let isFirst = completion.complete(failure) {
+      gate.finish()
+    }
+    guard isFirst else { return }
+    for (topic, channel) in topics.all { finish(channel, topic, failure) }
+    allTopics.finish(failure)
+  }
+
+  func finish(
+    _ channel: TopicChannel<Topic, Event>, _ topic: Topic, _ failure: (any Error)?
+  ) {
+    channel.close()
+    // Before the topic leaves the table, so that a flush finds it in one of the two.
+    finishedTopics.add(channel.hub)
+    topics.remove(channel, of: topic)
+    channel.hub.finish(failure)
+  }
+}
