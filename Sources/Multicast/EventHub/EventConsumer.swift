@@ -70,11 +70,45 @@ final class EventConsumer: Sendable {
     return dropped > 0 ? .dropped(dropped) : nil
   }
 
+  /// The next event if there is one, without suspending.
+  func nextIfAvailable() -> Envelope? {
+    guard !Task.isCancelled else {
+      stop()
+      return nil
+    }
+    if mailbox.hasTaken || mailbox.takeMore() {
+      mailbox.renewBudget()  // The caller is not to be suspended, not even for others.
+      return mailbox.nextTaken()?.element
+    }
+    if mailbox.checkExhausted() { stop() }
+    return nil
+  }
+
+  enum TimedResult {
+    case event(Envelope)
+    case timedOut
+    case ended
+  }
+
+  /// The next event, unless none comes within `timeout`.
+  func next(timeout: Duration) async -> TimedResult {
+    guard let timeout = timeout.asTimeout else {
+      return await next().map(TimedResult.event) ?? .ended
+    }
+    let timer = SleepTimer(timeout, mailbox)
+    defer { timer.cancel() }
+    while await prepareNext(timer) {
+      if let item = mailbox.nextTaken() { return .event(item.element) }
+    }
+    return timer.hasEndedWait ? .timedOut : .ended
+  }
+
   /// Waits until an event was taken, or no more will come: all were returned, or a task that awaits
   /// the next event is cancelled, which ends the subscription.
   ///
+  /// - Parameter timer: ends the wait, and not the subscription, when its time is over.
   /// - Returns: whether an event was taken. Another task of the same actor may return it first.
-  private func prepareNext() async -> Bool {
+  private func prepareNext(_ timer: SleepTimer? = nil) async -> Bool {
     if !mailbox.hasBudget {
       // A consumer that always finds an event, or the end, must not monopolise its thread or actor.
       await Task.yield()
@@ -87,13 +121,17 @@ final class EventConsumer: Sendable {
       if mailbox.hasTaken || mailbox.takeMore() { return true }
       if mailbox.checkExhausted() { break }
       let mayContinue = await withTaskCancellationHandler {
-        await mailbox.sleep()
+        await mailbox.sleep(timer)
       } onCancel: {
         // The runtime holds a lock of its own here, so no user code may run. The resumed task does
         // the rest.
         mailbox.interrupt()
       }
       guard mayContinue else { break }
+      if let timer, mailbox.isIdle(after: timer) {
+        timer.hasEndedWait = true
+        return false
+      }
     }
     stop()
     mailbox.spendBudget()

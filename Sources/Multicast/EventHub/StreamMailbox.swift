@@ -180,14 +180,30 @@ extension StreamMailbox {
     resume(sleepers)
   }
 
-  /// Sleeps until an event may wait, no more will come, or a task is cancelled.
+  /// The time of `timer` is over: resumes all sleepers, to find out which of them it concerns.
+  func expire(_ timer: SleepTimer) {
+    let sleepers = lock.withLock {
+      timer.hasExpired = true
+      return takeSleepers()
+    }
+    resume(sleepers)
+  }
+
+  /// Whether the time of `timer` is over, and there is neither an event nor an end to return.
+  func isIdle(after timer: SleepTimer) -> Bool {
+    lock.withLock { timer.hasExpired && !state.hasWaiting && state.end == nil }
+  }
+
+  /// Sleeps until an event may wait, no more will come, a task is cancelled, or the time of `timer`
+  /// is over.
   ///
   /// - Returns: `false` if a task was cancelled.
-  func sleep() async -> Bool {
+  func sleep(_ timer: SleepTimer?) async -> Bool {
+    timer?.start()
     // SAFETY: resumed once: here, or by the thread that takes it out under the lock.
     await suspendUnchecked { continuation in
       let isAwake = lock.withLock {
-        guard !isInterrupted, state.sleep() else { return true }
+        guard !isInterrupted, timer?.hasExpired != true, state.sleep() else { return true }
         if sleeper == nil { sleeper = continuation } else { moreSleepers.append(continuation) }
         return false
       }
