@@ -45,7 +45,8 @@ extension EventHub {
       mailbox, isInline ? nil : buffering.positions, request.filter, handler, asyncHandler,
       owner: request.owner, binding: request.binding)
     if replays, let entry = registration.entry { start(entry) }
-    return EventSubscription(registration, mailbox, endsWithHandle: request.owner == nil)
+    return EventSubscription(
+      registration, mailbox, finishing.completion, endsWithHandle: request.owner == nil)
   }
 
   /// Passes an event to the handler of an entry.
@@ -88,7 +89,7 @@ extension EventHub {
         : mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let registration = registry.add(
       Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox,
-      willInsert: { binding?.bind($0, mailbox) })
+      willInsert: { binding?.bind($0, mailbox, finishing.completion) })
     if let sequencer, let start {
       // From now on senders append to the mailbox, whose consumer has not started. The replay,
       // which is older, goes in front.

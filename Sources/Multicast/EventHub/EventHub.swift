@@ -69,25 +69,24 @@ public final class EventHub<Event: Sendable>: Sendable {
     onLastSubscriber: (@Sendable () -> Void)? = nil
   ) {
     require(replay >= 0, "\(messagePrefix(name)) replay must not be negative, but is \(replay).")
-    var onChange: (@Sendable (Int) -> Void)?
-    if onFirstSubscriber != nil || onLastSubscriber != nil {
-      let hooks = SubscriberHooks(first: onFirstSubscriber, last: onLastSubscriber)
-      onChange = { hooks.change(by: $0) }
-    }
     self.init(
-      replay: replay, ordering: ordering, storage: storage, name: name, onChange: onChange)
+      replay: replay, ordering: ordering, storage: storage, name: name,
+      onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber))
   }
 
   /// - Parameters:
+  ///   - initialValue: the first event to replay.
   ///   - forward: passes each event on.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
-    replay: Int = 0, ordering: Ordering, storage: StorageStrategy, name: String? = nil,
-    forward: EventForwarding<Event>? = nil, onChange: (@Sendable (Int) -> Void)?
+    replay: Int = 0, initialValue: Event? = nil, ordering: Ordering, storage: StorageStrategy,
+    name: String? = nil, forward: EventForwarding<Event>? = nil,
+    onChange: (@Sendable (Int) -> Void)?
   ) {
     self.forward = forward
     let sequencer =
-      replay > 0 || ordering == .total ? EventSequencer<Event>(replay: replay) : nil
+      replay > 0 || ordering == .total
+      ? EventSequencer<Event>(replay: replay, initialValue: initialValue) : nil
     self.sequencer = sequencer
     var onEntryChange = onChange
     if let subscriptions = sequencer?.subscriptions {

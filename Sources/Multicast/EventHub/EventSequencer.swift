@@ -35,8 +35,10 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   /// Whether the end is pending or was delivered: no event follows it.
   private var isEnded = false
 
-  init(replay: Int) {
+  /// - Parameter initialValue: the first event to replay, sent to no subscriber.
+  init(replay: Int, initialValue: Event? = nil) {
     self.replay = replay
+    if let initialValue { history.append(initialValue) }
   }
 
   /// If more events than this are pending, a sender that leaves its event calls handlers itself.
@@ -46,6 +48,11 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
 extension EventSequencer {
   /// Whether new subscribers receive past events.
   var replays: Bool { replay > 0 }
+
+  /// The newest event that is kept for the replay.
+  var newest: Event? {
+    lock.withLock { history.isEmpty ? nil : history[history.count - 1] }
+  }
 
   /// Sends `event` through `hub`, after the events that were sent before.
   ///

@@ -9,9 +9,14 @@ public final class EventSubscription: Sendable {
   let registration: EntryHandle
   /// `nil` for a handler without a queue, unless the hub has a replay.
   private let mailbox: Mailbox?
+  private let completion: Completion
   private let endsWithHandle: Bool
 
-  init(_ registration: EntryHandle, _ mailbox: Mailbox?, endsWithHandle: Bool) {
+  init(
+    _ registration: EntryHandle, _ mailbox: Mailbox?, _ completion: Completion,
+    endsWithHandle: Bool
+  ) {
+    self.completion = completion
     self.registration = registration
     self.mailbox = mailbox
     self.endsWithHandle = endsWithHandle
@@ -41,7 +46,7 @@ extension EventSubscription {
   /// The error with which the hub has finished, if that has ended this subscription: that of
   /// ``EventHub/finish(throwing:)``. Waiting events are still delivered.
   public var failure: (any Error)? {
-    end == .finished ? finishing.completion.failure : nil
+    end == .finished ? completion.failure : nil
   }
 
   /// Counts of what happened to the events for this subscriber; `nil` without a buffer: for a

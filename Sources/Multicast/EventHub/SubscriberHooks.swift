@@ -20,6 +20,15 @@ final class SubscriberHooks: @unchecked Sendable {
     self.last = last
   }
 
+  /// A closure that counts subscribers, if there is a hook.
+  static func onChange(
+    _ first: (@Sendable () -> Void)?, _ last: (@Sendable () -> Void)?
+  ) -> (@Sendable (Int) -> Void)? {
+    guard first != nil || last != nil else { return nil }
+    let hooks = SubscriberHooks(first: first, last: last)
+    return { hooks.change(by: $0) }
+  }
+
   /// Counts subscribers that were added, or removed if negative.
   func change(by difference: Int) {
     let isOurs = lock.withLock {

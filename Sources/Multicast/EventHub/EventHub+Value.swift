@@ -1,0 +1,44 @@
+extension EventHub {
+  /// Creates a hub that has a value from the start: new subscribers first receive the newest event
+  /// that was sent, or `initialValue` before that.
+  ///
+  /// ```swift
+  /// let volume = EventHub(initialValue: 0.5)
+  /// let subscription = volume.subscribe { level in slider.show(level) }   // called with 0.5
+  /// volume.send(0.7)
+  /// volume.value   // 0.7
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - initialValue: the first event to replay.
+  ///   - replay: the number of past events, the newest, that a new subscriber receives first.
+  ///   - ordering: the order in which subscribers see the events of several senders. A hub with a
+  ///     replay has one order with either.
+  ///   - storage: how the hub stores its subscribers.
+  ///   - name: identifies the hub in descriptions and messages.
+  ///   - onFirstSubscriber: see `init(replay:ordering:storage:onFirstSubscriber:onLastSubscriber:)`.
+  ///   - onLastSubscriber: as above.
+  /// - Precondition: `replay` is at least 1.
+  public convenience init(
+    initialValue: Event, replay: Int = 1, ordering: Ordering = .perSender,
+    storage: StorageStrategy = .waitFree, name: String? = nil,
+    onFirstSubscriber: (@Sendable () -> Void)? = nil,
+    onLastSubscriber: (@Sendable () -> Void)? = nil
+  ) {
+    require(
+      replay >= 1,
+      "\(messagePrefix(name)) an initial value needs a replay of at least 1, but it is \(replay).")
+    self.init(
+      replay: replay, initialValue: initialValue, ordering: ordering, storage: storage, name: name,
+      onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber))
+  }
+
+  /// The newest event that the hub keeps for its replay, or the initial value; `nil` if there is
+  /// none, and in a hub without a replay.
+  ///
+  /// After a `send` has returned, this is its event or a newer one, also if subscribers have not
+  /// received it yet. It stays after ``finish()``.
+  ///
+  /// - Complexity: O(1). It takes the lock of the replay, as a subscriber does.
+  public var value: Event? { sequencer?.newest }
+}
