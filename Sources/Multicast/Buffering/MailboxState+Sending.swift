@@ -134,7 +134,10 @@ extension MailboxState {
       effects.garbage = oldest.element
       effects.flushed = takeCompletedFlushes()
     case .suspend:
-      guard let sender else { return dropNew(element, &effects) }
+      guard let sender else {
+        effects.isUnwaited = true
+        return dropNew(element, &effects)
+      }
       parked.append((makeItem(element), sender))
       effects.isParked = true
     case .dropNewest:

@@ -73,6 +73,8 @@ struct MailboxState {
     var isRefused = false
     /// The number of elements dropped.
     var dropped = 0
+    /// Whether they were dropped for want of a sender that waits.
+    var isUnwaited = false
     /// An element to destroy.
     var garbage: Envelope?
     /// Senders to resume.

@@ -9,6 +9,10 @@ extension EventHub {
   /// queue are called at once, also by such an inner send: the later handlers see the inner event
   /// first. With a total order, or a replay, they see it afterwards.
   ///
+  /// It never waits: if a buffer with the policy `.suspend` is full, the event is dropped for that
+  /// subscriber, counted in ``HubStatistics/droppedWithoutWaiting``, and reported once for the hub on
+  /// standard error. Use ``sendWaiting(_:)`` for such subscribers.
+  ///
   /// - Returns: the number of subscribers that were called or have the event in their buffer. After
   ///   ``finish()``: 0, and the event counts as refused. In a hub with one order (see
   ///   ``Ordering``), if another sender is delivering: the number of subscriptions, including those

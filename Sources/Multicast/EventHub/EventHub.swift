@@ -45,7 +45,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   @usableFromInline let finishing = FinishFlag()
   /// Passes each event on, if this is the hub of a topic.
   let forward: EventForwarding<Event>?
-  let drops = DropCounter()
+  let drops: DropCounter
   // Relaxed: a statistic.
   let refused = Atomic<Int>(0)
 
@@ -77,13 +77,15 @@ public final class EventHub<Event: Sendable>: Sendable {
   /// - Parameters:
   ///   - initialValue: the first event to replay.
   ///   - forward: passes each event on.
+  ///   - drops: the counter of drops of a hub that contains this one.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
     replay: Int = 0, initialValue: Event? = nil, ordering: Ordering, storage: StorageStrategy,
-    name: String? = nil, forward: EventForwarding<Event>? = nil,
+    name: String? = nil, forward: EventForwarding<Event>? = nil, drops: DropCounter? = nil,
     onChange: (@Sendable (Int) -> Void)?
   ) {
     self.forward = forward
+    self.drops = DropCounter(EventHub<Event>.self, name, parent: drops)
     let sequencer =
       replay > 0 || ordering == .total
       ? EventSequencer<Event>(replay: replay, initialValue: initialValue) : nil
@@ -132,6 +134,7 @@ extension EventHub {
       return true
     }
     statistics.dropped = drops.total
+    statistics.droppedWithoutWaiting = drops.totalUnwaited
     statistics.refused = refused.load(ordering: .relaxed)
     return statistics
   }

@@ -7,6 +7,10 @@ public struct HubStatistics: Sendable, Hashable {
   /// Events that were dropped because a buffer was full, or replaced by a newer event with the same
   /// key, counted for each subscriber, including past ones.
   public internal(set) var dropped = 0
+  /// Those of ``dropped`` that a plain `send` could not put into a full buffer whose policy is
+  /// `suspend`. `sendWaiting` would have waited for space, and `trySend` would have sent nothing. The
+  /// hub writes a warning on standard error for the first one.
+  public internal(set) var droppedWithoutWaiting = 0
   /// Events that were sent after `finish`, and refused.
   public internal(set) var refused = 0
 }

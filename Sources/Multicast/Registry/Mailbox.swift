@@ -60,7 +60,7 @@ class Mailbox: @unchecked Sendable {
 
   /// As ``perform(_:for:)``, but does not wake the consumer.
   final func finish(_ effects: MailboxState.Effects) {
-    if effects.dropped > 0 { drops?.add(effects.dropped) }
+    if effects.dropped > 0 { drops?.add(effects.dropped, isUnwaited: effects.isUnwaited) }
     for sender in effects.released { sender.resume() }
     for latch in effects.flushed { latch.countDown() }
   }

@@ -16,12 +16,12 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecke
 
   init(
     _ topic: Topic, in table: TopicTable<Topic, Event>, _ ordering: Ordering,
-    _ storage: StorageStrategy, _ forward: @escaping EventForwarding<Event>
+    _ storage: StorageStrategy, _ forward: @escaping EventForwarding<Event>, _ drops: DropCounter
   ) {
     self.topic = topic
     self.table = table
     hub = EventHub(
-      ordering: ordering, storage: storage, forward: forward,
+      ordering: ordering, storage: storage, forward: forward, drops: drops,
       onChange: { [weak self] difference in self?.change(by: difference) })
   }
 

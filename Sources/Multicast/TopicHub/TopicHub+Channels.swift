@@ -46,6 +46,6 @@ extension TopicHub {
 
   private func makeChannel(_ topic: Topic) -> TopicChannel<Topic, Event> {
     pruneTopics()
-    return TopicChannel(topic, in: topics, ordering, storage, forwarding(topic))
+    return TopicChannel(topic, in: topics, ordering, storage, forwarding(topic), drops)
   }
 }

@@ -17,6 +17,8 @@ internal import Synchronization
 /// user code runs, which includes the topic's `hash(into:)` and `==`.
 public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   @usableFromInline let topics = TopicTable<Topic, Event>()
+  /// Warns once for all topics.
+  let drops: DropCounter
   let finishedTopics = FinishedTopics<Event>()
   let ordering: Ordering
   let storage: StorageStrategy
@@ -54,6 +56,7 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     self.ordering = ordering
     self.storage = storage
     self.name = name
+    drops = DropCounter(TopicHub<Topic, Event>.self, name)
     let gate = TopicGate()
     self.gate = gate
     allTopics = EventHub(ordering: ordering, storage: storage, name: name) {
