@@ -39,6 +39,8 @@ extension EventHub {
     // A new subscriber adds its entry and then reads the flag; this sets the flag and then reads the
     // entries, all sequentially consistent. One of the two sees the other.
     guard finishing.raise(failure) else { return }
+    // One that begins to observe reads the flag afterwards; see `waitForSubscribers(atLeast:)`.
+    subscriptions.current?.arrivals.finish()
     if let sequencer { sequencer.finish(self) } else { finishSubscribers() }
   }
 }

@@ -16,21 +16,23 @@ extension EventHub {
   ///     replay has one order with either.
   ///   - storage: how the hub stores its subscribers.
   ///   - name: identifies the hub in descriptions and messages.
-  ///   - onFirstSubscriber: see `init(replay:ordering:storage:onFirstSubscriber:onLastSubscriber:)`.
+  ///   - onFirstSubscriber: as for a hub without an initial value.
   ///   - onLastSubscriber: as above.
+  ///   - onSubscriberChange: as above.
   /// - Precondition: `replay` is at least 1.
   public convenience init(
     initialValue: Event, replay: Int = 1, ordering: Ordering = .perSender,
     storage: StorageStrategy = .waitFree, name: String? = nil,
     onFirstSubscriber: (@Sendable () -> Void)? = nil,
-    onLastSubscriber: (@Sendable () -> Void)? = nil
+    onLastSubscriber: (@Sendable () -> Void)? = nil,
+    onSubscriberChange: (@Sendable (SubscriberChange) -> Void)? = nil
   ) {
     require(
       replay >= 1,
       "\(messagePrefix(name)) an initial value needs a replay of at least 1, but it is \(replay).")
     self.init(
       replay: replay, initialValue: initialValue, ordering: ordering, storage: storage, name: name,
-      onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber))
+      onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber, onSubscriberChange))
   }
 
   /// The newest event that the hub keeps for its replay, or the initial value; `nil` if there is

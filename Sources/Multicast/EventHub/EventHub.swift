@@ -46,6 +46,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   /// Passes each event on, if this is the hub of a topic.
   let forward: EventForwarding<Event>?
   let drops: DropCounter
+  let subscriptions: SubscriptionCounter
   // Relaxed: a statistic.
   let refused = Atomic<Int>(0)
 
@@ -62,16 +63,19 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///     The two alternate and never overlap. They run on the thread that adds or removes the
   ///     subscriber, or on one that does so concurrently. A subscriber whose owner is gone is
   ///     removed by a later `send`.
+  ///   - onSubscriberChange: runs for each subscriber that comes or goes, in order, before the hooks
+  ///     above, and where they run. One with a buffer goes when it has received what waits.
   /// - Precondition: `replay` is not negative.
   public convenience init(
     replay: Int = 0, ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree,
     name: String? = nil, onFirstSubscriber: (@Sendable () -> Void)? = nil,
-    onLastSubscriber: (@Sendable () -> Void)? = nil
+    onLastSubscriber: (@Sendable () -> Void)? = nil,
+    onSubscriberChange: (@Sendable (SubscriberChange) -> Void)? = nil
   ) {
     require(replay >= 0, "\(messagePrefix(name)) replay must not be negative, but is \(replay).")
     self.init(
       replay: replay, ordering: ordering, storage: storage, name: name,
-      onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber))
+      onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber, onSubscriberChange))
   }
 
   /// - Parameters:
@@ -90,20 +94,20 @@ public final class EventHub<Event: Sendable>: Sendable {
       replay > 0 || ordering == .total
       ? EventSequencer<Event>(replay: replay, initialValue: initialValue) : nil
     self.sequencer = sequencer
-    var onEntryChange = onChange
-    if let subscriptions = sequencer?.subscriptions {
-      onEntryChange = { difference in
+    let subscriptions = sequencer?.subscriptions ?? SubscriptionCounter()
+    self.subscriptions = subscriptions
+    registry = Registry(
+      strategy: storage, duplicates: .allow, name: name,
+      onChange: { difference in
         subscriptions.add(difference)
         onChange?(difference)
-      }
-    }
-    registry = Registry(
-      strategy: storage, duplicates: .allow, name: name, onChange: onEntryChange)
+      })
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.
   deinit {
     finish()
+    subscriptions.current?.counts.finish()
   }
 }
 

@@ -1,5 +1,5 @@
-/// Runs one hook when the number of subscribers rises from zero, and another when it falls to zero,
-/// alternately and never concurrently.
+/// Runs one hook when the number of subscribers rises from zero, another when it falls to zero,
+/// alternately, and a third for each subscriber that comes or goes; never concurrently.
 ///
 /// ## Thread safety
 /// ``change(by:)`` may be called from any thread.
@@ -7,25 +7,37 @@ final class SubscriberHooks: @unchecked Sendable {
   // Sendable: everything that changes is accessed inside `lock` alone.
   private let first: (@Sendable () -> Void)?
   private let last: (@Sendable () -> Void)?
-  /// Guards the count and the role. The hooks run outside.
+  private let each: (@Sendable (SubscriberChange) -> Void)?
+  /// Guards the counts and the role. The hooks run outside.
   private let lock = Lock()
   private var count = 0
-  /// Whether the latest hook was `first`.
+  /// Whether the latest of the two hooks was `first`.
   private var isStarted = false
+  /// Changes that were not reported to `each`, in order. Empty without that hook.
+  private var unreported = RingBuffer<Int>()
+  /// The number of subscribers after the latest report.
+  private var reported = 0
+  /// The number of removals that were counted before the additions, which are still to come.
+  private var early = 0
   /// The role of running hooks.
   private var role = ExclusiveRole()
 
-  init(first: (@Sendable () -> Void)?, last: (@Sendable () -> Void)?) {
+  init(
+    first: (@Sendable () -> Void)?, last: (@Sendable () -> Void)?,
+    each: (@Sendable (SubscriberChange) -> Void)? = nil
+  ) {
     self.first = first
     self.last = last
+    self.each = each
   }
 
   /// A closure that counts subscribers, if there is a hook.
   static func onChange(
-    _ first: (@Sendable () -> Void)?, _ last: (@Sendable () -> Void)?
+    _ first: (@Sendable () -> Void)?, _ last: (@Sendable () -> Void)?,
+    _ each: (@Sendable (SubscriberChange) -> Void)?
   ) -> (@Sendable (Int) -> Void)? {
-    guard first != nil || last != nil else { return nil }
-    let hooks = SubscriberHooks(first: first, last: last)
+    guard first != nil || last != nil || each != nil else { return nil }
+    let hooks = SubscriberHooks(first: first, last: last, each: each)
     return { hooks.change(by: $0) }
   }
 
@@ -33,17 +45,39 @@ final class SubscriberHooks: @unchecked Sendable {
   func change(by difference: Int) {
     let isOurs = lock.withLock {
       count += difference
+      if each != nil {
+        for _ in 0..<abs(difference) { unreported.append(difference.signum()) }
+      }
       return role.take()
     }
     guard isOurs else { return }
     while let hook = nextHook() { hook() }
   }
 
-  private func nextHook() -> (@Sendable () -> Void)? {
+  private func nextHook() -> (() -> Void)? {
     lock.withLock {
+      if let each, let change = nextChange() { return { each(change) } }
       guard role.keep(if: isStarted != (count > 0)) else { return nil }
       isStarted = count > 0
       return (isStarted ? first : last) ?? {}
+    }
+  }
+
+  /// The next change to report. Inside the lock.
+  private func nextChange() -> SubscriberChange? {
+    while true {
+      if early > 0 && reported > 0 {
+        early -= 1
+        reported -= 1
+        return .removed(count: reported)
+      }
+      guard let difference = unreported.popFirst() else { return nil }
+      if difference < 0 {
+        early += 1
+      } else {
+        reported += 1
+        return .added(count: reported)
+      }
     }
   }
 }

@@ -1,0 +1,7 @@
+/// A subscriber that has come or gone.
+public enum SubscriberChange: Sendable, Hashable {
+  /// A subscription has begun. With it there are `count`.
+  case added(count: Int)
+  /// A subscription has ended, for whatever reason. Without it there are `count`.
+  case removed(count: Int)
+}
