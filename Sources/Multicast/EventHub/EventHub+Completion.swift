@@ -41,6 +41,7 @@ extension EventHub {
     guard finishing.raise(failure) else { return }
     // One that begins to observe reads the flag afterwards; see `waitForSubscribers(atLeast:)`.
     subscriptions.current?.arrivals.finish()
+    source?.stop()
     if let sequencer { sequencer.finish(self) } else { finishSubscribers() }
   }
 }

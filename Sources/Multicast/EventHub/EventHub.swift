@@ -47,6 +47,8 @@ public final class EventHub<Event: Sendable>: Sendable {
   let forward: EventForwarding<Event>?
   let drops: DropCounter
   let subscriptions: SubscriptionCounter
+  /// Where the events come from, if the hub knows it. Stopped when the hub finishes.
+  let source: (any HubSource)?
   // Relaxed: a statistic.
   let refused = Atomic<Int>(0)
 
@@ -82,13 +84,15 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///   - initialValue: the first event to replay.
   ///   - forward: passes each event on.
   ///   - drops: the counter of drops of a hub that contains this one.
+  ///   - source: where the events come from.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
     replay: Int = 0, initialValue: Event? = nil, ordering: Ordering, storage: StorageStrategy,
     name: String? = nil, forward: EventForwarding<Event>? = nil, drops: DropCounter? = nil,
-    onChange: (@Sendable (Int) -> Void)?
+    source: (any HubSource)? = nil, onChange: (@Sendable (Int) -> Void)?
   ) {
     self.forward = forward
+    self.source = source
     self.drops = DropCounter(EventHub<Event>.self, name, parent: drops)
     let sequencer =
       replay > 0 || ordering == .total

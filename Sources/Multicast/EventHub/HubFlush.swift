@@ -83,7 +83,7 @@ extension HubFlush.Target {
   /// The coalescers of the subscribers whose owners are alive, with their mailboxes.
   fileprivate var coalescers: [(Coalescer<Event>, Mailbox)] {
     var coalescers: [(Coalescer<Event>, Mailbox)] = []
-    registry.forEachValue(Subscriber<Event>.self) { subscriber in
+    registry.forEachValue(Subscriber<Event>.self, access: .read) { subscriber in
       if let pipeline = subscriber.pipeline, let coalescer = pipeline.coalescer,
         let mailbox = pipeline.mailbox
       {

@@ -1,0 +1,154 @@
+import Multicast
+import MulticastTestSupport
+import Testing
+
+private struct Lost: Error {}
+
+/// A sequence of events that a test sends, which counts its iterations.
+private final class Feed: AsyncSequence, Sendable {
+  typealias Element = Int
+
+  let hub = EventHub<Int>()
+  let begun = Counter()
+  let ended = Counter()
+
+  struct Iterator: AsyncIteratorProtocol {
+    let feed: Feed
+    var base: EventSequence<Int>.Throwing.Iterator
+    let token: Token
+
+    mutating func next() async throws -> Int? { try await base.next() }
+  }
+
+  /// Counts the end of an iteration.
+  final class Token: Sendable {
+    let ended: Counter
+    init(_ ended: Counter) { self.ended = ended }
+    deinit { ended.add() }
+  }
+
+  func makeAsyncIterator() -> Iterator {
+    let base = hub.events().throwingFailure().makeAsyncIterator()
+    begun.add()
+    return Iterator(feed: self, base: base, token: Token(ended))
+  }
+}
+
+@Suite("A sequence as the source of a hub: iterated once, while there are subscribers")
+struct SequenceSourceTests {
+  @Test("it begins with the first subscriber, and each subscriber gets every element")
+  func elements() async {
+    let feed = Feed()
+    let hub = feed.multicast()
+    await Task.yield()
+    #expect(feed.begun.value == 0 && feed.hub.subscriberCount == 0)
+    let sequences = (0..<3).map { _ in hub.events() }
+    await feed.hub.waitForSubscribers()
+    for event in 0..<10 { feed.hub.send(event) }
+    feed.hub.finish()
+    for sequence in sequences {
+      var events: [Int] = []
+      for await event in sequence { events.append(event) }
+      #expect(events == Array(0..<10))
+    }
+    #expect(feed.begun.value == 1 && hub.isFinished)
+  }
+
+  @Test("the hub finishes with the error of the sequence, and keeps the replay")
+  func failure() async {
+    let feed = Feed()
+    let hub = feed.multicast(replay: 2)
+    let sequence = hub.events().throwingFailure()
+    await feed.hub.waitForSubscribers()
+    for event in 0..<5 { feed.hub.send(event) }
+    feed.hub.finish(throwing: Lost())
+    var events: [Int] = []
+    await #expect(throws: Lost.self) {
+      for try await event in sequence { events.append(event) }
+    }
+    #expect(events == Array(0..<5) && hub.failure is Lost)
+    var late: [Int] = []
+    await #expect(throws: Lost.self) {
+      for try await event in hub.events().throwingFailure() { late.append(event) }
+    }
+    #expect(late == [3, 4] && feed.begun.value == 1)
+  }
+
+  @Test("the last subscriber cancels it; the next one begins a new iteration after its end")
+  func restart() async {
+    let feed = Feed()
+    let hub = feed.multicast()
+    for round in 1...20 {
+      let iterator = hub.events().makeAsyncIterator()
+      await eventually { feed.begun.value == round }
+      #expect(feed.ended.value == round - 1)
+      feed.hub.send(round)
+      #expect(await iterator.next() == round)
+      #expect(!hub.isFinished)
+    }
+    await eventually { feed.ended.value == 20 }
+    #expect(await feed.hub.waitForNoSubscribers())
+    #expect(!hub.isFinished, "a cancelled iteration does not finish the hub")
+  }
+
+  @Test("released or finished, the hub cancels it, whatever subscribers still wait for")
+  func noCycle() async {
+    for finishes in [false, true] {
+      let feed = Feed()
+      weak var gone: EventHub<Int>?
+      let sequence: EventSequence<Int>
+      let subscription: EventSubscription
+      do {
+        let hub = feed.multicast()
+        gone = hub
+        sequence = hub.events()
+        subscription = hub.subscribe { _ in }
+        await feed.hub.waitForSubscribers()
+        if finishes { hub.finish() }
+      }
+      #expect(gone == nil)
+      await eventually { feed.ended.value == 1 }
+      var count = 0
+      for await _ in sequence { count += 1 }
+      #expect(count == 0)
+      withExtendedLifetime(subscription) {}
+    }
+  }
+
+  @Test("a full buffer that suspends makes the sequence wait; nothing is dropped")
+  func backpressure() async {
+    let stream = AsyncStream<Int> { continuation in
+      for element in 0..<100 { continuation.yield(element) }
+      continuation.finish()
+    }
+    let hub = stream.multicast()
+    let sequence = hub.events(buffering: .bounded(1, whenFull: .suspend))
+    var events: [Int] = []
+    for await event in sequence { events.append(event) }
+    #expect(events == Array(0..<100) && hub.statistics.dropped == 0)
+  }
+
+  @Test("subscribers come and go on many threads: iterations never overlap")
+  func race() async {
+    let feed = Feed()
+    let hub = feed.multicast()
+    await onOwnThread {
+      runThreads(4) { _ in
+        for _ in 0..<200 { hub.subscribe { _ in }.cancel() }
+      }
+    }
+    await eventually { feed.ended.value == feed.begun.value }
+    #expect(await feed.hub.waitForNoSubscribers())
+    let iterator = hub.events().makeAsyncIterator()
+    await feed.hub.waitForSubscribers()
+    feed.hub.send(7)
+    #expect(await iterator.next() == 7)
+  }
+}
+
+extension EventHub {
+  /// Whether the hub refuses events.
+  fileprivate var isFinished: Bool {
+    subscribe { _ in }.end == .finished
+  }
+}
