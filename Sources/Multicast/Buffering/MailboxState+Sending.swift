@@ -71,7 +71,8 @@ extension MailboxState {
     switch whenFull {
     case .suspend, .disconnect:
       // More than the limit waits if the hub has finished while senders waited for space.
-      let (sum, overflow) = max(limit, waiting.count).addingReportingOverflow(elements.count)
+      let (sum, overflow) = max(limit - reserved, waiting.count).addingReportingOverflow(
+        elements.count)
       capacity = overflow ? .max : sum
     case .dropOldest, .dropNewest: break
     }

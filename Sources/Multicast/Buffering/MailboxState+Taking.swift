@@ -26,7 +26,12 @@ extension MailboxState {
 
   /// Moves parked elements into the space that `count` taken elements have left.
   private mutating func admitParked(for count: Int, _ effects: inout Effects) {
-    capacity = max(limit, capacity - count)
+    capacity = max(limit - reserved, capacity - count)
+    admitParked(&effects)
+  }
+
+  /// Moves parked elements into free space.
+  mutating func admitParked(_ effects: inout Effects) {
     while end == nil, waiting.count < capacity, let next = parked.popFirst() {
       store(next.item, &effects)
       effects.release(next.sender, .accepted)

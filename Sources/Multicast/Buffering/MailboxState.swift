@@ -21,8 +21,11 @@ struct MailboxState {
 
   let limit: Int
   let whenFull: OverflowPolicy
-  /// How many elements may wait now: the limit, or more while a replay that does not count waits.
+  /// How many elements may wait now: the limit, or more while a replay that does not count waits,
+  /// without the reserved space.
   var capacity: Int
+  /// The number of elements for which space is reserved.
+  var reserved = 0
   var waiting = RingBuffer<Item>()
   /// The number of elements dropped after the last one that waits or is parked.
   var droppedAtEnd = 0

@@ -12,6 +12,8 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
 
   private enum Pending {
     case event(Event, number: UInt64, waiters: SendWaiterList?)
+    /// An event for which space is reserved.
+    case planned(Event, number: UInt64, SendPlan)
     /// Flushes that are complete.
     case flushed([FlushLatch])
     /// The end of the hub.
@@ -63,7 +65,7 @@ extension EventSequencer {
   func send(
     _ event: Event, waiters: SendWaiterList? = nil, through hub: EventHub<Event>
   ) -> Int {
-    guard let (evicted, isOurs, isMany) = lock.withLock({ enqueue(event, waiters) }) else {
+    guard let (evicted, isOurs, isMany) = lock.withLock({ enqueue(event, waiters, nil) }) else {
       let forwarded = hub.forward?(event, waiters)
       guard let waiters else { return forwarded ?? hub.refuse() }
       waiters.completeDelivery(isTaken: false)
@@ -103,7 +105,7 @@ extension EventSequencer {
   /// - Returns: the event that left the history, whether the sender has the role now, and whether
   ///   more than the limit is pending; `nil` if the hub has ended.
   private func enqueue(
-    _ event: Event, _ waiters: SendWaiterList?
+    _ event: Event, _ waiters: SendWaiterList?, _ plan: SendPlan?
   ) -> (evicted: Event?, isOurs: Bool, isMany: Bool)? {
     guard !isEnded else { return nil }
     var evicted: Event?
@@ -111,7 +113,9 @@ extension EventSequencer {
       if history.count == replay { evicted = history.popFirst() }
       history.append(event)
     }
-    pending.append(.event(event, number: nextNumber, waiters: waiters))
+    pending.append(
+      plan.map { .planned(event, number: nextNumber, $0) }
+        ?? .event(event, number: nextNumber, waiters: waiters))
     nextNumber += 1
     let isOurs = role.take()
     return (evicted, isOurs, pending.count > Self.pendingLimit)
@@ -132,6 +136,9 @@ extension EventSequencer {
         let count = hub.deliverForwarding(event, number, waiters: waiters)
         // Sent before the end, so it counts as taken even if no subscriber wants it.
         waiters?.completeDelivery(isTaken: true)
+        if reached == nil { reached = count }
+      case .planned(let event, let number, let plan):
+        let count = hub.deliver(event, number, plan, includesNew: true)
         if reached == nil { reached = count }
       case .flushed(let latches):
         for latch in latches { latch.countDown() }
@@ -159,6 +166,31 @@ extension EventSequencer {
       taken &+= 1
       return pending.popFirst()
     }
+  }
+}
+
+// MARK: - Trying
+
+extension EventSequencer {
+  /// Sends `event` through `hub` as ``send(_:waiters:through:)`` does, if every buffer has space for
+  /// it beside the events that were sent before.
+  ///
+  /// - Returns: whether it was sent.
+  func trySend(_ event: Event, through hub: EventHub<Event>) -> Bool {
+    // Inside a handler without a buffer, the event of its call is in every buffer.
+    let isInHandler =
+      DeliveryRole.ofThisThread.contains { $0 === deliveryRole }
+      && FlushingThread.isInHandlerWithoutBuffer
+    let others = lock.withLock { pending.count + (role.isTaken && !isInHandler ? 1 : 0) }
+    guard let plan = hub.reserve(event, beside: others) else { return false }
+    guard let (evicted, isOurs, isMany) = lock.withLock({ enqueue(event, nil, plan) }) else {
+      plan.release()
+      hub.refuse()
+      return false
+    }
+    withExtendedLifetime(evicted) {}  // Destroyed outside the lock.
+    if isOurs { deliverPending(hub) } else if isMany { hub.serveHandlers() }
+    return true
   }
 }
 

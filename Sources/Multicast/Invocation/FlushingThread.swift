@@ -17,6 +17,15 @@ struct FlushingThread {
 }
 
 extension FlushingThread {
+  /// Whether the innermost call of this thread is to an entry without a mailbox.
+  static var isInHandlerWithoutBuffer: Bool {
+    guard let entry = ThreadCallStack.callsOfThisThread.last else { return false }
+    // SAFETY: this thread is calling the entry, so it holds it.
+    return Unmanaged<Entry>.fromOpaque(entry)._withUnsafeGuaranteedRef {
+      $0.head.pointee.mailbox == nil
+    }
+  }
+
   /// Whether other callbacks that flush must not wait for this thread.
   var isInCallback: Bool { !mailboxes.isEmpty || !roles.isEmpty }
 

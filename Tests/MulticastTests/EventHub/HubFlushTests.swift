@@ -211,13 +211,15 @@ struct HubFlushTests {
     for (hub, queue) in zip(Self.hubs + Self.hubs, [nil, nil, nil] + Self.queues) {
       let flushed = Counter()
       let handled = Counter()
+      let handler: @Sendable (Int) -> Void = { [weak hub] event in
+        guard let hub else { return }
+        if event == 0 { hub.send(1) }
+        if hub.flush(timeout: .seconds(200)) { flushed.add() }
+        handled.add()
+      }
       let subscriptions = (0..<3).map { index in
-        hub.subscribe(on: index == 1 ? queue : nil) { [weak hub] event in
-          guard let hub else { return }
-          if event == 0 { hub.send(1) }
-          if hub.flush(timeout: .seconds(200)) { flushed.add() }
-          handled.add()
-        }
+        if index == 1, let queue { return hub.subscribe(on: queue, handler) }
+        return hub.subscribe(on: .sender, handler)
       }
       hub.send(0)
       // Each of the three handlers sends another event.

@@ -1,0 +1,42 @@
+// Reserved space: a sender first finds out whether every mailbox has space for its element, and then
+// appends it to all of them or to none. Reserved space counts as used for every other sender.
+
+extension MailboxState {
+  /// The outcome of ``reserve(beside:)``.
+  enum Reservation {
+    /// Call ``commit(_:)`` or ``release()``.
+    case reserved
+    /// An element can always be appended: the mailbox has no limit, drops older elements instead, or
+    /// has ended.
+    case unneeded
+    /// The element would be dropped, or its sender would have to wait.
+    case full
+  }
+
+  /// Reserves space for one element.
+  ///
+  /// - Parameter others: the number of elements that were sent before and may not have arrived yet.
+  mutating func reserve(beside others: Int) -> Reservation {
+    guard end == nil, limit < .max, whenFull != .dropOldest else { return .unneeded }
+    guard capacity - waiting.count > others else { return .full }
+    reserved += 1
+    capacity -= 1
+    return .reserved
+  }
+
+  /// Appends an element to reserved space.
+  mutating func commit(_ element: Envelope) -> Effects {
+    reserved -= 1
+    capacity += 1
+    return append(element)
+  }
+
+  /// Gives reserved space back.
+  mutating func release() -> Effects {
+    reserved -= 1
+    capacity += 1
+    var effects = Effects()
+    admitParked(&effects)
+    return effects
+  }
+}

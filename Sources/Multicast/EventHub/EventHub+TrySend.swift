@@ -1,0 +1,119 @@
+internal import Synchronization
+
+extension EventHub {
+  /// Delivers `event` to every subscriber that is registered when the call begins, or to none: if any
+  /// of their buffers is so full that it would drop this event, make a sender wait for it, or
+  /// disconnect its subscriber, no subscriber receives it, and the hub does not keep it for its replay.
+  ///
+  /// Buffers with `dropOldest`, `.latest` and `.coalescing` accept every event, and drop an older one.
+  /// Filters are called once. While the call runs, the space that it has reserved counts as used: a
+  /// concurrent plain `send` may find a buffer full because of it, and what the call has not used is
+  /// free again when it returns. A subscription that begins during the call may receive the event, by
+  /// its own policy, in a hub with one order (see ``Ordering``) only; one that ends in the meantime
+  /// may not.
+  ///
+  /// In a hub with one order, if another sender is delivering, this decides at once, and that sender
+  /// delivers the event after the call has returned. Events that wait for that sender count as if they
+  /// were in every buffer.
+  ///
+  /// ```swift
+  /// guard hub.trySend(frame) else { return skip(frame) }
+  /// ```
+  ///
+  /// - Returns: whether the event was sent; `true` if there is no subscriber. After ``finish()``:
+  ///   `false`, and the event counts as refused.
+  /// - Complexity: O(subscribers), with allocations in proportion.
+  public func trySend(_ event: Event) -> Bool {
+    // Acquiring: as in `send`.
+    guard !finishing.isRaised.load(ordering: .acquiring) else {
+      refuse()
+      return false
+    }
+    if let sequencer { return sequencer.trySend(event, through: self) }
+    guard let plan = reserve(event, beside: 0) else { return false }
+    if deliver(event, 0, plan, includesNew: false) > 0 { return true }
+    // Sequentially consistent: as in `refuseIfFinished`.
+    guard finishing.isRaised.load(ordering: .sequentiallyConsistent) else { return true }
+    refuse()
+    return false
+  }
+
+  /// Reserves space for an event in the buffers of all subscribers whose filters accept it.
+  ///
+  /// - Parameter others: the number of events that were sent before and may not be in all buffers.
+  /// - Returns: `nil`, and nothing is reserved, if a buffer is full.
+  func reserve(_ event: Event, beside others: Int) -> SendPlan? {
+    let plan = SendPlan()
+    var isPossible = true
+    registry.forEachEntry { invocation, entry, _ in
+      invocation.pass(entry, access: .enqueue) { (subscriber: Subscriber<Event>) in
+        isPossible = plan.add(entry, subscriber.pipeline, event, beside: others)
+        return isPossible
+      }
+    }
+    if isPossible { return plan }
+    plan.release()
+    return nil
+  }
+
+  /// Delivers the event with this number as `plan` says: first to buffers, then to handlers.
+  ///
+  /// - Parameter includesNew: whether to deliver to subscribers about which nothing is decided.
+  /// - Returns: the number of subscribers that were called or have the event in their buffer.
+  func deliver(
+    _ event: Event, _ number: UInt64, _ plan: SendPlan, includesNew: Bool
+  ) -> Int {
+    var delivered = 0
+    var envelope: Envelope?
+    registry.forEachEntry(passes: 2) { invocation, entry, pass in
+      // The second pass is for the handlers.
+      if (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
+      return invocation.pass(entry, access: .enqueue) { (subscriber: Subscriber<Event>) in
+        let decision = plan.take(entry)
+        guard decision != .unwanted, decision != nil || includesNew else { return true }
+        guard let pipeline = subscriber.pipeline else {
+          subscriber.handler(event)
+          delivered += 1
+          return true
+        }
+        let isDelivered =
+          decision == nil
+          ? pipeline.deliver(
+            event, number, &envelope, handler: subscriber.handler, for: entry, waiters: nil)
+          : pipeline.deliver(
+            event, &envelope, isReserved: decision == .reserved, handler: subscriber.handler,
+            for: entry)
+        if isDelivered { delivered += 1 }
+        return true
+      }
+    }
+    plan.release()
+    return delivered
+  }
+}
+
+extension EventPipeline {
+  /// Delivers an event that the subscriber wants.
+  ///
+  /// - Parameter isReserved: whether space is reserved in its mailbox.
+  /// - Returns: whether the handler was called, or the event waits in the mailbox.
+  fileprivate func deliver(
+    _ event: Event, _ envelope: inout Envelope?, isReserved: Bool,
+    handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>
+  ) -> Bool {
+    guard let mailbox else {
+      handler(event)
+      return true
+    }
+    let element = envelope ?? Envelope(event: event)
+    envelope = element
+    // SAFETY: the invocation of the caller holds the entry.
+    let entry = entry.takeUnretainedValue()
+    if let coalescer { return coalescer.enqueue(element, for: entry, waiters: nil) }
+    let effects = mailbox.lock.withLock {
+      isReserved ? mailbox.state.commit(element) : mailbox.state.append(element)
+    }
+    mailbox.perform(effects, for: entry)
+    return effects.isAccepted
+  }
+}
