@@ -29,6 +29,7 @@ extension EventHub {
       refuse()
       return false
     }
+    guard !finishing.isBlocked else { return true }
     if let sequencer { return sequencer.trySend(event, through: self) }
     guard let plan = reserve(event, beside: 0) else { return false }
     if deliver(event, 0, plan, includesNew: false) > 0 { return true }
@@ -88,7 +89,7 @@ extension EventHub {
       }
     }
     plan.release()
-    return delivered
+    return delivered + (forward?(event, nil) ?? 0)
   }
 }
 

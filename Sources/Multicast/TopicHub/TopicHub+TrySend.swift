@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension TopicHub {
   /// Delivers `event` to every subscriber of `topic`, or to none. See ``EventHub/trySend(_:)``.
   ///
@@ -7,8 +5,10 @@ extension TopicHub {
   ///   ``finish()``: `false`.
   /// - Complexity: O(subscribers of `topic`).
   public func trySend(_ event: Event, to topic: Topic) -> Bool {
-    // Acquiring: as in `send`.
-    guard !isFinished.load(ordering: .acquiring) else { return false }
-    return topics.hub(of: topic)?.trySend(event) ?? true
+    guard !gate.isFinished else { return false }
+    guard !gate.isBlocked else { return true }
+    if let hub = topics.hub(of: topic) { return hub.trySend(event) }
+    if gate.hasSubscribersOfAllTopics { allTopics.send(TopicEvent(topic: topic, event: event)) }
+    return true
   }
 }
