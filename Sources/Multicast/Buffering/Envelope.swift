@@ -27,8 +27,9 @@ extension Envelope {
 }
 
 @usableFromInline
-final class EventBox<Event: Sendable>: Sendable {
-  @usableFromInline let event: Event
+class EventBox<Event: Sendable>: @unchecked Sendable {
+  // Sendable: immutable, as its subclass is.
+  @usableFromInline final let event: Event
 
   @inlinable
   init(_ event: Event) {

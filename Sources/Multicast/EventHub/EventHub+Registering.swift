@@ -8,27 +8,29 @@ extension EventHub {
     let buffering = request.buffering
     var handler: @Sendable (Event) -> Void = { _ in }
     var asyncHandler: (@Sendable (Event) async -> Void)?
+    let deliver = request.carried == nil ? call : callCarrying
     let mailbox: Mailbox?
     let start: (Entry) -> Void
     switch request.delivery {
     case .sender(let inline):
       handler = inline
       // With a replay, later events wait for its end.
-      let box = replays ? InlineMailbox(drops: drops, whenExhausted: removal, deliver: call) : nil
+      let box =
+        replays ? InlineMailbox(drops: drops, whenExhausted: removal, deliver: deliver) : nil
       mailbox = box
       start = { box?.start($0) }
     case .queue(let queue, let onQueue):
       handler = onQueue
       let box = QueueMailbox(
         on: queue, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
-        drops: drops, whenExhausted: removal, deliver: call)
+        drops: drops, whenExhausted: removal, deliver: deliver)
       mailbox = box
       start = { box.start($0) }
     case .actor(let home, let onActor):
       handler = onActor
       let box = ActorMailbox(
         on: home, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
-        drops: drops, whenExhausted: removal, deliver: call)
+        drops: drops, whenExhausted: removal, deliver: deliver)
       mailbox = box
       start = { box.start($0) }
     case .task(let home, let limit, let inTask):
@@ -36,14 +38,20 @@ extension EventHub {
       let state = MailboxState(
         limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays, consumers: limit)
       let box = TaskMailbox(
-        on: home, state, drops: drops, whenExhausted: removal, deliver: callAsync)
+        on: home, state, drops: drops, whenExhausted: removal,
+        deliver: request.carried == nil ? callAsync : callAsyncCarrying)
       mailbox = box
       start = { box.start($0, consumers: limit) }
+    }
+    if let carried = request.carried {
+      sequencer?.carry(carried)
+      kinds.add(SubscriberKinds.carrier)
     }
     let isInline = if case .sender = request.delivery { true } else { false }
     let registration = register(
       mailbox, isInline ? nil : buffering.positions, request.filter, handler, asyncHandler,
-      owner: request.owner, binding: request.binding)
+      carried: request.carried, onEnd: request.onEnd, owner: request.owner,
+      binding: request.binding)
     if replays, let entry = registration.entry { start(entry) }
     return EventSubscription(
       registration, mailbox, finishing.completion, endsWithHandle: request.owner == nil)
@@ -58,6 +66,15 @@ extension EventHub {
     }
   }
 
+  /// As `call`, for a subscriber that sees task-local values of the sender.
+  private var callCarrying: @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void {
+    { [call] head, envelope in
+      // Events of a replay carry none.
+      let values = (envelope.box as? CarriedEventBox<Event>)?.values
+      values.run { call(head, envelope) }
+    }
+  }
+
   /// Passes an event to the asynchronous handler of an entry.
   private var callAsync: TaskMailbox.Delivery {
     { head, envelope in
@@ -68,20 +85,36 @@ extension EventHub {
     }
   }
 
+  /// As `callAsync`, for a subscriber that sees task-local values of the sender.
+  private var callAsyncCarrying: TaskMailbox.Delivery {
+    { head, envelope in
+      let handler = Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
+        subscriber.pipeline?.asyncHandler
+      }
+      let event = envelope.event(Event.self)
+      guard let values = (envelope.box as? CarriedEventBox<Event>)?.values else {
+        await handler?(event)
+        return
+      }
+      await values.run { await handler?(event) }
+    }
+  }
+
   /// Adds a subscriber, enqueues its replay, and finishes it if the hub has finished.
   func register(
     _ mailbox: Mailbox?, _ makeIndex: (@Sendable () -> CoalescingIndex<Event>)?,
     _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
-    _ asyncHandler: (@Sendable (Event) async -> Void)? = nil, owner: AnyObject?,
+    _ asyncHandler: (@Sendable (Event) async -> Void)? = nil, carried: CarriedKeys? = nil,
+    onEnd: SubscriptionRequest<Event>.EndAction? = nil, owner: AnyObject?,
     binding: SubscriptionBinding? = nil
   ) -> EntryHandle {
     let start = sequencer.map { _ in StartingPoint() }
     let coalescer = makeIndex.flatMap { make in mailbox.map { Coalescer($0, make()) } }
     var pipeline: EventPipeline<Event>?
-    if mailbox != nil || filter != nil || start != nil {
+    if mailbox != nil || filter != nil || start != nil || onEnd != nil {
       pipeline = EventPipeline(
         filter: filter, start: start, mailbox: mailbox, coalescer: coalescer,
-        asyncHandler: asyncHandler)
+        asyncHandler: asyncHandler, carried: carried, onEnd: onEnd)
     }
     kinds.add(
       mailbox == nil
@@ -119,6 +152,16 @@ extension EventHub {
   /// It retains the registry, which retains the mailbox: a cycle until the removal. The removal
   /// comes at the latest after the hub's `deinit`, which finishes the subscribers.
   private var removal: @Sendable (Entry) -> Void {
-    { [registry] entry in registry.remove(entry) }
+    { [registry, completion = finishing.completion] entry in
+      if registry.remove(entry) { Self.reportEnd(of: entry, completion) }
+    }
+  }
+
+  /// Calls the subscriber's action for the end of its events. The caller has removed `entry`.
+  static func reportEnd(of entry: Entry, _ completion: Completion) {
+    let pipeline = Entry.value(entry.head, as: Subscriber<Event>.self).pointee.pass { $0.pipeline }
+    guard let pipeline, let onEnd = pipeline.onEnd else { return }
+    let end = pipeline.mailbox?.end ?? .finished
+    if end != .cancelled { onEnd(end, completion.failure) }
   }
 }

@@ -147,8 +147,13 @@ extension EventPipeline {
       handler(event)
       return true
     }
-    let element = envelope ?? Envelope(event: event)
-    envelope = element
+    let element: Envelope
+    if carried != nil, let own = carriedEnvelope(event) {
+      element = own
+    } else {
+      element = envelope ?? Envelope(event: event)
+      envelope = element
+    }
     // SAFETY: the invocation of the caller holds the entry.
     if let coalescer {
       return coalescer.enqueue(element, for: entry.takeUnretainedValue(), waiters: waiters)

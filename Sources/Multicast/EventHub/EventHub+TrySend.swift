@@ -106,8 +106,8 @@ extension EventPipeline {
       handler(event)
       return true
     }
-    let element = envelope ?? Envelope(event: event)
-    envelope = element
+    let element = carriedEnvelope(event) ?? envelope ?? Envelope(event: event)
+    if carried == nil { envelope = element }
     // SAFETY: the invocation of the caller holds the entry.
     let entry = entry.takeUnretainedValue()
     if let coalescer { return coalescer.enqueue(element, for: entry, waiters: nil) }

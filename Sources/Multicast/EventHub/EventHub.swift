@@ -167,8 +167,9 @@ extension EventHub {
     if !entry.isDead, let mailbox = entry.head.pointee.mailbox?.takeUnretainedValue() {
       mailbox.close(.finished, for: entry)
     } else {
-      if !entry.isDead { entry.markFinished() }
-      registry.remove(entry)
+      let isDead = entry.isDead
+      if !isDead { entry.markFinished() }
+      if registry.remove(entry) && !isDead { Self.reportEnd(of: entry, finishing.completion) }
     }
   }
 }

@@ -11,9 +11,9 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   // Sendable: everything that changes is accessed inside `lock` alone.
 
   private enum Pending {
-    case event(Event, number: UInt64, waiters: SendWaiterList?)
+    case event(Event, number: UInt64, CarriedValues?, waiters: SendWaiterList?)
     /// An event for which space is reserved.
-    case planned(Event, number: UInt64, SendPlan)
+    case planned(Event, number: UInt64, CarriedValues?, SendPlan)
     /// Flushes that are complete.
     case flushed([FlushLatch])
     /// The end of the hub.
@@ -36,6 +36,9 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   private var flushes = PositionedFlushes()
   /// Whether the end is pending or was delivered: no event follows it.
   private var isEnded = false
+  /// The keys whose values some subscribers see. Another thread may deliver an event, so they are
+  /// captured when it is sent.
+  private var carried: [CarriedKeys] = []
 
   /// - Parameter initialValue: the first event to replay, sent to no subscriber.
   init(replay: Int, initialValue: Event? = nil) {
@@ -65,7 +68,10 @@ extension EventSequencer {
   func send(
     _ event: Event, waiters: SendWaiterList? = nil, through hub: EventHub<Event>
   ) -> Int {
-    guard let (evicted, isOurs, isMany) = lock.withLock({ enqueue(event, waiters, nil) }) else {
+    let values = captureValues(hub)
+    guard
+      let (evicted, isOurs, isMany) = lock.withLock({ enqueue(event, values, waiters, nil) })
+    else {
       let forwarded = hub.forward?(event, waiters)
       guard let waiters else { return forwarded ?? hub.refuse() }
       waiters.completeDelivery(isTaken: false)
@@ -100,12 +106,24 @@ extension EventSequencer {
     }
   }
 
+  /// Captures the values of `keys` with each event from now on.
+  func carry(_ keys: CarriedKeys) {
+    lock.withLock { carried.append(keys) }
+  }
+
+  /// The values in the current task that subscribers see.
+  private func captureValues(_ hub: EventHub<Event>) -> CarriedValues? {
+    guard hub.kinds.hasCarriers else { return nil }
+    let keys = lock.withLock { carried }
+    return CarriedValues(bindings: keys.flatMap { $0.capture().bindings })
+  }
+
   /// Numbers `event` and adds it to the history and to what is pending. Inside the lock.
   ///
   /// - Returns: the event that left the history, whether the sender has the role now, and whether
   ///   more than the limit is pending; `nil` if the hub has ended.
   private func enqueue(
-    _ event: Event, _ waiters: SendWaiterList?, _ plan: SendPlan?
+    _ event: Event, _ values: CarriedValues?, _ waiters: SendWaiterList?, _ plan: SendPlan?
   ) -> (evicted: Event?, isOurs: Bool, isMany: Bool)? {
     guard !isEnded else { return nil }
     var evicted: Event?
@@ -114,8 +132,8 @@ extension EventSequencer {
       history.append(event)
     }
     pending.append(
-      plan.map { .planned(event, number: nextNumber, $0) }
-        ?? .event(event, number: nextNumber, waiters: waiters))
+      plan.map { .planned(event, number: nextNumber, values, $0) }
+        ?? .event(event, number: nextNumber, values, waiters: waiters))
     nextNumber += 1
     let isOurs = role.take()
     return (evicted, isOurs, pending.count > Self.pendingLimit)
@@ -132,13 +150,15 @@ extension EventSequencer {
     deliveryRole.begin(on: thread)
     while let next = takePending(thread) {
       switch next {
-      case .event(let event, let number, let waiters):
-        let count = hub.deliverForwarding(event, number, waiters: waiters)
+      case .event(let event, let number, let values, let waiters):
+        var count = 0
+        values.run { count = hub.deliverForwarding(event, number, waiters: waiters) }
         // Sent before the end, so it counts as taken even if no subscriber wants it.
         waiters?.completeDelivery(isTaken: true)
         if reached == nil { reached = count }
-      case .planned(let event, let number, let plan):
-        let count = hub.deliver(event, number, plan, includesNew: true)
+      case .planned(let event, let number, let values, let plan):
+        var count = 0
+        values.run { count = hub.deliver(event, number, plan, includesNew: true) }
         if reached == nil { reached = count }
       case .flushed(let latches):
         for latch in latches { latch.countDown() }
@@ -183,7 +203,10 @@ extension EventSequencer {
       && FlushingThread.isInHandlerWithoutBuffer
     let others = lock.withLock { pending.count + (role.isTaken && !isInHandler ? 1 : 0) }
     guard let plan = hub.reserve(event, beside: others) else { return false }
-    guard let (evicted, isOurs, isMany) = lock.withLock({ enqueue(event, nil, plan) }) else {
+    let values = captureValues(hub)
+    guard
+      let (evicted, isOurs, isMany) = lock.withLock({ enqueue(event, values, nil, plan) })
+    else {
       plan.release()
       hub.refuse()
       return false

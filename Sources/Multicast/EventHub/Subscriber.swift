@@ -24,13 +24,20 @@ final class EventPipeline<Event: Sendable>: Sendable {
   @usableFromInline let coalescer: Coalescer<Event>?
   /// Called by the mailbox instead of the subscriber's handler, if it is asynchronous.
   let asyncHandler: (@Sendable (Event) async -> Void)?
+  /// The task-local keys whose values travel with each event.
+  @usableFromInline let carried: CarriedKeys?
+  /// See ``SubscriptionRequest/onEnd``.
+  let onEnd: SubscriptionRequest<Event>.EndAction?
 
   init(
     filter: (@Sendable (Event) -> Bool)?, start: StartingPoint?,
     mailbox: Mailbox?, coalescer: Coalescer<Event>? = nil,
-    asyncHandler: (@Sendable (Event) async -> Void)? = nil
+    asyncHandler: (@Sendable (Event) async -> Void)? = nil, carried: CarriedKeys? = nil,
+    onEnd: SubscriptionRequest<Event>.EndAction? = nil
   ) {
     self.asyncHandler = asyncHandler
+    self.carried = carried
+    self.onEnd = onEnd
     self.filter = filter
     self.start = start
     self.mailbox = mailbox

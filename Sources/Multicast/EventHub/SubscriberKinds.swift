@@ -16,6 +16,9 @@ struct SubscriberKinds: ~Copyable, Sendable {
   /// A handler with a buffer that senders drain.
   @usableFromInline static var handlerWithBuffer: UInt8 { 4 }
 
+  /// A subscriber that sees task-local values of the sender.
+  static var carrier: UInt8 { 8 }
+
   init() {}
 
   /// Whether an event must be in every buffer before the first handler is called.
@@ -31,6 +34,12 @@ struct SubscriberKinds: ~Copyable, Sendable {
   var hasHandlersWithBuffer: Bool {
     // Relaxed: as above.
     kinds.load(ordering: .relaxed) & Self.handlerWithBuffer != 0
+  }
+
+  /// Whether a subscriber may see task-local values of the sender.
+  var hasCarriers: Bool {
+    // Relaxed: an event that was sent concurrently with the subscription may carry no values.
+    kinds.load(ordering: .relaxed) & Self.carrier != 0
   }
 
   /// Adds the kind of a subscriber, before its entry is added.

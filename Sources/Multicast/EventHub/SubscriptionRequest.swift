@@ -2,12 +2,18 @@ internal import Dispatch
 
 /// What a call of `subscribe` asks for: the overloads differ only in the request that they make.
 struct SubscriptionRequest<Event: Sendable>: Sendable {
+  typealias EndAction = @Sendable (SubscriptionEnd, (any Error)?) -> Void
+
   var delivery: HandlerDelivery<Event>
   var buffering: BufferingPolicy<Event>
   /// Which events the subscriber receives. Called by senders.
   var filter: (@Sendable (Event) -> Bool)?
   /// The object with which the subscription ends.
   var owner: (any AnyObject & Sendable)?
+  /// The task-local keys whose values the handler sees as the sender did.
+  var carried: CarriedKeys?
+  /// Called when no more events follow, unless the subscription was cancelled.
+  var onEnd: EndAction?
   /// Gives the handler its own subscription, if it needs that.
   var binding: SubscriptionBinding?
 

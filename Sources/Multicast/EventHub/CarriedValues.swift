@@ -1,0 +1,82 @@
+/// Task-local keys whose values in the sender a subscriber asked for.
+///
+/// ## Thread safety
+/// It never changes.
+@usableFromInline
+final class CarriedKeys: Sendable {
+  private let captureEach: [@Sendable () -> CarriedValues.Binding]
+
+  init(_ captureEach: [@Sendable () -> CarriedValues.Binding]) {
+    self.captureEach = captureEach
+  }
+
+  /// The values in the current task.
+  func capture() -> CarriedValues {
+    CarriedValues(bindings: captureEach.map { $0() })
+  }
+}
+
+/// The values that task-local keys had in a sender.
+struct CarriedValues: Sendable {
+  /// Runs a function with one key bound to its value.
+  struct Binding: Sendable {
+    let run: @Sendable (() -> Void) -> Void
+    let runAsync: @Sendable (@Sendable () async -> Void) async -> Void
+
+    init<Value: Sendable>(_ key: TaskLocal<Value>, _ value: Value) {
+      run = { body in key.withValue(value) { body() } }
+      runAsync = { body in await key.withValue(value) { await body() } }
+    }
+  }
+
+  let bindings: [Binding]
+
+  /// Runs `body` with every key bound to its value.
+  func run(_ body: () -> Void) {
+    run(bindings[...], body)
+  }
+
+  /// Runs `body` with every key bound to its value.
+  func run(_ body: @Sendable () async -> Void) async {
+    await run(bindings[...], body)
+  }
+
+  private func run(_ rest: ArraySlice<Binding>, _ body: () -> Void) {
+    guard let first = rest.first else { return body() }
+    first.run { run(rest.dropFirst(), body) }
+  }
+
+  private func run(_ rest: ArraySlice<Binding>, _ body: @Sendable () async -> Void) async {
+    guard let first = rest.first else { return await body() }
+    let others = rest.dropFirst()
+    await withoutActuallyEscaping(body) { body in
+      await first.runAsync { await run(others, body) }
+    }
+  }
+}
+
+/// An event with task-local values of its sender.
+final class CarriedEventBox<Event: Sendable>: EventBox<Event>, @unchecked Sendable {
+  // Sendable: immutable.
+  let values: CarriedValues
+
+  init(_ event: Event, _ values: CarriedValues) {
+    self.values = values
+    super.init(event)
+  }
+}
+
+extension EventPipeline {
+  /// The event in an envelope of its own, if the subscriber asked for values of its sender.
+  @usableFromInline @inline(never)
+  func carriedEnvelope(_ event: Event) -> Envelope? {
+    carried.map { Envelope(CarriedEventBox(event, $0.capture())) }
+  }
+}
+
+extension CarriedValues? {
+  /// Runs `body`, with the values if there are any.
+  func run(_ body: () -> Void) {
+    if let self { self.run(body) } else { body() }
+  }
+}

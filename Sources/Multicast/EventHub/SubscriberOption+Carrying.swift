@@ -1,0 +1,33 @@
+extension SubscriberOption {
+  /// The handler sees the values that the task-local `keys` had where the event was sent.
+  ///
+  /// ```swift
+  /// enum Trace {
+  ///   @TaskLocal static var id: String?
+  /// }
+  ///
+  /// hub.subscribe(on: .main, options: [.carrying(Trace.$id)]) { event in
+  ///   log(event, trace: Trace.id)  // that of the sender
+  /// }
+  /// ```
+  /// A handler that is called on a queue, on an actor or in a task sees no task-locals otherwise. One
+  /// that the sender calls sees all of them, except in a hub with one order (see ``Ordering``), where
+  /// another sender may deliver the event. Events of a replay carry no values.
+  ///
+  /// Each event is boxed once more for this subscriber, and each key is read at `send` and bound around
+  /// the call. Other subscribers pay nothing; in a hub with one order, each `send` reads the keys.
+  ///
+  /// - Parameter keys: the projected values of `@TaskLocal` properties.
+  public static func carrying<each Value: Sendable>(_ keys: repeat TaskLocal<each Value>) -> Self {
+    var captures: [@Sendable () -> CarriedValues.Binding] = []
+    for key in repeat each keys { captures.append(capture(key)) }
+    let carried = CarriedKeys(captures)
+    return Self { $0.carried = carried }
+  }
+
+  private static func capture<Value: Sendable>(
+    _ key: TaskLocal<Value>
+  ) -> @Sendable () -> CarriedValues.Binding {
+    { CarriedValues.Binding(key, key.get()) }
+  }
+}

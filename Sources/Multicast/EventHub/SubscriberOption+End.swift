@@ -1,0 +1,29 @@
+extension SubscriberOption {
+  /// Calls `action` once when no more events follow, because the hub has finished or a full buffer has
+  /// disconnected the subscriber. It is not called for a subscription that is cancelled, whose handle
+  /// is released, or whose owner is gone.
+  ///
+  /// ```swift
+  /// hub.subscribe(options: [.onEnd { end, failure in print(end, failure as Any) }]) { print($0) }
+  /// ```
+  /// An action that belongs to an actor is called there, in a turn after that of the last event. Any
+  /// other is called where the handler is called, after the last event. For a handler that senders
+  /// call, that is the thread that finishes the hub; a `send` that another thread began before may
+  /// still be calling the handler.
+  ///
+  /// - Parameter action: called with the reason, and with the error of `finish(throwing:)`, if any.
+  public static func onEnd(
+    @_inheritActorContext _ action:
+      @escaping @isolated(any) @Sendable (SubscriptionEnd, (any Error)?) -> Void
+  ) -> Self {
+    // SAFETY: a synchronous function with dynamic isolation is called like one without. It is
+    // called on its actor, or anywhere if it has none.
+    let unchecked = unsafeBitCast(action, to: SubscriptionRequest<Event>.EndAction.self)
+    guard let home = action.isolation else { return Self { $0.onEnd = unchecked } }
+    return Self {
+      $0.onEnd = { end, failure in
+        Task.detached(operation: makeActorJob(on: home) { _ in unchecked(end, failure) })
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Dispatch
+import Multicast
+import MulticastTestSupport
+import Testing
+
+private enum Trace {
+  @TaskLocal static var id = -1
+  @TaskLocal static var name = ""
+}
+
+@Suite("A handler sees the task-local values of the sender, if it asks for them")
+struct CarriedValueTests {
+  private static let options: [SubscriberOption<Int>] = [.carrying(Trace.$id, Trace.$name)]
+
+  @Test("on a queue, on an actor and in a task; others see none", arguments: [0, 2])
+  func everywhere(replay: Int) async {
+    let hub = EventHub<Int>(replay: replay)
+    let station = Station()
+    let queue = DispatchQueue(label: "queue")
+    let wrong = Counter()
+    let calls = Counter()
+    let check: @Sendable (Int) -> Void = { event in
+      if Trace.id != event || Trace.name != "sender \(event)" { wrong.add() }
+      calls.add()
+    }
+    let checkNone: @Sendable (Int) -> Void = { _ in
+      if Trace.id != -1 || Trace.name != "" { wrong.add() }
+      calls.add()
+    }
+    var subscriptions = [
+      hub.subscribe(on: queue, options: Self.options, check),
+      hub.subscribe(options: Self.options) { event in
+        check(event)
+        await Task.yield()
+        if Trace.id != event { wrong.add() }
+      },
+      hub.subscribe(on: queue, checkNone),
+    ]
+    hub.subscribe(with: station, options: Self.options) { _, event in check(event) }
+    hub.subscribe(with: station) { _, event in checkNone(event) }
+    runThreads(4) { sender in
+      for index in 0..<200 {
+        let event = sender * 200 + index
+        Trace.$id.withValue(event) {
+          Trace.$name.withValue("sender \(event)") { _ = hub.send(event) }
+        }
+      }
+    }
+    await hub.flush()
+    #expect(calls.value == 5 * 800)
+    #expect(wrong.value == 0)
+    subscriptions = []
+  }
+
+  @Test("also with trySend and sendWaiting; a replay carries none")
+  func otherSends() async {
+    let hub = EventHub<Int>(replay: 1)
+    hub.send(7)
+    let station = Station()
+    let journal = Journal()
+    hub.subscribe(with: station, options: Self.options) { _, _ in journal.record(Trace.id) }
+    await hub.flush()
+    Trace.$id.withValue(1) { _ = hub.trySend(1) }
+    await Trace.$id.withValue(2) { _ = await hub.sendWaiting(2) }
+    await hub.flush()
+    #expect(journal.entries == [-1, 1, 2])
+  }
+
+  @Test("a handler that another sender calls, in a hub with a total order")
+  func totalOrder() {
+    let hub = EventHub<Int>(ordering: .total)
+    let wrong = Counter()
+    let calls = Counter()
+    let subscription = hub.subscribe(options: Self.options) { event in
+      if Trace.id != event { wrong.add() }
+      calls.add()
+    }
+    runThreads(4) { sender in
+      for index in 0..<500 {
+        let event = sender * 500 + index
+        Trace.$id.withValue(event) { _ = hub.send(event) }
+      }
+    }
+    #expect(calls.value == 2000)
+    #expect(wrong.value == 0)
+    withExtendedLifetime(subscription) {}
+  }
+}

@@ -1,0 +1,119 @@
+import Dispatch
+import Multicast
+import MulticastTestSupport
+import Testing
+
+@Suite("onEnd is called once, after the last event, where the handler is called")
+struct EndActionTests {
+  private struct Broken: Error {}
+
+  @Test("finish: inline, on a queue, on an actor and in a task", arguments: [false, true])
+  func finish(replays: Bool) async {
+    let hub = EventHub<Int>(replay: replays ? 1 : 0)
+    let station = Station()
+    let journals = (0..<4).map { _ in Journal() }
+    let option: (Int) -> [SubscriberOption<Int>] = { index in
+      [
+        .onEnd { end, failure in
+          journals[index].record(end == .finished && failure is Broken ? -1 : -2)
+        }
+      ]
+    }
+    var subscriptions = [
+      hub.subscribe(on: .sender, options: option(0)) { journals[0].record($0) },
+      hub.subscribe(on: DispatchQueue(label: "queue"), options: option(1)) {
+        journals[1].record($0)
+      },
+      hub.subscribe(with: station, options: option(2)) { _, event in journals[2].record(event) },
+      hub.subscribe(options: option(3)) { event in
+        await Task.yield()
+        journals[3].record(event)
+      },
+    ]
+    for event in 0..<100 { hub.send(event) }
+    hub.finish(throwing: Broken())
+    hub.finish()
+    await eventually { journals.allSatisfy { $0.entries.count == 101 } }
+    for journal in journals { #expect(journal.entries == Array(0..<100) + [-1]) }
+    for subscription in subscriptions { subscription.cancel() }
+    subscriptions = []
+    await hub.flush()
+    for journal in journals { #expect(journal.entries.count == 101) }
+  }
+
+  @Test("a full buffer that disconnects: with that reason, after what waits")
+  func disconnected() async {
+    let hub = EventHub<Int>()
+    let station = Station()
+    let journal = Journal()
+    station.executor.queue.suspend()
+    hub.subscribe(
+      with: station, buffering: .bounded(2, whenFull: .disconnect),
+      options: [.onEnd { end, _ in journal.record(end == .disconnected ? -1 : -2) }]
+    ) { _, event in journal.record(event) }
+    for event in 0..<5 { hub.send(event) }
+    station.executor.queue.resume()
+    await eventually { journal.entries.count == 3 }
+    #expect(journal.entries == [0, 1, -1])
+  }
+
+  @Test("not for a subscription that is cancelled, or whose owner is gone")
+  func cancelled() async {
+    let hub = EventHub<Int>()
+    let ends = Counter()
+    let options: [SubscriberOption<Int>] = [.onEnd { _, _ in ends.add() }]
+    let queue = DispatchQueue(label: "queue")
+    hub.subscribe(options: options) { _ in }.cancel()
+    hub.subscribe(on: queue, options: options) { _ in }.cancel()
+    hub.subscribe(options: options) { _ in await Task.yield() }.cancel()
+    var owner: RecordingObserver? = RecordingObserver()
+    hub.subscribe(with: owner!, options: options) { _, _ in }
+    hub.subscribe(with: owner!, on: queue, options: options) { _, _ in }
+    owner = nil
+    hub.send(1)
+    await hub.flush()
+    hub.finish()
+    await hub.flush()
+    queue.sync {}
+    #expect(ends.value == 0)
+  }
+
+  @Test("an action that belongs to an actor is called there")
+  func isolated() async {
+    let hub = EventHub<Int>()
+    let station = Station()
+    let subscription = await station.perform { station in
+      hub.subscribe(
+        options: [
+          .onEnd { _, _ in
+            station.assertIsolated()
+            station.receive(-1)
+          }
+        ]
+      ) { station.receive($0) }
+    }
+    for event in 0..<100 { hub.send(event) }
+    hub.finish()
+    await yieldTask { await station.received.count == 101 }
+    #expect(await station.received == Array(0..<100) + [-1])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("cancelled or finished, never both, whoever is first")
+  func race() {
+    struct State: Sendable {
+      let hub = EventHub<Int>()
+      let ends = Counter()
+      let subscription: EventSubscription
+
+      init() {
+        subscription = hub.subscribe(options: [.onEnd { [ends] _, _ in ends.add() }]) { _ in }
+      }
+    }
+    let outcomes = MulticastTestSupport.race(
+      rounds: 2000, setUp: { State() },
+      actors: [{ $0.hub.finish() }, { $0.subscription.cancel() }],
+      outcome: { $0.ends.value })
+    #expect(outcomes.keys.allSatisfy { $0 <= 1 })
+  }
+}
