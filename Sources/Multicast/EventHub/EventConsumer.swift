@@ -167,8 +167,8 @@ final class EventSource: Sendable {
   }
 
   private func takeFirst() -> EventConsumer? {
-    // Acquiring: the caller sees the consumer as `init` made it. Only one exchange returns it, so
-    // the retain of `init` is consumed once.
-    first.exchange(nil, ordering: .acquiring)?.takeRetainedValue()
+    // Relaxed: a thread that has the source sees the consumer as `init` made it. Only one exchange
+    // returns it, so the retain of `init` is consumed once.
+    first.exchange(nil, ordering: .relaxed)?.takeRetainedValue()
   }
 }

@@ -53,8 +53,9 @@ extension EventHub {
   @discardableResult
   public func sendWaiting(_ event: Event) async -> Bool {
     await Task.yieldAfterMany()
-    // Acquiring: as in `send`. The hub of a topic that has finished still forwards the event.
-    guard forward != nil || !finishing.isRaised.load(ordering: .acquiring) else {
+    // Relaxed: nothing is read because of it. A thread that knows that `finish` has returned reads
+    // `true` all the same. The hub of a topic that has finished still forwards the event.
+    guard forward != nil || !finishing.isRaised.load(ordering: .relaxed) else {
       refuse()
       return false
     }
@@ -70,7 +71,8 @@ extension EventHub {
     // If the task is cancelled, buffers drop the event inside `Task.cancel()`, where no user code
     // may run: this is the last reference.
     withExtendedLifetime(event) {}
-    if !outcome.isTaken && finishing.isRaised.load(ordering: .acquiring) {
+    // Relaxed: a thread that finds a subscriber ended has acquired what `finish` did before.
+    if !outcome.isTaken && finishing.isRaised.load(ordering: .relaxed) {
       // The hub has finished since the check above.
       refuse()
       return false
@@ -82,15 +84,17 @@ extension EventHub {
   /// sender checked.
   @usableFromInline @inline(never)
   func refuseIfFinished() -> Int {
-    // Sequentially consistent: `finish` raises the flag before it ends the first subscriber.
+    // Relaxed would be enough: `finish` raises the flag before it ends the first subscriber, and a
+    // thread that finds a subscriber ended has acquired that. Sequentially consistent, because it
+    // costs nothing here: only an event that reached no subscriber comes here.
     finishing.isRaised.load(ordering: .sequentiallyConsistent) ? refuse() : 0
   }
 
   /// Refuses an event because the hub has finished, or skips it because the hub is blocked.
   @usableFromInline @inline(never)
   func refuseUnlessBlocked() -> Int {
-    // Acquiring: as `FinishFlag.raise` says.
-    finishing.isRaised.load(ordering: .acquiring) ? refuse() : 0
+    // Relaxed: the load of the gate has acquired it, as `FinishFlag.raise` says.
+    finishing.isRaised.load(ordering: .relaxed) ? refuse() : 0
   }
 
   @usableFromInline @inline(never) @discardableResult

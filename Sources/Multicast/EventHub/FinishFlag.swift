@@ -13,7 +13,7 @@ final class FinishFlag: Sendable {
   /// Whether the hub accepts events.
   @inlinable @inline(__always)
   var isOpen: Bool {
-    // Acquiring: a thread that knows that `finish` or `block` has returned reads `false` here.
+    // Acquiring: a sender that finds the gate closed by `finish` then finds the flag raised.
     gate.load(ordering: .acquiring) == 0
   }
 
@@ -36,7 +36,8 @@ final class FinishFlag: Sendable {
   }
 
   func block() {
-    gate.wrappingAdd(2, ordering: .acquiringAndReleasing)  // Pairs with the load of `isOpen`.
+    // Pairs with the load of `isOpen`. Releasing would be enough; only a block pays for more.
+    gate.wrappingAdd(2, ordering: .acquiringAndReleasing)
   }
 
   func unblock() {

@@ -30,7 +30,8 @@ struct IsolatedCalls: ~Copyable, @unchecked Sendable {
   init() {}
 
   deinit {
-    // Acquiring: the table with its contents.
+    // Relaxed would be enough: the runtime orders a `deinit` after every use of the object.
+    // Acquiring, because it is loaded once: the table with its contents.
     table.load(ordering: .acquiring)?.release()
   }
 }
@@ -44,7 +45,7 @@ extension IsolatedCalls {
 
   /// The entries whose mailboxes a flush of the hub includes.
   var lanes: [Entry] {
-    // Acquiring: as in `deinit`.
+    // Acquiring: the table with its contents.
     guard let table = table.load(ordering: .acquiring)?.takeUnretainedValue() else { return [] }
     return table.lock.withLock { table.lanes.values.map(\.entry) }
   }

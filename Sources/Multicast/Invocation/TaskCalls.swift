@@ -62,7 +62,8 @@ final class TaskCalls: CallTracking, @unchecked Sendable {
   }
 
   deinit {
-    // Acquiring: the blocks with their contents.
+    // Relaxed would be enough: the runtime orders a `deinit` after every use of the object.
+    // Acquiring, because it is loaded once: the blocks with their contents.
     var candidate = blocks.load(ordering: .acquiring)
     while let block = candidate {
       candidate = block.pointee.next

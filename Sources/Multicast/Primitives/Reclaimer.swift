@@ -70,7 +70,8 @@ struct Reclaimer: ~Copyable, @unchecked Sendable {
 
   /// Frees what is left. There are no readers any more.
   deinit {
-    // Acquiring: the links and their objects.
+    // Relaxed would be enough: the runtime orders a `deinit` after every use of the object.
+    // Acquiring, because it is loaded once: the links and their objects.
     lists.pointee.newer.prepend(RetiredList(retired.load(ordering: .acquiring)))
     lists.pointee.older.prepend(lists.pointee.newer)
     lists.pointee.older.free()
@@ -91,8 +92,9 @@ extension Reclaimer {
     var head = retired.load(ordering: .relaxed)
     while true {
       link.next = head
-      // Releases the link; sequentially consistent, because a collector that is asked to check
-      // again must find it. The list is taken as a whole, so there is no ABA.
+      // Releases the link, and acquires the last exchange of a collector: one that is asked to check
+      // again must find the link. Sequentially consistent, because that costs no more on ARM64 than
+      // acquiring and releasing. The list is taken as a whole, so there is no ABA.
       let (pushed, latest) = retired.compareExchange(
         expected: head, desired: unmanaged, ordering: .sequentiallyConsistent)
       if pushed { break }
@@ -145,8 +147,9 @@ extension Reclaimer {
     var again = true
     while again {
       let isIdle = advance(&unreachable)
-      // Releases the lists to the next collector; sequentially consistent, see the head of this
-      // file. If this fails, another thread has asked for a recheck.
+      // Releases the lists to the next collector; if this fails, another thread has asked for a
+      // recheck. Releasing would be enough, because the store below and the loads of the counters are
+      // sequentially consistent. So is this, because only collectors execute it.
       again = !role.compareExchange(
         expected: Self.collecting, desired: isIdle ? Self.idle : Self.pending,
         ordering: .sequentiallyConsistent
@@ -162,8 +165,8 @@ extension Reclaimer {
   /// - Returns: whether nothing is left.
   private borrowing func advance(_ unreachable: inout RetiredList) -> Bool {
     while true {
-      // Acquires the links and their objects; sequentially consistent, because it must follow the
-      // write of the role and precede the loads of the counters.
+      // Acquires the links and their objects, and releases the write of the role to the threads that
+      // retire an object later. Sequentially consistent, because that costs no more on ARM64.
       lists.pointee.newer.prepend(
         RetiredList(retired.exchange(nil, ordering: .sequentiallyConsistent)))
       if lists.pointee.newer.isEmpty && lists.pointee.older.isEmpty { return true }

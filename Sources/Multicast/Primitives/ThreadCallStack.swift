@@ -135,10 +135,11 @@ extension ThreadCallStack {
           // Relaxed: any number is right.
           stripe: threadCount.wrappingAdd(1, ordering: .relaxed).oldValue,
           next: next, owner: owner ?? UnsafeRawPointer(stack)))
-      // Releases the contents of the stack, and on failure acquires those of the next one. Stacks
-      // are never removed, so there is no ABA.
+      // Releases the contents of the stack. A thread that acquires it has acquired those before it
+      // too, which this exchange continues as a release sequence. This thread reads nothing through
+      // `latest`. Stacks are never removed, so there is no ABA.
       let (published, latest) = all.compareExchange(
-        expected: next, desired: stack, ordering: .acquiringAndReleasing)
+        expected: next, desired: stack, ordering: .releasing)
       if published { return stack }
       stack.pointee.frames.deallocate()
       next = latest

@@ -14,8 +14,8 @@ extension Entry {
     var state = head.pointee.state.load(ordering: .relaxed)
     while EntryHead.isActive(state) {
       let new = isBlocked ? state | EntryHead.blocked : state & ~EntryHead.blocked
-      // Acquiring and releasing: a call that skips the entry, or no longer does, sees what was
-      // written before, as with a removal.
+      // Releasing: a call that skips the entry, or no longer does, sees what was written before, as
+      // with a removal. Acquiring is not needed; only a block pays for it.
       let (isDone, current) = head.pointee.state.weakCompareExchange(
         expected: state, desired: new, ordering: .acquiringAndReleasing)
       if isDone { return }

@@ -114,6 +114,8 @@ extension EntryHandle {
   private var identity: UnsafeRawPointer { UnsafeRawPointer(reference) }
 
   private var isRunning: Bool {
+    // The frames first: an invocation that gives the entry a mailbox does so while its frame shows
+    // the entry. If the frame was found empty, the mailbox is found.
     ThreadCallStack.isCalled(identity)
       || mailbox?.isCalling ?? false
       || registry.taskCalls?.isCalled(identity) ?? false

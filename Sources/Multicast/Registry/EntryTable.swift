@@ -156,8 +156,9 @@ extension EntryTable {
 
   /// Makes `entry` inactive and removes it from the index. It keeps its slot.
   private mutating func deactivate(_ entry: Unmanaged<Entry>) {
-    // Sequentially consistent: the thread that retires the entry afterwards, and `cancelAndWait`,
-    // rely on it. Stored before the slot is emptied, for readers of an older list.
+    // Releasing would be enough: a thread that finds the entry inactive sees what happened before,
+    // and `cancelAndWait` has its barrier. Sequentially consistent, because only a removal pays for
+    // it. Stored before the slot is emptied, for readers of an older list.
     entry.head.pointee.state.bitwiseAnd(EntryHead.finished, ordering: .sequentiallyConsistent)
     perturb()
     index.remove(entry)

@@ -9,7 +9,8 @@ public import Synchronization
 final class TopicGate: Sendable {
   /// The lowest bit: the hub has finished. Bits 1 to 31: the number of its blocks. From bit 32: the
   /// number of subscribers of all topics, negative for a moment if a removal is counted before the addition.
-  // Sequentially consistent unless stated otherwise: see `TopicHub.finish`.
+  // Sequentially consistent unless stated otherwise: see `TopicHub.finish`. For blocks and for the
+  // number of subscribers releasing would be enough; they are rare.
   @usableFromInline let word = Atomic<Int>(0)
 
   private static var finished: Int { 1 }
@@ -19,9 +20,9 @@ final class TopicGate: Sendable {
   /// Whether a sender must do no more than to send to the topic.
   @inlinable @inline(__always)
   var isPlain: Bool {
-    // Acquiring: a thread that knows that `finish` or `allTopics.subscribe` has returned reads
-    // `false` here.
-    word.load(ordering: .acquiring) == 0
+    // Relaxed: a sender that finds that it is not so loads the word again. A thread that knows that
+    // `finish` or `allTopics.subscribe` has returned reads `false` all the same.
+    word.load(ordering: .relaxed) == 0
   }
 
   /// Whether the hub has finished.
@@ -29,7 +30,7 @@ final class TopicGate: Sendable {
 
   /// Whether events are skipped.
   var isBlocked: Bool {
-    // Acquiring: as above.
+    // Acquiring: a sender that skips an event sees what was done before the block.
     UInt32(truncatingIfNeeded: word.load(ordering: .acquiring)) > Self.finished
   }
 
@@ -44,7 +45,7 @@ final class TopicGate: Sendable {
 
   /// Whether there are subscribers of all topics.
   var hasSubscribersOfAllTopics: Bool {
-    word.load(ordering: .acquiring) >> 32 != 0  // Acquiring: as above.
+    word.load(ordering: .acquiring) >> 32 != 0  // Acquiring: likewise.
   }
 
   /// Records that the hub has finished.
