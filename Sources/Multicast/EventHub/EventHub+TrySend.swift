@@ -24,8 +24,8 @@ extension EventHub {
   ///   `false`, and the event counts as refused.
   /// - Complexity: O(subscribers), with allocations in proportion.
   public func trySend(_ event: Event) -> Bool {
-    // Acquiring: as in `send`.
-    guard !finishing.isRaised.load(ordering: .acquiring) else {
+    // Relaxed: as in `sendWaiting`.
+    guard !finishing.isRaised.load(ordering: .relaxed) else {
       refuse()
       return false
     }
