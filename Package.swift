@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -14,6 +15,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
   products: [
     .library(name: "Multicast", targets: ["Multicast"]),
+    .library(name: "MulticastMacros", targets: ["MulticastMacros"]),
     .executable(name: "multicast-demo", targets: ["MulticastDemo"]),
     .executable(name: "multicast-bench", targets: ["MulticastBench"]),
     .executable(name: "multicast-stress", targets: ["MulticastStress"]),
@@ -21,6 +23,12 @@ let package = Package(
   targets: [
     .target(name: "CMulticast"),
     .target(name: "Multicast", dependencies: ["CMulticast"], swiftSettings: strict),
+    .target(name: "MulticastExpansion", swiftSettings: strict),
+    .macro(
+      name: "MulticastPlugin", dependencies: ["MulticastExpansion"], swiftSettings: strict),
+    .target(
+      name: "MulticastMacros", dependencies: ["Multicast", "MulticastPlugin"],
+      swiftSettings: strict),
     .executableTarget(
       name: "MulticastDemo", dependencies: ["Multicast"], swiftSettings: strict),
     .target(
@@ -42,6 +50,10 @@ let package = Package(
     .testTarget(
       name: "MulticastTests",
       dependencies: ["Multicast", "MulticastTestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "MulticastMacrosTests",
+      dependencies: ["MulticastMacros", "MulticastExpansion", "MulticastTestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "MulticastDemoTests",

@@ -1,0 +1,5 @@
+/// A diagnostic and its place in the declaration.
+struct Finding: Error, Equatable {
+  var message: String
+  var range: Range<Int>
+}

@@ -1,0 +1,170 @@
+/// What a composite cannot forward, and what to write instead.
+struct RequirementCheck {
+  let declaration: ProtocolDeclaration
+  let traits: ProtocolTraits
+
+  private static let leaveOut =
+    "implement it in an extension of the protocol and write @Answer(.notForwarded) above it"
+
+  /// Throws the reason why a requirement cannot be forwarded.
+  func check(_ requirement: Requirement) throws(Finding) {
+    try checkModifiers(requirement)
+    switch requirement.kind {
+    case .initializer:
+      throw Finding(
+        message: """
+          an initializer cannot be forwarded to delegates that exist: move it to another protocol, or \
+          \(Self.leaveOut)
+          """, range: requirement.nameRange)
+    case .function, .subscripting:
+      for parameter in requirement.parameters { try check(parameter, of: requirement) }
+      try checkSelf(requirement)
+    case .variable:
+      try checkSelf(requirement)
+    case .associatedType, .typeAlias, .other:
+      return
+    }
+    if let setter = requirement.setter { try check(setter: setter, of: requirement) }
+    if let getter = requirement.getter, getter.modifiers.contains("mutating") {
+      throw Finding(
+        message: "a mutating getter would change a copy of each delegate: remove 'mutating'",
+        range: getter.range)
+    }
+    if let accessor = requirement.accessors.first(where: { !["get", "set"].contains($0.kind) }) {
+      throw Finding(
+        message: "'\(accessor.kind)' cannot be forwarded to several delegates: write 'get' or 'get set'",
+        range: accessor.range)
+    }
+  }
+
+  private func checkModifiers(_ requirement: Requirement) throws(Finding) {
+    if let modifier = requirement.modifier("static") ?? requirement.modifier("class") {
+      let isOperator = requirement.name.first.map { !$0.isLetter && $0 != "_" && $0 != "`" } ?? false
+      throw Finding(
+        message: """
+          \(isOperator ? "an operator" : "a static requirement") belongs to a type and cannot be forwarded to \
+          delegates: move it to another protocol, or \(Self.leaveOut)
+          """, range: modifier.range)
+    }
+    if let modifier = requirement.modifier("optional") {
+      throw Finding(
+        message: """
+          an optional requirement cannot be forwarded: move it to another protocol and call that with \
+          'delegates.forEach(as:)', or require it
+          """, range: modifier.range)
+    }
+    if let modifier = requirement.modifier("distributed") {
+      throw Finding(
+        message: "a distributed requirement cannot be forwarded to several delegates",
+        range: modifier.range)
+    }
+    if let modifier = requirement.modifier("mutating"), traits.isClassBound != .yes {
+      throw Finding(
+        message: """
+          a mutating requirement would change a copy of each delegate: make the protocol AnyObject and \
+          remove 'mutating'
+          """, range: modifier.range)
+    }
+    if case .globalActor = traits.isolation, traits.isSendable == .no,
+      let modifier = requirement.modifier("nonisolated")
+    {
+      throw Finding(
+        message: """
+          a nonisolated requirement of an isolated protocol reaches the delegates from any thread: make \
+          the protocol Sendable
+          """, range: modifier.range)
+    }
+  }
+
+  private func check(_ parameter: Parameter, of requirement: Requirement) throws(Finding) {
+    if parameter.isVariadic, !parameter.type.text.hasPrefix("repeat ") {
+      throw Finding(
+        message: """
+          variadic arguments cannot be forwarded: take an array, and add the variadic form in an extension \
+          of the protocol
+          """, range: parameter.range)
+    }
+    let isNoncopyable = requirement.genericNames.contains { name in
+      parameter.type.names.contains(name)
+        && (requirement.genericParameters.contains("\(name): ~Copyable")
+          || requirement.constraints.contains { $0.left.text == name && $0.right.text == "~Copyable" })
+    }
+    if isNoncopyable, parameter.type.has("consuming") {
+      throw Finding(
+        message: "one value cannot be consumed by several delegates: write 'borrowing'",
+        range: parameter.type.range)
+    }
+  }
+
+  /// `Self` is another type in each delegate.
+  private func checkSelf(_ requirement: Requirement) throws(Finding) {
+    let types = requirement.parameters.map(\.type) + (requirement.result.map { [$0] } ?? [])
+    for type in types {
+      guard let place = type.names.firstIndex(of: "Self") else { continue }
+      // `Self.Item` is the same type in all.
+      let next = type.names.index(after: place)
+      if next < type.names.endIndex, associatedTypes.contains(type.names[next]) { continue }
+      throw Finding(
+        message: "'Self' is another type in each delegate: write 'any \(declaration.name)'",
+        range: type.range)
+    }
+  }
+
+  private var associatedTypes: Set<String> {
+    Set(declaration.requirements.filter { $0.kind == .associatedType }.map(\.name))
+      .union(declaration.primaryAssociatedTypes)
+  }
+
+  private func check(setter: Accessor, of requirement: Requirement) throws(Finding) {
+    guard traits.isClassBound == .no, !setter.modifiers.contains("nonmutating") else { return }
+    throw Finding(
+      message: """
+        setting it would change a copy of each delegate: make the protocol AnyObject, or write \
+        'nonmutating set'
+        """, range: setter.range)
+  }
+}
+
+// MARK: - The protocol
+
+extension RequirementCheck {
+  /// Throws the reason why there can be no composite of the protocol.
+  func checkProtocol(_ findings: inout Findings) {
+    for type in declaration.inherited where type.text.hasPrefix("~") {
+      findings.report(
+        "a hub holds delegates that can be copied and escape: remove '\(type.text)'", at: type.range)
+    }
+    for attribute in declaration.attributes where attribute.baseName == "objc" {
+      findings.report(
+        "the requirements of an '@objc' protocol are not forwarded: remove '@objc'",
+        at: attribute.range)
+    }
+    for requirement in declaration.requirements where requirement.kind == .associatedType {
+      guard !declaration.primaryAssociatedTypes.contains(requirement.name) else { continue }
+      findings.report(
+        """
+        an associated type must be the same for all delegates: make it primary, 'protocol \
+        \(declaration.name)<\((declaration.primaryAssociatedTypes + [requirement.name]).joined(separator: ", "))>'
+        """, at: requirement.nameRange)
+    }
+    for constraint in declaration.constraints where constraint.relation == "==" {
+      findings.report(
+        "a primary associated type that is fixed cannot be a parameter of the composite: use the type itself",
+        at: constraint.left.range.lowerBound..<constraint.right.range.upperBound)
+    }
+  }
+}
+
+extension ProtocolDeclaration {
+  /// All requirements, also those under conditions.
+  var requirements: [Requirement] { ProtocolDeclaration.requirements(members) }
+
+  private static func requirements(_ members: [Member]) -> [Requirement] {
+    members.flatMap { member in
+      switch member {
+      case .requirement(let requirement): [requirement]
+      case .conditional(let clauses): clauses.flatMap { requirements($0.members) }
+      }
+    }
+  }
+}

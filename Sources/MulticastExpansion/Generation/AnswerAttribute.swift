@@ -1,0 +1,129 @@
+/// The arguments of `@Answer`.
+struct AnswerAttribute {
+  enum Policy: Equatable {
+    case first
+    case last
+    case all
+    case every
+    case some
+    case sum
+    case reduce(initial: String, combine: String)
+    /// Calls on the calling thread.
+    case inline
+    /// Leaves the requirement to an extension of the protocol.
+    case notForwarded
+  }
+
+  var policy: Policy?
+  /// The expression that is returned without delegates.
+  var absent: String?
+  /// Calls all, and throws the first error afterwards.
+  var collectsErrors = false
+  var isConcurrent = false
+  var range: Range<Int>
+
+  private static let simple: [String: Policy] = [
+    "first": .first, "last": .last, "all": .all, "every": .every, "some": .some, "sum": .sum,
+    "inline": .inline, "notForwarded": .notForwarded,
+  ]
+
+  init(_ attribute: Attribute, in source: Source) throws(Finding) {
+    range = attribute.range
+    for argument in AnswerAttribute.arguments(of: attribute.arguments) {
+      let value = argument.value
+      switch argument.label {
+      case nil:
+        policy = try AnswerAttribute.policy(value, in: source)
+      case "default":
+        absent = AnswerAttribute.text(value, in: source)
+      case "errors":
+        collectsErrors = try AnswerAttribute.choice(value, of: ["firstStops", "afterAll"]) == "afterAll"
+      case "calls":
+        isConcurrent = try AnswerAttribute.choice(value, of: ["inOrder", "concurrent"]) == "concurrent"
+      case let label?:
+        throw Finding(message: "'@Answer' has no argument '\(label)'", range: value.range)
+      }
+    }
+  }
+
+  private static func policy(
+    _ value: ArraySlice<Token>, in source: Source
+  ) throws(Finding) -> Policy {
+    // `.first`, `AnswerPolicy.first`, `.reduce(initial, combine)`, `.reduce(initial) { … }`
+    guard let dot = value.firstIndex(where: { $0.text == "." }), dot + 1 < value.endIndex else {
+      throw Finding(message: Self.unknownPolicy, range: value.range)
+    }
+    let name = value[dot + 1]
+    let rest = value[(dot + 2)...]
+    if let policy = simple[name.text], rest.isEmpty { return policy }
+    guard name.text == "reduce", rest.first?.text == "(" else {
+      throw Finding(message: Self.unknownPolicy, range: name.range)
+    }
+    var depth = 0
+    let close = rest.firstIndex { token in
+      if ["(", "[", "{"].contains(token.text) { depth += 1 }
+      if [")", "]", "}"].contains(token.text) { depth -= 1 }
+      return depth == 0
+    }
+    let end = close.map { $0 + 1 } ?? rest.endIndex
+    var arguments = AnswerAttribute.arguments(of: Array(rest[..<end])).map(\.value)
+    if end < rest.endIndex { arguments.append(rest[end...]) }
+    guard arguments.count == 2 else {
+      throw Finding(message: "'.reduce' takes an initial value and a function", range: rest.range)
+    }
+    return .reduce(initial: text(arguments[0], in: source), combine: text(arguments[1], in: source))
+  }
+
+  private static var unknownPolicy: String {
+    """
+    '@Answer' takes .first, .last, .all, .every, .some, .sum, .reduce(initial, combine), .inline or \
+    .notForwarded
+    """
+  }
+
+  private static func choice(
+    _ value: ArraySlice<Token>, of names: [String]
+  ) throws(Finding) -> String {
+    if let last = value.last, names.contains(last.text) { return last.text }
+    throw Finding(
+      message: "write \(names.map { "." + $0 }.joined(separator: " or "))", range: value.range)
+  }
+
+  private static func text(_ tokens: ArraySlice<Token>, in source: Source) -> String {
+    tokens.isEmpty ? "" : source.text(tokens.range)
+  }
+
+  /// The arguments between parentheses, at their commas.
+  private static func arguments(
+    of tokens: [Token]
+  ) -> [(label: String?, value: ArraySlice<Token>)] {
+    guard tokens.count > 2 else { return [] }
+    var result: [(label: String?, value: ArraySlice<Token>)] = []
+    var start = 1
+    var depth = 0
+    for index in 1..<tokens.count {
+      let token = tokens[index]
+      if depth == 0, token.text == "," || index == tokens.count - 1 {
+        if start < index {
+          let isLabelled =
+            index - start > 2 && tokens[start + 1].text == ":" && tokens[start].kind == .identifier
+          let value = tokens[(isLabelled ? start + 2 : start)..<index]
+          result.append((isLabelled ? tokens[start].text : nil, value))
+        }
+        start = index + 1
+      }
+      guard token.kind == .punctuation else { continue }
+      if ["(", "[", "{"].contains(token.text) { depth += 1 }
+      if [")", "]", "}"].contains(token.text) { depth -= 1 }
+    }
+    return result
+  }
+}
+
+extension Collection<Token> {
+  /// From the first token to the last one.
+  var range: Range<Int> {
+    guard let first, let last = self.dropFirst(count - 1).first else { return 0..<0 }
+    return first.range.lowerBound..<last.range.upperBound
+  }
+}

@@ -1,0 +1,194 @@
+/// The statements that forward one requirement.
+struct BodyWriter {
+  let forwarding: Forwarding
+  let plan: AnswerPlan
+  let isAsync: Bool
+  let errors: Requirement.Errors
+  /// The delegates: a property or a call.
+  let hub: String
+  /// The result of the requirement, where it has one.
+  let result: String
+  let names: Names
+  /// The attribute of the global actor that the calls run on.
+  let globalActor: String?
+
+  private var canThrow: Bool { errors != .none }
+  private var marks: String { (canThrow ? "try " : "") + (isAsync ? "await " : "") }
+
+  /// `{ $0.f(x) }`, with the type of the errors where the compiler does not find it.
+  private func closure() -> String {
+    guard case .typed(let error) = errors else { return "{ \(marks)\(forwarding.call(on: "$0")) }" }
+    let delegate = forwarding.local("delegate")
+    return "{ \(delegate) throws(\(error)) in \(marks)\(forwarding.call(on: delegate)) }"
+  }
+
+  func lines() -> [String] {
+    if plan.isConcurrent { return concurrent() }
+    if isAsync { return loop() }
+    if plan.collectsErrors { return ["try \(hub).collectAnswers \(closure()).\(combination())"] }
+    return [plan.combination == .none ? call() : answer()]
+  }
+}
+
+// MARK: - Calls on the calling thread
+
+extension BodyWriter {
+  private func call() -> String {
+    let attempt = canThrow ? "try " : ""
+    if case .typed(let error) = errors {
+      return "\(attempt)\(hub).forEach(throwing: \(error).self) \(closure())"
+    }
+    return "\(attempt)\(hub).forEach \(closure())"
+  }
+
+  private func answer() -> String {
+    let function: String
+    switch plan.combination {
+    case .none, .first: function = "firstAnswer"
+    case .last: function = "lastAnswer"
+    case .all: function = "allAnswers"
+    case .every: function = "everyAnswer"
+    case .some: function = "someAnswer"
+    case .sum: function = "sumOfAnswers"
+    case .reduce: function = "reduceAnswers"
+    }
+    return (canThrow ? "try " : "") + "\(hub).\(function)\(arguments(default: true)) \(closure())\(otherwise)"
+  }
+
+  /// `(default: x)`, `(0, +)`, or nothing.
+  private func arguments(default hasDefault: Bool) -> String {
+    switch plan.combination {
+    case .reduce(let initial, let combine): return "(\(initial), \(combine))"
+    case .every, .some, .sum, .all:
+      return plan.absent.map { "(default: \($0))" } ?? ""
+    default: return ""
+    }
+  }
+
+  /// ` ?? x`, for the combinations that may have no answer.
+  private var otherwise: String {
+    guard plan.combination == .first || plan.combination == .last, let absent = plan.absent else {
+      return ""
+    }
+    let isSimple = absent.allSatisfy { $0.isLetter || $0.isNumber || "._[]:\"()".contains($0) }
+    return " ?? " + (isSimple ? absent : "(\(absent))")
+  }
+
+  /// The combination of answers that are collected, as a call.
+  private func combination() -> String {
+    switch plan.combination {
+    case .none: return "get()"
+    case .first: return "first()\(otherwise)"
+    case .last: return "last()\(otherwise)"
+    case .all: return "all\(parenthesized)"
+    case .every: return "every\(parenthesized)"
+    case .some: return "some\(parenthesized)"
+    case .sum: return "sum\(parenthesized)"
+    case .reduce: return "reduce\(parenthesized)"
+    }
+  }
+
+  private var parenthesized: String {
+    let arguments = arguments(default: true)
+    return arguments.isEmpty ? "()" : arguments
+  }
+}
+
+// MARK: - Calls that suspend
+
+extension BodyWriter {
+  private func loop() -> [String] {
+    let delegate = forwarding.local("delegate")
+    let call = marks + forwarding.call(on: delegate)
+    let head = "for \(delegate) in \(hub) {"
+    if plan.collectsErrors { return collecting(head, call) }
+    let answer = forwarding.local("answer")
+    switch plan.combination {
+    case .none:
+      return [head, "  \(call)", "}"]
+    case .first where plan.isOptional:
+      let absent = plan.absent ?? "nil"
+      return [head, "  if let \(answer) = \(call) { return \(answer) }", "}", "return \(absent)"]
+    case .first:
+      return [head, "  return \(call)", "}", "return \(plan.absent ?? "nil")"]
+    case .last where plan.isOptional:
+      return [
+        "var \(answer): \(result) = nil", head, "  \(answer) = \(call) ?? \(answer)", "}",
+        "return \(answer)\(otherwise)",
+      ]
+    case .last:
+      return ["var \(answer): (\(result))?", head, "  \(answer) = \(call)", "}", "return \(answer)\(otherwise)"]
+    case .every:
+      return [
+        "var \(answer) = \(plan.absent ?? "true")", head, "  \(answer) = \(call)",
+        "  if !\(answer) { return false }", "}", "return \(answer)",
+      ]
+    case .some:
+      return [
+        "var \(answer) = \(plan.absent ?? "false")", head, "  \(answer) = \(call)",
+        "  if \(answer) { return true }", "}", "return \(answer)",
+      ]
+    case .sum, .all:
+      let zero = plan.combination == .sum ? ".zero" : "[]"
+      if let absent = plan.absent {
+        return [
+          "var \(answer): (\(result))?", head, "  \(answer) = (\(answer) ?? \(zero)) + \(call)", "}",
+          "return \(answer) ?? (\(absent))",
+        ]
+      }
+      return ["var \(answer): \(result) = \(zero)", head, "  \(answer) += \(call)", "}", "return \(answer)"]
+    case .reduce(let initial, let combine):
+      let function = forwarding.local("combine")
+      return [
+        "let \(function): (\(result), \(result)) -> \(result) = \(combine)",
+        "var \(answer): \(result) = \(initial)", head, "  \(answer) = \(function)(\(answer), \(call))", "}",
+        "return \(answer)",
+      ]
+    }
+  }
+
+  /// All are called; the first error is thrown afterwards.
+  private func collecting(_ head: String, _ call: String) -> [String] {
+    let answers = forwarding.local("answers")
+    let value = plan.combination == .none ? "Void" : result
+    var error = "any \(names.standard("Error"))"
+    var attempt = "do {"
+    if case .typed(let type) = errors {
+      error = type
+      attempt = "do throws(\(type)) {"
+    }
+    return [
+      "var \(answers) = \(names.macros("Answers"))<\(value), \(error)>()", head, "  \(attempt)",
+      "    \(answers).append(.success(\(call)))", "  } catch {", "    \(answers).append(.failure(error))",
+      "  }", "}", "return try \(answers).\(combination())",
+    ]
+  }
+
+  private func concurrent() -> [String] {
+    let count = forwarding.requirement.parameters.count
+    var head: [String] = []
+    if let globalActor { head.append(globalActor) }
+    var signature: [String] = [forwarding.local("delegate")]
+    if count > 0 { signature.append(forwarding.local("arguments")) }
+    let needsNames = globalActor != nil || isTyped
+    let delegate = needsNames ? signature[0] : "$0"
+    let argument = needsNames ? (signature.last ?? "") : "$1"
+    if needsNames {
+      var clause = signature.joined(separator: ", ")
+      if case .typed(let error) = errors { clause += " throws(\(error))" }
+      head.append(clause + " in")
+    }
+    let call = forwarding.call(on: delegate) { count == 1 ? argument : "\(argument).\($0)" }
+    let start = (head + [marks + call]).joined(separator: " ")
+    let values = (0..<count).map { forwarding.value($0) }.joined(separator: ", ")
+    var labels = count == 0 ? [] : ["with: " + (count == 1 ? values : "(\(values))")]
+    if canThrow, !plan.collectsErrors { labels.append("stopsAtFirstError: true") }
+    let list = labels.isEmpty ? "" : "(\(labels.joined(separator: ", ")))"
+    return ["\(marks)\(hub).concurrentAnswers\(list) { \(start) }.\(combination())"]
+  }
+
+  private var isTyped: Bool {
+    if case .typed = errors { return true }
+    return false
+  }
+}

@@ -1,0 +1,119 @@
+/// Writes the composite: the type that conforms to the protocol and forwards to many delegates.
+struct CompositeWriter {
+  let context: GenerationContext
+
+  func write(to code: inout CodeWriter, _ findings: inout Findings) {
+    let declaration = context.declaration
+    let delegate = context.delegateType()
+    let hub = context.names.library("MulticastDelegate")
+    code.line("/// A `\(context.plainName)` that forwards to many, in registration order.")
+    code.line("///")
+    code.line("/// It holds its delegates as ``Multicast/MulticastDelegate`` does. Composites nest.")
+    code.lines(context.typeAttributes)
+    if case .globalActor(let attribute) = context.traits.isolation { code.line(attribute) }
+    code.block(head) { code in
+      code.line("/// The delegates, in registration order.")
+      code.line("\(context.memberAccess)\(isolationOfHub)let \(context.hubName): \(hub)<\(delegate)>")
+      code.line("/// The same, for requirements of protocols that `\(context.plainName)` refines.")
+      code.line(
+        "\(context.memberAccess)nonisolated let _composition: "
+          + "\(context.names.macros("Composition"))<\(delegate)>")
+      code.line()
+      writeInitializers(delegate, to: &code)
+      let requirements = RequirementWriter(context: context, site: .composite)
+      requirements.write(declaration.members, to: &code, &findings)
+      writeStandardRequirements(to: &code)
+    }
+  }
+
+  private var head: String {
+    let declaration = context.declaration
+    let isActor = context.traits.isolation == .actor
+    let isNonisolated = declaration.modifiers.contains { $0.name == "nonisolated" }
+    var conformances = [declaration.name, context.names.macros("MulticastComposite")]
+    if context.traits.inherited.contains("NSObjectProtocol") { conformances.insert("NSObject", at: 0) }
+    return context.typeAccess + (isNonisolated ? "nonisolated " : "") + (isActor ? "actor " : "final class ")
+      + context.compositeName + genericParameters + ": " + conformances.joined(separator: ", ")
+      + genericConstraints
+  }
+
+  /// A hub that any thread may use needs no actor.
+  private var isolationOfHub: String {
+    context.traits.isolation != .none && context.traits.isSendable == .yes ? "nonisolated " : ""
+  }
+
+  // MARK: Associated types
+
+  private var genericParameters: String {
+    let associated = context.declaration.requirements.filter { $0.kind == .associatedType }
+    let parameters = context.declaration.primaryAssociatedTypes.map { name in
+      let bounds = associated.first { $0.name == name }?.constraints
+        .filter { $0.left.text == name && $0.relation == ":" }.map(\.right.text) ?? []
+      return bounds.isEmpty ? name : "\(name): \(bounds.joined(separator: " & "))"
+    }
+    return parameters.isEmpty ? "" : "<\(parameters.joined(separator: ", "))>"
+  }
+
+  private var genericConstraints: String {
+    let associated = context.declaration.requirements.filter { $0.kind == .associatedType }
+    let constraints = associated.flatMap { type in
+      type.constraints.filter { $0.left.text != type.name }
+    } + context.declaration.constraints.filter { $0.left.text != "Self" }
+    let texts = constraints.map { $0.text.replacing("Self.", with: "") }
+    return texts.isEmpty ? "" : " where " + texts.joined(separator: ", ")
+  }
+
+  // MARK: Members of its own
+
+  private func writeInitializers(_ delegate: String, to code: inout CodeWriter) {
+    let names = context.names
+    let options =
+      "storage: \(names.library("StorageStrategy")) = .waitFree, "
+      + "duplicates: \(names.library("DuplicatePolicy")) = .ignore"
+    code.line("/// Creates a composite without delegates.")
+    code.block("\(context.memberAccess)init(\(options))") { code in
+      code.line("\(context.hubName) = .init(storage: storage, duplicates: duplicates)")
+      code.line("_composition = .init(\(context.hubName))")
+    }
+    code.line()
+    code.line("/// Creates a composite and adds `delegates` weakly, in order.")
+    let initializer = context.traits.isolation == .actor ? "init" : "convenience init"
+    code.block(
+      "\(context.memberAccess)\(initializer)(_ delegates: some \(names.standard("Sequence"))<\(delegate)>, \(options))"
+    ) { code in
+      code.line("self.init(storage: storage, duplicates: duplicates)")
+      code.line("for delegate in delegates { self.\(context.hubName).add(delegate) }")
+    }
+  }
+
+  /// The requirements of protocols of the standard library.
+  private func writeStandardRequirements(to code: inout CodeWriter) {
+    let inherited = Set(context.traits.inherited)
+    let access = context.memberAccess
+    let name = context.compositeName
+    let isDeclared = { (member: String) in
+      context.declaration.requirements.contains { $0.name == member }
+    }
+    guard !inherited.contains("NSObjectProtocol") else { return }
+    if !inherited.isDisjoint(with: ["Equatable", "Hashable"]) {
+      code.line()
+      code.line("/// Whether both are the same composite.")
+      code.block("\(access)nonisolated static func == (left: \(name), right: \(name)) -> Bool") {
+        $0.line("left === right")
+      }
+    }
+    if inherited.contains("Hashable") {
+      code.line()
+      code.block("\(access)nonisolated func hash(into hasher: inout \(context.names.standard("Hasher")))") {
+        $0.line("hasher.combine(ObjectIdentifier(self))")
+      }
+    }
+    for (conformance, property) in [
+      ("CustomStringConvertible", "description"), ("CustomDebugStringConvertible", "debugDescription"),
+    ] where inherited.contains(conformance) && !isDeclared(property) {
+      code.line()
+      code.line("/// The description of the delegates.")
+      code.block("\(access)var \(property): String") { $0.line("\(context.hubName).\(property)") }
+    }
+  }
+}

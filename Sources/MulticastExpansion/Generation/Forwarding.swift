@@ -1,0 +1,115 @@
+/// The call of one requirement on one delegate, as text.
+struct Forwarding {
+  let requirement: Requirement
+  /// The names of the parameters, as they are declared.
+  let parameterNames: [String]
+
+  init(_ requirement: Requirement) {
+    self.requirement = requirement
+    var taken = Set(requirement.parameters.compactMap { $0.name ?? $0.label })
+    var names: [String] = []
+    for (index, parameter) in requirement.parameters.enumerated() {
+      var name = parameter.name ?? parameter.label
+      if requirement.kind == .subscripting, parameter.name == nil { name = parameter.label }
+      if name == "_" || ["self", "Self", "init"].contains(name) {
+        name = unique(requirement.parameters.count == 1 ? "argument" : "argument\(index + 1)", among: taken)
+        taken.insert(name)
+      }
+      names.append(name)
+    }
+    parameterNames = names
+  }
+
+  /// A name that no parameter has.
+  func local(_ name: String) -> String {
+    unique(name, among: Set(parameterNames.map { $0.filter { $0 != "`" } }))
+  }
+
+  /// `(_ file: String, of count: Int)`
+  var parameterList: String {
+    let parameters = zip(requirement.parameters, parameterNames).map { parameter, name in
+      var label = parameter.label
+      if label != name { label += " " + name }
+      if requirement.kind == .subscripting, parameter.name == nil, parameter.label == name {
+        label = name
+      }
+      let attributes = parameter.attributes.map { $0.text + " " }.joined()
+      return "\(attributes)\(label): \(Forwarding.declaredType(parameter.type))"
+        + (parameter.isVariadic ? "..." : "")
+    }
+    return "(\(parameters.joined(separator: ", ")))"
+  }
+
+  /// The type as the composite declares it: it copies what a delegate consumes.
+  private static func declaredType(_ type: TypeSyntax) -> String {
+    for word in ["consuming ", "__owned "] where type.text.hasPrefix(word) {
+      return String(type.text.dropFirst(word.count))
+    }
+    return type.text
+  }
+
+  /// `(file, of: count)`, with each argument as `value` spells it.
+  func arguments(_ value: (Int) -> String) -> String {
+    let isSubscript = requirement.kind == .subscripting
+    let arguments = requirement.parameters.enumerated().map { index, parameter in
+      // A subscript has labels only where the source has two names.
+      let hasLabel = parameter.label != "_" && (!isSubscript || parameter.name != nil)
+      return (hasLabel ? Forwarding.label(parameter) + ": " : "") + argument(parameter, value(index))
+    }
+    let list = arguments.joined(separator: ", ")
+    return isSubscript ? "[\(list)]" : "(\(list))"
+  }
+
+  /// The label at a call, where most keywords need no backticks.
+  private static func label(_ parameter: Parameter) -> String {
+    let name = parameter.label.filter { $0 != "`" }
+    return keywords.contains(name) && !["inout", "var", "let"].contains(name) ? name : parameter.label
+  }
+
+  private func argument(_ parameter: Parameter, _ value: String) -> String {
+    let type = parameter.type
+    if type.has("inout") { return "&" + value }
+    if type.has("@autoclosure") {
+      let isThrowing = type.text.contains("throws")
+      let isAsync = type.text.contains("async")
+      return (isThrowing ? "try " : "") + (isAsync ? "await " : "") + value + "()"
+    }
+    if type.text.hasPrefix("repeat ") { return "repeat each " + value }
+    return value
+  }
+
+  /// A parameter as it is named in a body.
+  func value(_ index: Int) -> String {
+    let name = parameterNames[index]
+    return keywords.contains(name) ? "`\(name)`" : name
+  }
+
+  /// `delegate.didFinish(file)`, `delegate.title`, `delegate[index]`.
+  func call(on delegate: String, _ value: ((Int) -> String)? = nil) -> String {
+    let arguments = { self.arguments(value ?? self.value) }
+    switch requirement.kind {
+    case .variable: return "\(delegate).\(requirement.name)"
+    case .subscripting: return delegate + arguments()
+    default: return "\(delegate).\(requirement.name)\(arguments())"
+    }
+  }
+
+  /// Whether an argument lives only as long as the call, so that the call cannot be delivered later.
+  var hasArgumentOfTheCall: Bool {
+    requirement.parameters.contains { parameter in
+      let type = parameter.type
+      let isScoped = !Set(type.specifiers).isDisjoint(with: ["inout", "borrowing", "isolated", "__shared"])
+      let isLocalClosure = type.isFunction && !type.has("@escaping")
+      let isPack = type.text.hasPrefix("repeat ")
+      return isScoped || isLocalClosure || isPack || type.has("@autoclosure")
+    } || requirement.genericParameters.contains("~") || requirement.constraints.contains { $0.right.text.hasPrefix("~") }
+  }
+
+  /// The first parameter with a closure that no other thread may call.
+  var unsendableClosure: Parameter? {
+    requirement.parameters.first {
+      $0.type.isFunction && $0.type.has("@escaping") && !$0.type.has("@Sendable")
+        && !$0.type.text.contains("@MainActor")
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/// What all parts of an expansion know of its protocol.
+struct GenerationContext {
+  let source: Source
+  let declaration: ProtocolDeclaration
+  let traits: ProtocolTraits
+  let names: Names
+  /// The protocol as an extension names it: with the types around it.
+  let extendedType: String
+
+  init(source: Source, declaration: ProtocolDeclaration, names: Names, extendedType: String? = nil) {
+    self.source = source
+    self.declaration = declaration
+    self.names = names
+    self.extendedType = extendedType ?? declaration.name
+    traits = ProtocolTraits(declaration)
+  }
+
+  /// `public `, or nothing for the access that needs no word.
+  var memberAccess: String {
+    let words = ["public", "package"]
+    return declaration.modifiers.first { words.contains($0.name) }.map { $0.name + " " } ?? ""
+  }
+
+  /// As ``memberAccess``, for the type itself.
+  var typeAccess: String {
+    let words = ["public", "package", "internal", "fileprivate", "private"]
+    return declaration.modifiers.first { words.contains($0.name) }.map { $0.name + " " } ?? ""
+  }
+
+  /// The name without backticks.
+  var plainName: String { declaration.name.filter { $0 != "`" } }
+
+  /// `MulticastP`, in backticks where the name of the protocol is a raw identifier.
+  var compositeName: String {
+    let name = "Multicast" + plainName
+    let needsQuotes = name.unicodeScalars.contains {
+      !($0 == "_" || $0.properties.isXIDContinue || $0.value > 127)
+    }
+    return needsQuotes ? "`\(name)`" : name
+  }
+
+  /// `<Item, Key>`, or nothing.
+  var primaryArguments: String {
+    let names = declaration.primaryAssociatedTypes
+    return names.isEmpty ? "" : "<\(names.joined(separator: ", "))>"
+  }
+
+  /// `any P<Item>`.
+  func delegateType(_ name: String? = nil) -> String {
+    "any \(name ?? declaration.name)\(primaryArguments)"
+  }
+
+  /// The attributes of the protocol that its composite shares.
+  var typeAttributes: [String] {
+    declaration.attributes
+      .filter { ["available", "_spi"].contains($0.baseName) }
+      .map { source.text($0.range) }
+  }
+
+  /// The name of the property with the hub: `delegates`, unless a requirement is called so.
+  var hubName: String {
+    unique("delegates", among: Set(declaration.requirements.map(\.name)))
+  }
+}

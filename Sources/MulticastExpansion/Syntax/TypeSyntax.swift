@@ -1,0 +1,78 @@
+/// A type as it stands in the source, with what the generator must know of its structure.
+indirect enum TypeStructure: Equatable {
+  /// `A`, `A.B<C>`, `M::A`: the names with their generic arguments.
+  case named([TypeName])
+  case optional(TypeSyntax)
+  case array(TypeSyntax)
+  case dictionary
+  case tuple([TypeSyntax])
+  case function
+  /// `some P`, `any P`, `repeat each T`, `~P`, `P & Q`, `inout T`, metatypes, `[3 of T]`.
+  case other
+}
+
+struct TypeName: Equatable {
+  var name: String
+  var arguments: [TypeSyntax] = []
+}
+
+/// A type in a requirement.
+struct TypeSyntax: Equatable {
+  var structure: TypeStructure
+  /// The text without comments, on one line.
+  var text: String
+  var range: Range<Int>
+  /// The words and attributes before it: `inout`, `borrowing`, `@escaping`, `isolated`.
+  var specifiers: [String] = []
+  /// Every identifier in it, at any depth.
+  var names: [String] = []
+}
+
+extension TypeSyntax {
+  func has(_ specifier: String) -> Bool { specifiers.contains(specifier) }
+
+  /// The last name of a type without generic arguments, if nothing but a known module precedes it.
+  var standardName: String? {
+    guard case .named(let names) = structure, names.allSatisfy({ $0.arguments.isEmpty }) else {
+      return nil
+    }
+    if names.count == 1 { return names[0].name }
+    if names.count == 2, names[0].name == "Swift" { return names[1].name }
+    return nil
+  }
+
+  var isVoid: Bool {
+    if case .tuple(let elements) = structure { return elements.isEmpty }
+    return standardName == "Void"
+  }
+
+  var isBool: Bool { standardName == "Bool" }
+
+  var isNever: Bool { standardName == "Never" }
+
+  /// The type that an optional wraps.
+  var wrapped: TypeSyntax? {
+    if case .optional(let wrapped) = structure { return wrapped }
+    return argument(of: "Optional")
+  }
+
+  /// The type of the elements of an array.
+  var element: TypeSyntax? {
+    if case .array(let element) = structure { return element }
+    return argument(of: "Array")
+  }
+
+  private func argument(of name: String) -> TypeSyntax? {
+    guard case .named(let names) = structure, let last = names.last, last.name == name,
+      names.count == 1 || (names.count == 2 && names[0].name == "Swift"), last.arguments.count == 1
+    else { return nil }
+    return last.arguments[0]
+  }
+
+  /// Whether a value of this type is a function, also in parentheses.
+  var isFunction: Bool {
+    if case .function = structure { return true }
+    if case .tuple(let elements) = structure, elements.count == 1 { return elements[0].isFunction }
+    return false
+  }
+}

@@ -1,0 +1,101 @@
+/// A delegate that forwards to many: what ``Multicast()`` generates.
+///
+/// ## Thread safety
+/// As ``MulticastDelegate``. The composite of a protocol that is isolated to an actor, and is not `Sendable`,
+/// must be used on that actor.
+public protocol MulticastComposite<Delegate>: AnyObject {
+  associatedtype Delegate
+
+  /// The delegates. Expanded code uses it; others use the members below.
+  nonisolated var _composition: Composition<Delegate> { get }
+}
+
+/// The delegates of a composite, and the actor that they belong to.
+///
+/// ## Thread safety
+/// Only composites use it, on their actor.
+public struct Composition<Delegate>: @unchecked Sendable {
+  // Unchecked: `hub` is Sendable where its delegates are. Otherwise it is reached only through a
+  // composite: one of a nonisolated protocol is not Sendable itself, and the members of one that belongs to
+  // an actor check that they run there.
+
+  @usableFromInline let hub: MulticastDelegate<Delegate>
+  /// The actor of the composite.
+  @usableFromInline let isolation: (any Actor)?
+
+  /// Called by the initializer of a composite.
+  public init(
+    _ hub: MulticastDelegate<Delegate>, isolation: isolated (any Actor)? = #isolation
+  ) {
+    self.hub = hub
+    self.isolation = isolation
+  }
+
+  /// The delegates, for a caller that may be on any thread.
+  func checkedHub() -> MulticastDelegate<Delegate> {
+    isolation?.preconditionIsolated(
+      "Multicast: this composite belongs to an actor and its protocol is not Sendable; use it there")
+    return hub
+  }
+}
+
+extension MulticastComposite {
+  /// Adds `delegate` after the others, as ``MulticastDelegate/add(_:ownership:)`` does.
+  ///
+  /// - Precondition: the caller runs on the actor of the composite, if it has one.
+  /// - Complexity: as for the hub.
+  @discardableResult
+  public nonisolated func add(
+    _ delegate: Delegate, ownership: Ownership = .weak
+  ) -> Registration<Delegate> {
+    _composition.checkedHub().add(delegate, ownership: ownership)
+  }
+
+  /// Removes every registration of `delegate`, as ``MulticastDelegate/remove(_:)`` does.
+  ///
+  /// - Returns: whether it was registered.
+  /// - Precondition: the caller runs on the actor of the composite, if it has one.
+  /// - Complexity: as for the hub.
+  @discardableResult
+  public nonisolated func remove(_ delegate: Delegate) -> Bool {
+    _composition.checkedHub().remove(delegate)
+  }
+
+  /// Removes every delegate.
+  ///
+  /// - Precondition: the caller runs on the actor of the composite, if it has one.
+  /// - Complexity: O(`count`).
+  public nonisolated func removeAll() {
+    _composition.checkedHub().removeAll()
+  }
+
+  /// Whether `delegate` is registered.
+  ///
+  /// - Precondition: the caller runs on the actor of the composite, if it has one.
+  /// - Complexity: O(1).
+  public nonisolated func contains(_ delegate: Delegate) -> Bool {
+    _composition.checkedHub().contains(delegate)
+  }
+
+  /// The number of registered delegates that are alive.
+  ///
+  /// - Precondition: the caller runs on the actor of the composite, if it has one.
+  /// - Complexity: O(`count`).
+  public nonisolated var count: Int { _composition.checkedHub().count }
+
+  /// Whether no registered delegate is alive.
+  ///
+  /// - Precondition: the caller runs on the actor of the composite, if it has one.
+  /// - Complexity: as for the hub.
+  public nonisolated var isEmpty: Bool { _composition.checkedHub().isEmpty }
+
+  /// Adds `delegate` weakly.
+  public static func += (composite: Self, delegate: Delegate) {
+    composite._composition.checkedHub().add(delegate)
+  }
+
+  /// Removes every registration of `delegate`.
+  public static func -= (composite: Self, delegate: Delegate) {
+    composite._composition.checkedHub().remove(delegate)
+  }
+}

@@ -1,0 +1,90 @@
+/// The answers of all delegates of an invocation, in registration order.
+///
+/// Each function throws the first error, if there is one.
+///
+/// ## Thread safety
+/// A value. It is `Sendable` where the answers are.
+public struct Answers<Answer, Failure: Error> {
+  private var answers: [Answer] = []
+  private var failure: Failure?
+
+  /// No answers.
+  public init() {}
+
+  /// Adds the answer or the error of the next delegate.
+  public mutating func append(_ result: Result<Answer, Failure>) {
+    switch result {
+    case .success(let answer): answers.append(answer)
+    case .failure(let error): failure = failure ?? error
+    }
+  }
+
+  private func successful() throws(Failure) -> [Answer] {
+    if let failure { throw failure }
+    return answers
+  }
+}
+
+extension Answers: Sendable where Answer: Sendable {}
+
+extension Answers {
+  /// Throws the first error.
+  public func get() throws(Failure) where Answer == Void {
+    _ = try successful()
+  }
+
+  /// The first answer.
+  public func first() throws(Failure) -> Answer? { try successful().first }
+
+  /// The first answer that is not `nil`.
+  public func first<T>() throws(Failure) -> T? where Answer == T? {
+    for case let answer? in try successful() { return answer }
+    return nil
+  }
+
+  /// The last answer.
+  public func last() throws(Failure) -> Answer? { try successful().last }
+
+  /// The last answer that is not `nil`.
+  public func last<T>() throws(Failure) -> T? where Answer == T? {
+    for case let answer? in try successful().reversed() { return answer }
+    return nil
+  }
+
+  /// The answers combined with `initial`, one after the other.
+  public func reduce(
+    _ initial: Answer, _ combine: (Answer, Answer) -> Answer
+  ) throws(Failure) -> Answer {
+    try successful().reduce(initial, combine)
+  }
+}
+
+extension Answers where Answer == Bool {
+  /// Whether every answer is `true`.
+  public func every(default absent: Bool = true) throws(Failure) -> Bool {
+    let answers = try successful()
+    return answers.isEmpty ? absent : answers.allSatisfy { $0 }
+  }
+
+  /// Whether an answer is `true`.
+  public func some(default absent: Bool = false) throws(Failure) -> Bool {
+    let answers = try successful()
+    return answers.isEmpty ? absent : answers.contains(true)
+  }
+}
+
+extension Answers where Answer: RangeReplaceableCollection {
+  /// The answers, joined.
+  public func all(default absent: Answer = Answer()) throws(Failure) -> Answer {
+    let answers = try successful()
+    return answers.isEmpty ? absent : answers.reduce(into: Answer()) { $0 += $1 }
+  }
+}
+
+extension Answers where Answer: AdditiveArithmetic {
+  /// The sum of the answers.
+  public func sum(default absent: Answer = .zero) throws(Failure) -> Answer {
+    let answers = try successful()
+    return answers.isEmpty ? absent : answers.reduce(.zero, +)
+  }
+}

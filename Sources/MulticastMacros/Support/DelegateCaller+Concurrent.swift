@@ -1,0 +1,57 @@
+extension DelegateCaller where Delegate: Sendable {
+  /// The answers and errors of all delegates, which are called at once, each by a task.
+  ///
+  /// - Parameters:
+  ///   - arguments: passed to `body`.
+  ///   - stopsAtFirstError: whether the first error cancels the other tasks, and is the one that is thrown.
+  ///   - body: called with each delegate.
+  /// - Returns: the answers in registration order, when all tasks have ended.
+  /// - Complexity: O(`count`).
+  public func concurrentAnswers<Arguments: Sendable, T: Sendable, E>(
+    with arguments: Arguments, stopsAtFirstError: Bool = false,
+    _ body: @escaping @Sendable (Delegate, Arguments) async throws(E) -> T
+  ) async -> Answers<T, E> {
+    let delegates = Array(self)
+    return await withTaskGroup(
+      of: (Int, Result<T, E>).self, returning: Answers<T, E>.self
+    ) { group in
+      for (index, delegate) in delegates.enumerated() {
+        group.addTask {
+          do throws(E) {
+            return (index, .success(try await body(delegate, arguments)))
+          } catch {
+            return (index, .failure(error))
+          }
+        }
+      }
+      var answers = Answers<T, E>()
+      var results = [Result<T, E>?](repeating: nil, count: delegates.count)
+      for await (index, result) in group {
+        results[index] = result
+        if stopsAtFirstError, case .failure = result {
+          answers.append(result)
+          group.cancelAll()
+        }
+      }
+      for case let result? in results { answers.append(result) }
+      return answers
+    }
+  }
+
+  /// The answers and errors of all delegates, which are called at once, each by a task.
+  ///
+  /// - Parameters:
+  ///   - stopsAtFirstError: whether the first error cancels the other tasks, and is the one that is thrown.
+  ///   - body: called with each delegate.
+  /// - Returns: the answers in registration order, when all tasks have ended.
+  /// - Complexity: O(`count`).
+  public func concurrentAnswers<T: Sendable, E>(
+    stopsAtFirstError: Bool = false,
+    _ body: @escaping @Sendable (Delegate) async throws(E) -> T
+  ) async -> Answers<T, E> {
+    await concurrentAnswers(with: 0, stopsAtFirstError: stopsAtFirstError) {
+      (delegate: Delegate, _: Int) async throws(E) -> T in
+      try await body(delegate)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// `invoke(with:)` is for protocols that are known to be Sendable and not isolated. `deliver` is for those
+// that inherit this: the overload that the compiler chooses depends on the delegates and the arguments.
+
+extension DelegateCaller where Delegate: Sendable {
+  /// Calls `body` with each delegate and `arguments`, in the delegate's own context.
+  ///
+  /// - Complexity: O(`count`).
+  @inlinable
+  public func invoke<Arguments: Sendable>(
+    with arguments: Arguments, _ body: @escaping @Sendable (Delegate, Arguments) -> Void
+  ) {
+    callInContext { body($0, arguments) }
+  }
+
+  /// Refuses arguments that must not leave the thread.
+  @available(
+    *, unavailable,
+    message: """
+      an argument of this requirement is not Sendable and cannot be delivered on a delegate's queue: \
+      make its type Sendable, or write @Answer(.inline) above the requirement
+      """
+  )
+  public func invoke<Arguments>(
+    with arguments: Arguments, _ body: (Delegate, Arguments) -> Void
+  ) {}
+
+  /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs to an
+  /// actor, which is then the actor of the delegates, and otherwise in the delegate's own context.
+  ///
+  /// - Complexity: O(`count`).
+  public func deliver<Arguments: Sendable>(
+    with arguments: Arguments,
+    @_inheritActorContext _ body: @escaping @isolated(any) @Sendable (Delegate, Arguments) -> Void
+  ) {
+    let isIsolated = body.isolation != nil
+    // SAFETY: a function with the same parameters and the same representation. It is called on its actor,
+    // which it has inherited from the caller, or anywhere if it has none.
+    let function = unsafeBitCast(body, to: (@Sendable (Delegate, Arguments) -> Void).self)
+    if isIsolated {
+      callEach { delegate in
+        function(delegate, arguments)
+        return true
+      }
+    } else {
+      callInContext { function($0, arguments) }
+    }
+  }
+
+  /// Calls `body` with each delegate: on the calling thread if the caller belongs to an actor, and
+  /// otherwise in the delegate's own context.
+  ///
+  /// - Complexity: O(`count`).
+  public func deliver(
+    @_inheritActorContext _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
+  ) {
+    let isIsolated = body.isolation != nil
+    // SAFETY: as above.
+    let function = unsafeBitCast(body, to: (@Sendable (Delegate) -> Void).self)
+    if isIsolated {
+      callEach { delegate in
+        function(delegate)
+        return true
+      }
+    } else {
+      callInContext(function)
+    }
+  }
+
+  /// Refuses arguments that must not leave the thread.
+  @available(
+    *, unavailable,
+    message: """
+      an argument of this requirement is not Sendable and cannot be delivered on a delegate's queue: \
+      make its type Sendable, or write @Answer(.inline) above the requirement
+      """
+  )
+  public func deliver<Arguments>(
+    with arguments: Arguments, _ body: (Delegate, Arguments) -> Void
+  ) {}
+}
+
+extension DelegateCaller {
+  /// Calls `body` with each delegate and `arguments`, on the calling thread: delegates that are not
+  /// `Sendable` have no queue.
+  ///
+  /// - Complexity: O(`count`).
+  @inlinable
+  public func deliver<Arguments>(
+    with arguments: Arguments, _ body: (Delegate, Arguments) -> Void
+  ) {
+    callEach { delegate in
+      body(delegate, arguments)
+      return true
+    }
+  }
+
+  /// Calls `body` with each delegate, on the calling thread.
+  ///
+  /// - Complexity: O(`count`).
+  @inlinable
+  public func deliver(_ body: (Delegate) -> Void) {
+    callEach { delegate in
+      body(delegate)
+      return true
+    }
+  }
+}

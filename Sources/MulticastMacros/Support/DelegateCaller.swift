@@ -1,0 +1,36 @@
+/// The delegates that a composite calls: those of a hub, or those of a hub as instances of a protocol that
+/// theirs refines.
+///
+/// The extensions are the policies of ``AnswerPolicy``. Expanded code calls them.
+///
+/// ## Thread safety
+/// As ``MulticastDelegate``.
+public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
+  associatedtype Delegate
+
+  /// Calls `body` with each delegate, in registration order, on the calling thread, until it returns
+  /// `false` or throws.
+  ///
+  /// - Complexity: O(`count`).
+  func callEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E)
+
+  /// Calls `body` with each delegate in the delegate's own context, as
+  /// ``MulticastDelegate/invoke(_:)`` does.
+  ///
+  /// - Complexity: O(`count`).
+  func callInContext(_ body: @escaping @Sendable (Delegate) -> Void)
+}
+
+extension MulticastDelegate: DelegateCaller {
+  @inlinable
+  public func callEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
+    let _: Void? = try firstResult { (delegate: Delegate) throws(E) -> Void? in
+      try body(delegate) ? nil : ()
+    }
+  }
+
+  @inlinable
+  public func callInContext(_ body: @escaping @Sendable (Delegate) -> Void) {
+    invoke(body)
+  }
+}

@@ -1,0 +1,72 @@
+/// The delegates of a hub as instances of a protocol that their own protocol refines.
+///
+/// ## Thread safety
+/// As ``MulticastDelegate``.
+public struct RefinedDelegates<Original, Delegate> {
+  @usableFromInline let hub: MulticastDelegate<Original>
+
+  @inlinable
+  init(_ hub: MulticastDelegate<Original>) {
+    self.hub = hub
+  }
+}
+
+extension RefinedDelegates: DelegateCaller {
+  @inlinable
+  public func callEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
+    try hub.callEach { (original: Original) throws(E) -> Bool in
+      guard let delegate = original as? Delegate else { return true }
+      return try body(delegate)
+    }
+  }
+
+  @inlinable
+  public func callInContext(_ body: @escaping @Sendable (Delegate) -> Void) {
+    hub.invoke(as: Delegate.self, body)
+  }
+
+  /// An iterator over the delegates that are registered now.
+  ///
+  /// - Complexity: as for ``MulticastDelegate/makeIterator()``.
+  public func makeIterator() -> AnyIterator<Delegate> {
+    var originals = hub.makeIterator()
+    return AnyIterator {
+      while let original = originals.next() {
+        if let delegate = original as? Delegate { return delegate }
+      }
+      return nil
+    }
+  }
+}
+
+// The functions that the hub has too.
+extension RefinedDelegates {
+  /// Calls `body` with each delegate, as ``MulticastDelegate/forEach(_:)`` does.
+  ///
+  /// - Complexity: O(`count`).
+  @inlinable
+  public func forEach(_ body: (Delegate) throws -> Void) rethrows {
+    try hub.forEach { original in
+      if let delegate = original as? Delegate { try body(delegate) }
+    }
+  }
+
+  /// Calls `body` with each delegate until it throws an error of type `E`.
+  ///
+  /// - Complexity: O(`count`).
+  @inlinable
+  public func forEach<E>(throwing _: E.Type, _ body: (Delegate) throws(E) -> Void) throws(E) {
+    try callEach { (delegate: Delegate) throws(E) -> Bool in
+      try body(delegate)
+      return true
+    }
+  }
+
+  /// Calls `body` with each delegate in the delegate's own context.
+  ///
+  /// - Complexity: O(`count`).
+  @inlinable
+  public func invoke(_ body: @escaping @Sendable (Delegate) -> Void) {
+    callInContext(body)
+  }
+}
