@@ -10,6 +10,10 @@ public protocol MulticastComposite<Delegate>: AnyObject {
   nonisolated var _composition: Composition<Delegate> { get }
 }
 
+/// The name of ``MulticastComposite`` in expanded code, for a place where a type of the user with the same name
+/// would shadow it.
+public typealias _MulticastComposite = MulticastComposite
+
 /// The delegates of a composite, and the actor that they belong to.
 ///
 /// ## Thread safety
@@ -34,7 +38,8 @@ public struct Composition<Delegate>: @unchecked Sendable {
   /// The delegates, for a caller that may be on any thread.
   func checkedHub() -> MulticastDelegate<Delegate> {
     isolation?.preconditionIsolated(
-      "Multicast: this composite belongs to an actor and its protocol is not Sendable; use it there")
+      "Multicast: this composite belongs to an actor and its protocol is not Sendable; use it there"
+    )
     return hub
   }
 }

@@ -32,14 +32,16 @@ struct RequirementCheck {
     }
     if let accessor = requirement.accessors.first(where: { !["get", "set"].contains($0.kind) }) {
       throw Finding(
-        message: "'\(accessor.kind)' cannot be forwarded to several delegates: write 'get' or 'get set'",
+        message:
+          "'\(accessor.kind)' cannot be forwarded to several delegates: write 'get' or 'get set'",
         range: accessor.range)
     }
   }
 
   private func checkModifiers(_ requirement: Requirement) throws(Finding) {
     if let modifier = requirement.modifier("static") ?? requirement.modifier("class") {
-      let isOperator = requirement.name.first.map { !$0.isLetter && $0 != "_" && $0 != "`" } ?? false
+      let isOperator =
+        requirement.name.first.map { !$0.isLetter && $0 != "_" && $0 != "`" } ?? false
       throw Finding(
         message: """
           \(isOperator ? "an operator" : "a static requirement") belongs to a type and cannot be forwarded to \
@@ -87,7 +89,9 @@ struct RequirementCheck {
     let isNoncopyable = requirement.genericNames.contains { name in
       parameter.type.names.contains(name)
         && (requirement.genericParameters.contains("\(name): ~Copyable")
-          || requirement.constraints.contains { $0.left.text == name && $0.right.text == "~Copyable" })
+          || requirement.constraints.contains {
+            $0.left.text == name && $0.right.text == "~Copyable"
+          })
     }
     if isNoncopyable, parameter.type.has("consuming") {
       throw Finding(
@@ -132,7 +136,8 @@ extension RequirementCheck {
   func checkProtocol(_ findings: inout Findings) {
     for type in declaration.inherited where type.text.hasPrefix("~") {
       findings.report(
-        "a hub holds delegates that can be copied and escape: remove '\(type.text)'", at: type.range)
+        "a hub holds delegates that can be copied and escape: remove '\(type.text)'", at: type.range
+      )
     }
     for attribute in declaration.attributes where attribute.baseName == "objc" {
       findings.report(

@@ -37,9 +37,11 @@ struct AnswerAttribute {
       case "default":
         absent = AnswerAttribute.text(value, in: source)
       case "errors":
-        collectsErrors = try AnswerAttribute.choice(value, of: ["firstStops", "afterAll"]) == "afterAll"
+        collectsErrors =
+          try AnswerAttribute.choice(value, of: ["firstStops", "afterAll"]) == "afterAll"
       case "calls":
-        isConcurrent = try AnswerAttribute.choice(value, of: ["inOrder", "concurrent"]) == "concurrent"
+        isConcurrent =
+          try AnswerAttribute.choice(value, of: ["inOrder", "concurrent"]) == "concurrent"
       case let label?:
         throw Finding(message: "'@Answer' has no argument '\(label)'", range: value.range)
       }

@@ -38,9 +38,11 @@ struct AnswerPlan {
     case .all:
       return "The answers of all delegates, joined in registration order."
     case .every:
-      return "Whether every delegate answers `true`.\(absence.isEmpty ? " Without delegates: `true`." : absence)"
+      return
+        "Whether every delegate answers `true`.\(absence.isEmpty ? " Without delegates: `true`." : absence)"
     case .some:
-      return "Whether a delegate answers `true`.\(absence.isEmpty ? " Without delegates: `false`." : absence)"
+      return
+        "Whether a delegate answers `true`.\(absence.isEmpty ? " Without delegates: `false`." : absence)"
     case .sum:
       return "The sum of the answers.\(absence.isEmpty ? " Without delegates: zero." : absence)"
     case .reduce:
@@ -60,7 +62,7 @@ extension AnswerPlan {
   ///   - range: where to report that there is no answer.
   init(
     result: TypeSyntax?, attribute: AnswerAttribute?, isAsync: Bool, canThrow: Bool,
-    range: Range<Int>
+    hasSetter: Bool = false, range: Range<Int>
   ) throws(Finding) {
     let policy = attribute?.policy
     combination = .none
@@ -88,7 +90,9 @@ extension AnswerPlan {
         range: result.range)
     }
     isOptional = result.wrapped != nil
-    combination = try AnswerPlan.combination(attribute?.policy, for: result, at: place)
+    // Setting a property is a call without an answer.
+    let isOfSetter = policy == .inline && hasSetter
+    combination = try AnswerPlan.combination(isOfSetter ? nil : policy, for: result, at: place)
     try check(result, at: place)
   }
 
@@ -106,7 +110,8 @@ extension AnswerPlan {
     case .reduce(let initial, let combine): return .reduce(initial: initial, combine: combine)
     case .inline, .notForwarded:
       throw Finding(
-        message: "a requirement with an answer is called on the calling thread anyway: remove '.inline'",
+        message:
+          "a requirement with an answer is called on the calling thread anyway: remove '.inline'",
         range: place)
     }
   }
@@ -153,7 +158,9 @@ extension AnswerPlan {
       throw Finding(
         message: "'.all' joins arrays, and this answer is '\(result.text)'", range: place)
     case .sum:
-      if !isOptional, result.element == nil, !result.isBool, result.standardName != "String" { return }
+      if !isOptional, result.element == nil, !result.isBool, result.standardName != "String" {
+        return
+      }
       throw Finding(
         message: "'.sum' adds numbers, and this answer is '\(result.text)'", range: place)
     case .reduce:

@@ -36,7 +36,9 @@ extension BodyWriter {
   private func call() -> String {
     let attempt = canThrow ? "try " : ""
     if case .typed(let error) = errors {
-      return "\(attempt)\(hub).forEach(throwing: \(error).self) \(closure())"
+      let isName = error.allSatisfy { $0.isLetter || $0.isNumber || "_.".contains($0) }
+      let type = isName ? error : "(\(error))"
+      return "\(attempt)\(hub).forEach(throwing: \(type).self) \(closure())"
     }
     return "\(attempt)\(hub).forEach \(closure())"
   }
@@ -52,7 +54,8 @@ extension BodyWriter {
     case .sum: function = "sumOfAnswers"
     case .reduce: function = "reduceAnswers"
     }
-    return (canThrow ? "try " : "") + "\(hub).\(function)\(arguments(default: true)) \(closure())\(otherwise)"
+    return (canThrow ? "try " : "")
+      + "\(hub).\(function)\(arguments(default: true)) \(closure())\(otherwise)"
   }
 
   /// `(default: x)`, `(0, +)`, or nothing.
@@ -70,8 +73,17 @@ extension BodyWriter {
     guard plan.combination == .first || plan.combination == .last, let absent = plan.absent else {
       return ""
     }
+    return BodyWriter.otherwise(absent)
+  }
+
+  private static func otherwise(_ absent: String) -> String {
     let isSimple = absent.allSatisfy { $0.isLetter || $0.isNumber || "._[]:\"()".contains($0) }
     return " ?? " + (isSimple ? absent : "(\(absent))")
+  }
+
+  private var optionalResult: String {
+    let isSimple = result.allSatisfy { $0.isLetter || $0.isNumber || "._[]".contains($0) }
+    return isSimple ? result + "?" : "(\(result))?"
   }
 
   /// The combination of answers that are collected, as a call.
@@ -117,7 +129,10 @@ extension BodyWriter {
         "return \(answer)\(otherwise)",
       ]
     case .last:
-      return ["var \(answer): (\(result))?", head, "  \(answer) = \(call)", "}", "return \(answer)\(otherwise)"]
+      return [
+        "var \(answer): \(optionalResult)", head, "  \(answer) = \(call)", "}",
+        "return \(answer)\(otherwise)",
+      ]
     case .every:
       return [
         "var \(answer) = \(plan.absent ?? "true")", head, "  \(answer) = \(call)",
@@ -132,16 +147,21 @@ extension BodyWriter {
       let zero = plan.combination == .sum ? ".zero" : "[]"
       if let absent = plan.absent {
         return [
-          "var \(answer): (\(result))?", head, "  \(answer) = (\(answer) ?? \(zero)) + \(call)", "}",
-          "return \(answer) ?? (\(absent))",
+          "var \(answer): \(optionalResult)", head,
+          "  \(answer) = \(marks)(\(answer) ?? \(zero)) + \(forwarding.call(on: delegate))", "}",
+          "return \(answer)\(BodyWriter.otherwise(absent))",
         ]
       }
-      return ["var \(answer): \(result) = \(zero)", head, "  \(answer) += \(call)", "}", "return \(answer)"]
+      return [
+        "var \(answer): \(result) = \(zero)", head, "  \(answer) += \(call)", "}",
+        "return \(answer)",
+      ]
     case .reduce(let initial, let combine):
       let function = forwarding.local("combine")
       return [
         "let \(function): (\(result), \(result)) -> \(result) = \(combine)",
-        "var \(answer): \(result) = \(initial)", head, "  \(answer) = \(function)(\(answer), \(call))", "}",
+        "var \(answer): \(result) = \(initial)", head,
+        "  \(answer) = \(function)(\(answer), \(call))", "}",
         "return \(answer)",
       ]
     }
@@ -159,7 +179,8 @@ extension BodyWriter {
     }
     return [
       "var \(answers) = \(names.macros("Answers"))<\(value), \(error)>()", head, "  \(attempt)",
-      "    \(answers).append(.success(\(call)))", "  } catch {", "    \(answers).append(.failure(error))",
+      "    \(answers).append(.success(\(call)))", "  } catch {",
+      "    \(answers).append(.failure(error))",
       "  }", "}", "return try \(answers).\(combination())",
     ]
   }

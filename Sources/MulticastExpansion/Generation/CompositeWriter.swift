@@ -8,12 +8,14 @@ struct CompositeWriter {
     let hub = context.names.library("MulticastDelegate")
     code.line("/// A `\(context.plainName)` that forwards to many, in registration order.")
     code.line("///")
-    code.line("/// It holds its delegates as ``Multicast/MulticastDelegate`` does. Composites nest.")
+    code.line(
+      "/// It holds its delegates as ``Multicast/MulticastDelegate`` does. Composites nest.")
     code.lines(context.typeAttributes)
     if case .globalActor(let attribute) = context.traits.isolation { code.line(attribute) }
     code.block(head) { code in
       code.line("/// The delegates, in registration order.")
-      code.line("\(context.memberAccess)\(isolationOfHub)let \(context.hubName): \(hub)<\(delegate)>")
+      code.line(
+        "\(context.memberAccess)\(isolationOfHub)let \(context.hubName): \(hub)<\(delegate)>")
       code.line("/// The same, for requirements of protocols that `\(context.plainName)` refines.")
       code.line(
         "\(context.memberAccess)nonisolated let _composition: "
@@ -31,8 +33,11 @@ struct CompositeWriter {
     let isActor = context.traits.isolation == .actor
     let isNonisolated = declaration.modifiers.contains { $0.name == "nonisolated" }
     var conformances = [declaration.name, context.names.macros("MulticastComposite")]
-    if context.traits.inherited.contains("NSObjectProtocol") { conformances.insert("NSObject", at: 0) }
-    return context.typeAccess + (isNonisolated ? "nonisolated " : "") + (isActor ? "actor " : "final class ")
+    if context.traits.inherited.contains("NSObjectProtocol") {
+      conformances.insert("NSObject", at: 0)
+    }
+    return context.typeAccess + (isNonisolated ? "nonisolated " : "")
+      + (isActor ? "actor " : "final class ")
       + context.compositeName + genericParameters + ": " + conformances.joined(separator: ", ")
       + genericConstraints
   }
@@ -47,7 +52,8 @@ struct CompositeWriter {
   private var genericParameters: String {
     let associated = context.declaration.requirements.filter { $0.kind == .associatedType }
     let parameters = context.declaration.primaryAssociatedTypes.map { name in
-      let bounds = associated.first { $0.name == name }?.constraints
+      let bounds =
+        associated.first { $0.name == name }?.constraints
         .filter { $0.left.text == name && $0.relation == ":" }.map(\.right.text) ?? []
       return bounds.isEmpty ? name : "\(name): \(bounds.joined(separator: " & "))"
     }
@@ -56,9 +62,10 @@ struct CompositeWriter {
 
   private var genericConstraints: String {
     let associated = context.declaration.requirements.filter { $0.kind == .associatedType }
-    let constraints = associated.flatMap { type in
-      type.constraints.filter { $0.left.text != type.name }
-    } + context.declaration.constraints.filter { $0.left.text != "Self" }
+    let constraints =
+      associated.flatMap { type in
+        type.constraints.filter { $0.left.text != type.name }
+      } + context.declaration.constraints.filter { $0.left.text != "Self" }
     let texts = constraints.map { $0.text.replacing("Self.", with: "") }
     return texts.isEmpty ? "" : " where " + texts.joined(separator: ", ")
   }
@@ -104,12 +111,15 @@ struct CompositeWriter {
     }
     if inherited.contains("Hashable") {
       code.line()
-      code.block("\(access)nonisolated func hash(into hasher: inout \(context.names.standard("Hasher")))") {
+      code.block(
+        "\(access)nonisolated func hash(into hasher: inout \(context.names.standard("Hasher")))"
+      ) {
         $0.line("hasher.combine(ObjectIdentifier(self))")
       }
     }
     for (conformance, property) in [
-      ("CustomStringConvertible", "description"), ("CustomDebugStringConvertible", "debugDescription"),
+      ("CustomStringConvertible", "description"),
+      ("CustomDebugStringConvertible", "debugDescription"),
     ] where inherited.contains(conformance) && !isDeclared(property) {
       code.line()
       code.line("/// The description of the delegates.")

@@ -10,12 +10,15 @@ struct Delivery {
   var globalActor: String?
 
   init(
-    _ requirement: Requirement, _ forwarding: Forwarding, answer: AnswerAttribute?, plan: AnswerPlan,
+    _ requirement: Requirement, _ forwarding: Forwarding, answer: AnswerAttribute?,
+    plan: AnswerPlan,
     isAsync: Bool, errors: Requirement.Errors, context: GenerationContext
   ) throws(Finding) {
     let traits = context.traits
     function = traits.isSendable == .yes && traits.unknown.isEmpty ? "invoke" : "deliver"
-    if case .globalActor(let attribute) = traits.isolation, requirement.modifier("nonisolated") == nil {
+    if case .globalActor(let attribute) = traits.isolation,
+      requirement.modifier("nonisolated") == nil
+    {
       globalActor = attribute
     }
     if let attribute = requirement.attributes.first(where: ProtocolTraits.isGlobalActor) {
@@ -29,7 +32,8 @@ struct Delivery {
       }
       if forwarding.hasArgumentOfTheCall {
         throw Finding(
-          message: "an argument that lives only as long as the call cannot be used by concurrent calls",
+          message:
+            "an argument that lives only as long as the call cannot be used by concurrent calls",
           range: answer?.range ?? requirement.nameRange)
       }
     }

@@ -4,9 +4,11 @@ struct ExtensionWriter {
   let context: GenerationContext
 
   func write(to code: inout CodeWriter, _ findings: inout Findings) {
-    code.line("/// Forwards what the composites of protocols that refine `\(context.plainName)` inherit.")
+    code.line(
+      "/// Forwards what the composites of protocols that refine `\(context.plainName)` inherit.")
     code.lines(context.typeAttributes)
-    let constraint = "Self: \(context.names.macros("MulticastComposite"))"
+    // In this clause the compiler ignores the module of a name, so the name is one that no user has.
+    let constraint = "Self: _MulticastComposite"
     code.block("extension \(context.extendedType) where \(constraint)") { code in
       let requirements = RequirementWriter(context: context, site: .refinement)
       requirements.write(context.declaration.members, to: &code, &findings)

@@ -10,9 +10,9 @@ struct Forwarding {
     var names: [String] = []
     for (index, parameter) in requirement.parameters.enumerated() {
       var name = parameter.name ?? parameter.label
-      if requirement.kind == .subscripting, parameter.name == nil { name = parameter.label }
       if name == "_" || ["self", "Self", "init"].contains(name) {
-        name = unique(requirement.parameters.count == 1 ? "argument" : "argument\(index + 1)", among: taken)
+        name = unique(
+          requirement.parameters.count == 1 ? "argument" : "argument\(index + 1)", among: taken)
         taken.insert(name)
       }
       names.append(name)
@@ -28,11 +28,10 @@ struct Forwarding {
   /// `(_ file: String, of count: Int)`
   var parameterList: String {
     let parameters = zip(requirement.parameters, parameterNames).map { parameter, name in
-      var label = parameter.label
-      if label != name { label += " " + name }
-      if requirement.kind == .subscripting, parameter.name == nil, parameter.label == name {
-        label = name
-      }
+      // One name is the label of a function's parameter, but not of a subscript's.
+      let hasOneName =
+        requirement.kind == .subscripting ? parameter.name == nil : parameter.label == name
+      let label = hasOneName ? name : "\(parameter.label) \(name)"
       let attributes = parameter.attributes.map { $0.text + " " }.joined()
       return "\(attributes)\(label): \(Forwarding.declaredType(parameter.type))"
         + (parameter.isVariadic ? "..." : "")
@@ -54,7 +53,8 @@ struct Forwarding {
     let arguments = requirement.parameters.enumerated().map { index, parameter in
       // A subscript has labels only where the source has two names.
       let hasLabel = parameter.label != "_" && (!isSubscript || parameter.name != nil)
-      return (hasLabel ? Forwarding.label(parameter) + ": " : "") + argument(parameter, value(index))
+      return (hasLabel ? Forwarding.label(parameter) + ": " : "")
+        + argument(parameter, value(index))
     }
     let list = arguments.joined(separator: ", ")
     return isSubscript ? "[\(list)]" : "(\(list))"
@@ -63,7 +63,8 @@ struct Forwarding {
   /// The label at a call, where most keywords need no backticks.
   private static func label(_ parameter: Parameter) -> String {
     let name = parameter.label.filter { $0 != "`" }
-    return keywords.contains(name) && !["inout", "var", "let"].contains(name) ? name : parameter.label
+    return keywords.contains(name) && !["inout", "var", "let"].contains(name)
+      ? name : parameter.label
   }
 
   private func argument(_ parameter: Parameter, _ value: String) -> String {
@@ -98,11 +99,14 @@ struct Forwarding {
   var hasArgumentOfTheCall: Bool {
     requirement.parameters.contains { parameter in
       let type = parameter.type
-      let isScoped = !Set(type.specifiers).isDisjoint(with: ["inout", "borrowing", "isolated", "__shared"])
+      let isScoped = !Set(type.specifiers).isDisjoint(with: [
+        "inout", "borrowing", "isolated", "__shared",
+      ])
       let isLocalClosure = type.isFunction && !type.has("@escaping")
       let isPack = type.text.hasPrefix("repeat ")
       return isScoped || isLocalClosure || isPack || type.has("@autoclosure")
-    } || requirement.genericParameters.contains("~") || requirement.constraints.contains { $0.right.text.hasPrefix("~") }
+    } || requirement.genericParameters.contains("~")
+      || requirement.constraints.contains { $0.right.text.hasPrefix("~") }
   }
 
   /// The first parameter with a closure that no other thread may call.

@@ -7,7 +7,8 @@ struct GenerationContext {
   /// The protocol as an extension names it: with the types around it.
   let extendedType: String
 
-  init(source: Source, declaration: ProtocolDeclaration, names: Names, extendedType: String? = nil) {
+  init(source: Source, declaration: ProtocolDeclaration, names: Names, extendedType: String? = nil)
+  {
     self.source = source
     self.declaration = declaration
     self.names = names

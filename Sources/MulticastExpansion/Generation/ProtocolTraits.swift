@@ -25,7 +25,8 @@ struct ProtocolTraits {
 
   /// Protocols that neither require anything of the composite nor bind it to an actor.
   private static let neutral: Set<String> = [
-    "AnyObject", "class", "Sendable", "SendableMetatype", "Copyable", "Escapable", "BitwiseCopyable",
+    "AnyObject", "class", "Sendable", "SendableMetatype", "Copyable", "Escapable",
+    "BitwiseCopyable",
     "Identifiable", "NSObjectProtocol", "Equatable", "Hashable", "CustomStringConvertible",
     "CustomDebugStringConvertible", "Actor", "AnyActor", "DistributedActor", "Error", "Any",
   ]

@@ -54,7 +54,7 @@ struct RequirementWriter {
     let errors = getter.map(\.errors) ?? requirement.errors
     let plan = try AnswerPlan(
       result: requirement.result, attribute: answer, isAsync: isAsync, canThrow: errors != .none,
-      range: requirement.nameRange)
+      hasSetter: requirement.setter != nil, range: requirement.nameRange)
     let delivery = try Delivery(
       requirement, forwarding, answer: answer, plan: plan, isAsync: isAsync, errors: errors,
       context: context)
@@ -65,15 +65,16 @@ struct RequirementWriter {
     ).lines()
     if let line = delivery.line(forwarding, hub: hub(for: forwarding)) { body = [line] }
 
+    body = body.map(named)
     code.line()
     if site == .composite { writeComment(of: requirement, plan, to: &code) }
     code.lines(memberAttributes(of: requirement))
     switch requirement.kind {
     case .function:
-      code.block(head(of: requirement, forwarding)) { $0.statements(body) }
+      code.block(named(head(of: requirement, forwarding))) { $0.statements(body) }
     default:
-      code.block(head(of: requirement, forwarding)) { code in
-        guard let setter = requirement.setter else {
+      code.block(named(head(of: requirement, forwarding))) { code in
+        guard requirement.setter != nil else {
           if isAsync || errors != .none {
             code.block("get" + effects(isAsync, errors)) { $0.statements(body) }
           } else {
@@ -82,12 +83,18 @@ struct RequirementWriter {
           return
         }
         code.block("get" + effects(isAsync, errors)) { $0.statements(body) }
-        let prefix = setter.modifiers.contains("nonmutating") ? "nonmutating " : ""
-        code.block("\(site == .refinement ? prefix : "")set") {
+        code.block("set") {
           $0.statement(delivery.setterLine(forwarding, hub: hub(for: forwarding)))
         }
       }
     }
+  }
+
+  /// Text in which the parameters of the composite have the names of the associated types: `Item` for
+  /// `Self.Item`.
+  private func named(_ text: String) -> String {
+    guard site == .composite, text.contains("Self.") else { return text }
+    return text.replacing(/\bSelf\./, with: "")
   }
 
   /// The delegates, as an expression.
@@ -139,7 +146,8 @@ extension RequirementWriter {
         + " -> \(requirement.result?.text ?? "")\(clause)"
     default:
       let result = requirement.result.map { " -> \($0.text)" } ?? ""
-      return head + "func \(requirement.name)\(requirement.genericParameters)\(forwarding.parameterList)"
+      return head
+        + "func \(requirement.name)\(requirement.genericParameters)\(forwarding.parameterList)"
         + effects(requirement.isAsync, requirement.errors) + result + clause
     }
   }

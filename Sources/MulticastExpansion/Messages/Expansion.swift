@@ -20,7 +20,11 @@ struct Expansion {
     default:
       result = (
         nil,
-        [.init(message: "'@Multicast' does not know the macro '\(request.macro.typeName)'", position: .none)]
+        [
+          .init(
+            message: "'@Multicast' does not know the macro '\(request.macro.typeName)'",
+            position: .none)
+        ]
       )
     }
   }
@@ -63,12 +67,14 @@ struct Expansion {
     if isMulticast { return [] }
     let location = request.attributeSyntax.location
     let source = Source(
-      request.attributeSyntax.source, fileName: location?.fileName ?? "", offset: location?.offset ?? 0)
+      request.attributeSyntax.source, fileName: location?.fileName ?? "",
+      offset: location?.offset ?? 0)
     let range = Lexer.tokens(of: source.bytes)[0].range
     return [
       .init(
         Finding(
-          message: "'@Answer' belongs to a requirement of a protocol with '@Multicast'", range: range),
+          message: "'@Answer' belongs to a requirement of a protocol with '@Multicast'",
+          range: range),
         in: source)
     ]
   }

@@ -16,14 +16,16 @@ struct MessageHandler {
 
   mutating func answer(to message: Data) -> PluginMessage {
     guard let host = try? JSONDecoder().decode(HostMessage.self, from: message) else {
-      return expansion(nil, [.init(message: "the compiler's message could not be read", position: .none)])
+      return expansion(
+        nil, [.init(message: "the compiler's message could not be read", position: .none)])
     }
     if let capability = host.getCapability {
       hostVersion = capability.capability?.protocolVersion ?? 0
       return PluginMessage(getCapabilityResult: .init())
     }
     guard let request = host.expandAttachedMacro else {
-      return expansion(nil, [.init(message: "'@Multicast' does not know this kind of macro", position: .none)])
+      return expansion(
+        nil, [.init(message: "'@Multicast' does not know this kind of macro", position: .none)])
     }
     let (source, diagnostics) = Expansion(request).result
     return expansion(source, diagnostics)
@@ -37,7 +39,8 @@ struct MessageHandler {
         expandMacroResult: .init(expandedSource: source, diagnostics: diagnostics))
     }
     return PluginMessage(
-      expandAttachedMacroResult: .init(expandedSources: source.map { [$0] }, diagnostics: diagnostics))
+      expandAttachedMacroResult: .init(
+        expandedSources: source.map { [$0] }, diagnostics: diagnostics))
   }
 }
 

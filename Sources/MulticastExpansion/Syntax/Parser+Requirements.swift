@@ -52,7 +52,9 @@ extension Parser {
       // An operator: its characters, up to the parameters. `<` may also open generic parameters, but only
       // after a first character.
       guard !at("("), !isAtEnd else { throw error("the name of a function") }
-      repeat { advance() } while !isAtEnd && token.isAdjacent && !at("(") && !opensGenericParameters()
+      repeat {
+        advance()
+      } while !isAtEnd && token.isAdjacent && !at("(") && !opensGenericParameters()
     }
     requirement.name = Parser.text(of: tokens[start..<index])
     requirement.nameRange = range(from: start)
@@ -91,13 +93,19 @@ extension Parser {
       } else if take("throws") {
         errors = .any
         if take("(") {
-          errors = .typed(try parseType().text)
+          errors = Parser.errors(try parseType())
           try expect(")")
         }
       } else {
         return (isAsync, errors)
       }
     }
+  }
+
+  /// `throws(Never)` is no effect, and `throws(any Error)` the one without a type.
+  private static func errors(_ type: TypeSyntax) -> Requirement.Errors {
+    if type.isNever { return .none }
+    return type.text == "any Error" || type.text == "any Swift.Error" ? .any : .typed(type.text)
   }
 
   private mutating func parseGenericParameters(
@@ -164,7 +172,8 @@ extension Parser {
       var modifiers: [Modifier] = []
       try parseModifiers(into: &attributes, &modifiers)
       let kind = try takeIdentifier("an accessor").text
-      var accessor = Accessor(kind: kind, modifiers: modifiers.map(\.name), range: range(from: start))
+      var accessor = Accessor(
+        kind: kind, modifiers: modifiers.map(\.name), range: range(from: start))
       (accessor.isAsync, accessor.errors) = try parseEffects()
       accessor.range = range(from: start)
       requirement.accessors.append(accessor)

@@ -39,7 +39,8 @@ extension Parser {
   private func endsType(after token: Token) -> Bool {
     switch token.kind {
     case .end: true
-    case .punctuation: [",", ")", ">", "]", "{", "}", "=", ".", ":", "<", "?", "!", "&"].contains(token.text)
+    case .punctuation:
+      [",", ")", ">", "]", "{", "}", "=", ".", ":", "<", "?", "!", "&"].contains(token.text)
     default: false
     }
   }

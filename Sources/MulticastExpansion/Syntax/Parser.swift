@@ -118,7 +118,8 @@ struct Parser {
     _ body: (inout Parser) throws(SyntaxError) -> T
   ) throws(SyntaxError) -> T {
     guard depth < Parser.deepest else {
-      throw SyntaxError(message: "'@Multicast' found too many nested types here", range: token.range)
+      throw SyntaxError(
+        message: "'@Multicast' found too many nested types here", range: token.range)
     }
     depth += 1
     defer { depth -= 1 }

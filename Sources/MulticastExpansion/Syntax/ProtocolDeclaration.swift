@@ -37,7 +37,9 @@ struct Attribute {
 
   /// The name without the types and modules before it.
   var baseName: String {
-    String(name[(name.lastIndex { $0 == "." || $0 == ":" }.map(name.index(after:)) ?? name.startIndex)...])
+    String(
+      name[
+        (name.lastIndex { $0 == "." || $0 == ":" }.map(name.index(after:)) ?? name.startIndex)...])
   }
 }
 

@@ -11,6 +11,8 @@ struct ExpansionTests {
         /// A file is complete.
         func didFinish(_ file: String)
         func shouldStart(_ file: String) -> Bool
+        func isIdle() async throws -> Bool
+        var title: String? { get set }
       }
       """)
     #expect(expansion.findings.isEmpty)
@@ -20,6 +22,88 @@ struct ExpansionTests {
         ///
         /// It holds its delegates as ``Multicast/MulticastDelegate`` does. Composites nest.
         public final class MulticastDownloadDelegate: DownloadDelegate, MulticastMacros::MulticastComposite {
+          /// The delegates, in registration order.
+          public let delegates: Multicast::MulticastDelegate<any DownloadDelegate>
+          /// The same, for requirements of protocols that `DownloadDelegate` refines.
+          public nonisolated let _composition: MulticastMacros::Composition<any DownloadDelegate>
+
+          /// Creates a composite without delegates.
+          public init(
+            storage: Multicast::StorageStrategy = .waitFree,
+            duplicates: Multicast::DuplicatePolicy = .ignore
+          ) {
+            delegates = .init(storage: storage, duplicates: duplicates)
+            _composition = .init(delegates)
+          }
+
+          /// Creates a composite and adds `delegates` weakly, in order.
+          public convenience init(
+            _ delegates: some Swift::Sequence<any DownloadDelegate>,
+            storage: Multicast::StorageStrategy = .waitFree,
+            duplicates: Multicast::DuplicatePolicy = .ignore
+          ) {
+            self.init(storage: storage, duplicates: duplicates)
+            for delegate in delegates { self.delegates.add(delegate) }
+          }
+
+          /// A file is complete.
+          ///
+          /// Calls each delegate, in registration order.
+          public func didFinish(_ file: String) {
+            delegates.invoke(with: file) { $0.didFinish($1) }
+          }
+
+          /// Whether every delegate answers `true`. Without delegates: `true`.
+          public func shouldStart(_ file: String) -> Bool {
+            delegates.everyAnswer { $0.shouldStart(file) }
+          }
+
+          /// Whether every delegate answers `true`. Without delegates: `true`.
+          public func isIdle() async throws -> Bool {
+            var answer = true
+            for delegate in delegates {
+              answer = try await delegate.isIdle()
+              if !answer { return false }
+            }
+            return answer
+          }
+
+          /// The first answer that is not `nil`.
+          public var title: String? {
+            get {
+              delegates.firstAnswer { $0.title }
+            }
+            set {
+              delegates.invoke(with: newValue) { $0.title = $1 }
+            }
+          }
+        }
+
+        """)
+  }
+
+  @Test("names a module with a dot where the compiler has no module selectors")
+  func olderCompiler() throws {
+    let expansion = ExpansionText(
+      "@Multicast protocol P: AnyObject { func start() }", hasModuleSelectors: false)
+    let source = try #require(expansion.source)
+    #expect(source.contains("let delegates: Multicast.MulticastDelegate<any P>"))
+    #expect(!source.contains("::"))
+  }
+
+  @Test("forwards what refining protocols inherit")
+  func refinement() {
+    let expansion = ExpansionText(
+      "@Multicast protocol P: AnyObject { func start() }", isExtension: true)
+    #expect(
+      expansion.source == """
+        /// Forwards what the composites of protocols that refine `P` inherit.
+        extension P where Self: _MulticastComposite {
+          func start() {
+            refinedDelegates(as: (any P).self).forEach { $0.start() }
+          }
+        }
+
         """)
   }
 }

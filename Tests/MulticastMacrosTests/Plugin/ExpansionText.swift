@@ -11,7 +11,8 @@ struct ExpansionText {
   ) {
     self.declaration = Source(declaration)
     let expansion = Expansion.expand(
-      self.declaration, names: Names(hasModuleSelectors: hasModuleSelectors), isExtension: isExtension)
+      self.declaration, names: Names(hasModuleSelectors: hasModuleSelectors),
+      isExtension: isExtension)
     source = expansion.source
     findings = expansion.findings
   }

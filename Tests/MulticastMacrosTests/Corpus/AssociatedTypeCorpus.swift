@@ -1,0 +1,93 @@
+public import MulticastMacros
+import Testing
+
+// Associated types.
+
+@Multicast
+protocol Sink<Item>: AnyObject {
+  associatedtype Item
+  func receive(_ item: Item)
+  func last() -> Item?
+  @Answer(.all) func all() -> [Item]
+}
+
+@Multicast
+public protocol Cache<Key, Value>: AnyObject {
+  associatedtype Key: Hashable
+  associatedtype Value = Int
+  func value(for key: Key) -> Value?
+  subscript(key: Key) -> Value? { get set }
+}
+
+@Multicast
+protocol Constrained<Element>: AnyObject where Element: Collection {
+  associatedtype Element: Sendable where Element.Index == Int
+  func receive(_ element: Self.Element, at index: Element.Index)
+  @Answer(.sum) func count(_ element: Element) async throws -> Int
+}
+
+@Multicast
+protocol SendableSink<Item>: AnyObject, Sendable {
+  associatedtype Item: Sendable
+  func receive(_ item: Item)
+  func start()
+  func compare(_ left: Item, _ right: Item) -> Bool
+}
+
+@Multicast
+protocol RefinedSink<Item>: Sink {
+  func clear()
+}
+
+final class SinkRecorder: Recorder, Sink, SendableSink, RefinedSink, @unchecked Sendable {
+  func receive(_ item: Int) { note("\(item)") }
+  func last() -> Int? { id == 1 ? nil : id }
+  func all() -> [Int] { [id] }
+  func start() { note("start") }
+  func compare(_ left: Int, _ right: Int) -> Bool { left == right }
+  func clear() { note("clear") }
+}
+
+final class ConstrainedRecorder: Recorder, Constrained, @unchecked Sendable {
+  func receive(_ element: [Int], at index: Int) { note("\(element[index])") }
+  func count(_ element: [Int]) async throws -> Int { element.count }
+}
+
+@Suite("Corpus: associated types")
+struct AssociatedTypeCorpus {
+  @Test func primary() {
+    let (first, second, log) = pair(SinkRecorder.self)
+    let composite = MulticastSink<Int>([first, second])
+    composite.receive(3)
+    #expect(log.take() == both("3"))
+    #expect(composite.last() == 2 && composite.all() == [1, 2])
+    let existential: any Sink<Int> = composite
+    existential.receive(4)
+    #expect(log.take() == both("4"))
+  }
+
+  @Test func constrained() async throws {
+    let (first, second, log) = pair(ConstrainedRecorder.self)
+    let composite = MulticastConstrained<[Int]>([first, second])
+    composite.receive([5, 6], at: 1)
+    #expect(log.take() == both("6"))
+    #expect(try await composite.count([1, 2]) == 4)
+  }
+
+  @Test func sendable() {
+    let (first, second, log) = pair(SinkRecorder.self)
+    let composite = MulticastSendableSink<Int>([first, second])
+    composite.receive(3)
+    composite.start()
+    #expect(log.take() == both("3") + both("start"))
+    #expect(composite.compare(1, 1))
+  }
+
+  @Test func refined() {
+    let (first, second, log) = pair(SinkRecorder.self)
+    let composite = MulticastRefinedSink<Int>([first, second])
+    composite.receive(1)
+    composite.clear()
+    #expect(log.take() == both("1") + both("clear"))
+  }
+}
