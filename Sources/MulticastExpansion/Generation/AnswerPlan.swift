@@ -153,8 +153,8 @@ extension AnswerPlan {
         range: place)
     case .all:
       if result.element != nil || result.standardName == "String" { return }
-      if isNamed && !isNumber && !result.isBool { return }
-      if case .named = result.structure { return }
+      // Another name may be that of a collection.
+      if case .named = result.structure, !isNumber, !result.isBool, !isOptional { return }
       throw Finding(
         message: "'.all' joins arrays, and this answer is '\(result.text)'", range: place)
     case .sum:

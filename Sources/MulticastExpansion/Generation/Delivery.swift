@@ -53,25 +53,41 @@ struct Delivery {
   }
 
   /// The delivery of a call, or `nil` if it is called on the calling thread.
-  func line(_ forwarding: Forwarding, hub: String) -> String? {
+  func lines(_ forwarding: Forwarding, hub: String) -> [String]? {
     guard isInContext else { return nil }
     let count = forwarding.requirement.parameters.count
-    if count == 0 { return "\(hub).\(function) { \(forwarding.call(on: "$0")) }" }
-    let values = (0..<count).map { forwarding.value($0) }.joined(separator: ", ")
+    if count == 0 { return ["\(hub).\(function) { \(forwarding.call(on: "$0")) }"] }
     let call = forwarding.call(on: "$0") { count == 1 ? "$1" : "$1.\($0)" }
-    return "\(hub).\(function)(with: \(count == 1 ? values : "(\(values))")) { \(call) }"
+    return passing((0..<count).map(forwarding.value), forwarding, hub: hub, call)
   }
 
-  func setterLine(_ forwarding: Forwarding, hub: String) -> String {
+  func setterLines(_ forwarding: Forwarding, hub: String) -> [String] {
     let count = forwarding.requirement.parameters.count
     guard isSetterInContext else {
-      return "\(hub).forEach { \(forwarding.call(on: "$0")) = newValue }"
+      return ["\(hub).forEach { \(forwarding.call(on: "$0")) = newValue }"]
     }
-    if count == 0 {
-      return "\(hub).\(function)(with: newValue) { \(forwarding.call(on: "$0")) = $1 }"
+    let target = forwarding.call(on: "$0") { "$1.\($0 + 1)" }
+    let values = ["newValue"] + (0..<count).map(forwarding.value)
+    return passing(values, forwarding, hub: hub, "\(target) = \(count == 0 ? "$1" : "$1.0")")
+  }
+
+  /// Passes the values to each call. A separate statement checks that they are Sendable, because the
+  /// compiler then reports the message of the macro and nothing else.
+  private func passing(
+    _ values: [String], _ forwarding: Forwarding, hub: String, _ call: String
+  ) -> [String] {
+    let value = values.joined(separator: ", ")
+    let arguments = values.count == 1 ? value : "(\(value))"
+    let types =
+      forwarding.requirement.parameters.map(\.type)
+      + (forwarding.requirement.kind == .function ? [] : [forwarding.requirement.result!])
+    if types.allSatisfy(\.isStandardSendable) {
+      return ["\(hub).\(function)(with: \(arguments)) { \(call) }"]
     }
-    let values = (0..<count).map { forwarding.value($0) }.joined(separator: ", ")
-    let call = forwarding.call(on: "$0") { "$1.\($0 + 1)" }
-    return "\(hub).\(function)(with: (newValue, \(values))) { \(call) = $1.0 }"
+    let name = forwarding.local("arguments")
+    return [
+      "let \(name) = \(hub).arguments(\(arguments))",
+      "\(hub).\(function)(with: \(name)) { \(call) }",
+    ]
   }
 }

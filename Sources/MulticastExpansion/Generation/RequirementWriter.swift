@@ -63,7 +63,7 @@ struct RequirementWriter {
       hub: hub(for: forwarding), result: requirement.result?.text ?? "Void", names: context.names,
       globalActor: delivery.globalActor
     ).lines()
-    if let line = delivery.line(forwarding, hub: hub(for: forwarding)) { body = [line] }
+    if let lines = delivery.lines(forwarding, hub: hub(for: forwarding)) { body = lines }
 
     body = body.map(named)
     code.line()
@@ -84,7 +84,7 @@ struct RequirementWriter {
         }
         code.block("get" + effects(isAsync, errors)) { $0.statements(body) }
         code.block("set") {
-          $0.statement(delivery.setterLine(forwarding, hub: hub(for: forwarding)))
+          $0.statements(delivery.setterLines(forwarding, hub: hub(for: forwarding)).map(named))
         }
       }
     }

@@ -76,3 +76,23 @@ extension TypeSyntax {
     return false
   }
 }
+
+extension TypeSyntax {
+  private static let sendableNames: Set<String> = [
+    "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64",
+    "Float", "Double", "String", "Character", "Duration", "Void",
+  ]
+
+  /// Whether it is certainly Sendable: built from types of the standard library that everybody knows.
+  var isStandardSendable: Bool {
+    guard specifiers.allSatisfy({ ["consuming", "sending", "__owned"].contains($0) }) else {
+      return false
+    }
+    switch structure {
+    case .named: return standardName.map(TypeSyntax.sendableNames.contains) ?? false
+    case .optional(let type), .array(let type): return type.isStandardSendable
+    case .tuple(let types): return types.allSatisfy(\.isStandardSendable)
+    case .dictionary, .function, .other: return false
+    }
+  }
+}

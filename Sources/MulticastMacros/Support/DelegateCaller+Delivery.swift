@@ -12,18 +12,6 @@ extension DelegateCaller where Delegate: Sendable {
     callInContext { body($0, arguments) }
   }
 
-  /// Refuses arguments that must not leave the thread.
-  @available(
-    *, unavailable,
-    message: """
-      an argument of this requirement is not Sendable and cannot be delivered on a delegate's queue: \
-      make its type Sendable, or write @Answer(.inline) above the requirement
-      """
-  )
-  public func invoke<Arguments>(
-    with arguments: Arguments, _ body: (Delegate, Arguments) -> Void
-  ) {}
-
   /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs to an
   /// actor, which is then the actor of the delegates, and otherwise in the delegate's own context.
   ///
@@ -65,18 +53,6 @@ extension DelegateCaller where Delegate: Sendable {
       callInContext(function)
     }
   }
-
-  /// Refuses arguments that must not leave the thread.
-  @available(
-    *, unavailable,
-    message: """
-      an argument of this requirement is not Sendable and cannot be delivered on a delegate's queue: \
-      make its type Sendable, or write @Answer(.inline) above the requirement
-      """
-  )
-  public func deliver<Arguments>(
-    with arguments: Arguments, _ body: (Delegate, Arguments) -> Void
-  ) {}
 }
 
 extension DelegateCaller {

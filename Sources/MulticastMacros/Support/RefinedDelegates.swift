@@ -70,3 +70,37 @@ extension RefinedDelegates {
     callInContext(body)
   }
 }
+
+// What is not Sendable is refused in the composite of the refined protocol, where the message has its place.
+// Here it is not reported again.
+extension RefinedDelegates {
+  /// The arguments, for ``invoke(with:_:)``.
+  @inlinable
+  public func arguments<Arguments>(_ arguments: Arguments) -> UncheckedArguments<Arguments> {
+    UncheckedArguments(values: arguments)
+  }
+
+  /// Calls `body` with each delegate and `arguments`, in the delegate's own context.
+  ///
+  /// - Complexity: O(`count`).
+  @inlinable
+  public func invoke<Arguments>(
+    with arguments: UncheckedArguments<Arguments>,
+    _ body: @escaping @Sendable (Delegate, Arguments) -> Void
+  ) {
+    callInContext { body($0, arguments.values) }
+  }
+}
+
+/// Arguments that the composite of the refined protocol has checked.
+///
+/// ## Thread safety
+/// The values are `Sendable`, or the program does not compile.
+public struct UncheckedArguments<Values>: @unchecked Sendable {
+  // Unchecked: see "Thread safety".
+  @usableFromInline let values: Values
+
+  @usableFromInline init(values: Values) {
+    self.values = values
+  }
+}

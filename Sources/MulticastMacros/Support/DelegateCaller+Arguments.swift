@@ -1,0 +1,52 @@
+// Expanded code passes arguments through `arguments(_:)` in a statement of its own. There the compiler chooses
+// the overload by whether they are Sendable, and reports at the next statement that they are not.
+
+/// Arguments that must not leave the thread.
+///
+/// ## Thread safety
+/// Not `Sendable`: that is its purpose.
+public struct RefusedArguments<Arguments> {
+  @usableFromInline init() {}
+}
+
+extension DelegateCaller {
+  /// The arguments themselves: delegates that are not `Sendable` are called on the calling thread.
+  @inlinable
+  public func arguments<Arguments>(_ arguments: Arguments) -> Arguments { arguments }
+}
+
+extension DelegateCaller where Delegate: Sendable {
+  /// The arguments themselves.
+  @inlinable
+  public func arguments<Arguments: Sendable>(_ arguments: Arguments) -> Arguments { arguments }
+
+  /// A value that ``invoke(with:_:)`` refuses.
+  @inlinable
+  public func arguments<Arguments>(_ arguments: Arguments) -> RefusedArguments<Arguments> {
+    RefusedArguments()
+  }
+
+  /// Refuses arguments that must not leave the thread.
+  @available(
+    *, unavailable,
+    message: """
+      an argument of this requirement is not Sendable and cannot be delivered on a delegate's queue: \
+      make its type Sendable, or write @Answer(.inline) above the requirement
+      """
+  )
+  public func invoke<Arguments>(
+    with arguments: RefusedArguments<Arguments>, _ body: (Delegate, Arguments) -> Void
+  ) {}
+
+  /// Refuses arguments that must not leave the thread.
+  @available(
+    *, unavailable,
+    message: """
+      an argument of this requirement is not Sendable and cannot be delivered on a delegate's queue: \
+      make its type Sendable, or write @Answer(.inline) above the requirement
+      """
+  )
+  public func deliver<Arguments>(
+    with arguments: RefusedArguments<Arguments>, _ body: (Delegate, Arguments) -> Void
+  ) {}
+}
