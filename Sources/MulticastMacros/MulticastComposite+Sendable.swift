@@ -16,12 +16,35 @@ extension MulticastComposite where Delegate: Sendable {
   /// ``MulticastDelegate/add(_:ownership:on:buffering:)`` describes.
   ///
   /// - Complexity: as for the hub.
+  @_disfavoredOverload  // `.main` is the main actor, as in the hub.
   @discardableResult
   public nonisolated func add(
     _ delegate: Delegate, ownership: Ownership = .weak, on queue: DispatchQueue,
     buffering: QueueBuffering = .unbounded
   ) -> Registration<Delegate> {
     _composition.hub.add(delegate, ownership: ownership, on: queue, buffering: buffering)
+  }
+
+  /// Adds `delegate` after the others. Requirements without an answer call it on the main actor.
+  ///
+  /// - Complexity: as for the hub.
+  @discardableResult
+  public nonisolated func add(
+    _ delegate: Delegate, ownership: Ownership = .weak, on main: MainActorPlace,
+    buffering: QueueBuffering = .unbounded
+  ) -> Registration<Delegate> {
+    _composition.hub.add(delegate, ownership: ownership, on: main, buffering: buffering)
+  }
+
+  /// Adds `delegate` after the others. Requirements without an answer call it on `home`.
+  ///
+  /// - Complexity: as for the hub.
+  @discardableResult
+  public nonisolated func add(
+    _ delegate: Delegate, ownership: Ownership = .weak, on home: any Actor,
+    buffering: QueueBuffering = .unbounded
+  ) -> Registration<Delegate> {
+    _composition.hub.add(delegate, ownership: ownership, on: home, buffering: buffering)
   }
 
   /// Removes every registration of `delegate`, as ``MulticastDelegate/remove(_:)`` does.

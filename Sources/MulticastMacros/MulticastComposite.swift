@@ -35,6 +35,19 @@ public struct Composition<Delegate>: @unchecked Sendable {
     self.isolation = isolation
   }
 
+  /// Calls `body` with each delegate on the actor of the composite, as
+  /// ``MulticastDelegate/invokeIsolated(_:)`` does. Called by the `invoke` of a composite.
+  @discardableResult
+  public func invokeIsolated(
+    _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
+  ) -> Int {
+    // The delegates are used there only.
+    precondition(
+      isolation == nil || isolation === body.isolation,
+      "Multicast: invoke takes a closure that belongs to the actor of the composite")
+    return hub.invokeIsolated(body)
+  }
+
   /// The delegates, for a caller that may be on any thread.
   func checkedHub() -> MulticastDelegate<Delegate> {
     isolation?.preconditionIsolated(

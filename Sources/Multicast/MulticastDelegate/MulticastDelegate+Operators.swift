@@ -12,6 +12,7 @@ extension MulticastDelegate {
   /// Calls `body` with each delegate, as ``invoke(_:)`` does.
   ///
   /// - Returns: the number of delegates that were called or for which the call was enqueued.
+  @_disfavoredOverload  // As for `invoke(_:)`.
   @inlinable @discardableResult
   public static func ~> (
     hub: MulticastDelegate, body: @escaping @Sendable (Delegate) -> Void

@@ -25,7 +25,9 @@ struct CompositeWriter {
       let requirements = RequirementWriter(context: context, site: .composite)
       requirements.write(declaration.members, to: &code, &findings)
       writeStandardRequirements(to: &code)
+      IsolatedInvocationWriter(context: context).writeMember(to: &code)
     }
+    IsolatedInvocationWriter(context: context).writeOperator(to: &code)
   }
 
   private var head: String {
@@ -80,7 +82,9 @@ struct CompositeWriter {
     code.line("/// Creates a composite without delegates.")
     code.block("\(context.memberAccess)init(\(options))") { code in
       code.line("\(context.hubName) = .init(storage: storage, duplicates: duplicates)")
-      code.line("_composition = .init(\(context.hubName))")
+      // Not the actor that is being created: it would own itself.
+      let isolation = context.traits.isolation == .actor ? ", isolation: nil" : ""
+      code.line("_composition = .init(\(context.hubName)\(isolation))")
     }
     code.line()
     code.line("/// Creates a composite and adds `delegates` weakly, in order.")

@@ -3,6 +3,10 @@ struct Delivery {
   /// Whether each delegate is called in its own context: on its queue, if it has one.
   private var isInContext = false
   private var isSetterInContext = false
+  /// Whether each delegate is called on the actor that it is.
+  private var isOnEach = false
+  /// Whether the composite awaits delegates that are other actors, so that the arguments are checked.
+  private(set) var checksArguments = false
   /// `invoke` where the delegates are known to be Sendable; `deliver` where a protocol that this one
   /// refines decides.
   private let function: String
@@ -23,6 +27,26 @@ struct Delivery {
     }
     if let attribute = requirement.attributes.first(where: ProtocolTraits.isGlobalActor) {
       globalActor = attribute.text
+    }
+    if traits.isolation == .actor, requirement.modifier("nonisolated") == nil {
+      let isCall = requirement.kind == .function && plan.combination == .none && errors == .none
+      guard isAsync || isCall, requirement.setter == nil else {
+        throw Finding(
+          message: """
+            each delegate is an actor of its own, so its answer must be awaited: make the requirement \
+            async
+            """, range: requirement.nameRange)
+      }
+      if !isAsync, forwarding.hasArgumentOfTheCall {
+        throw Finding(
+          message: """
+            an argument that lives only as long as the call cannot be passed to other actors: make the \
+            requirement async
+            """, range: requirement.nameRange)
+      }
+      isOnEach = !isAsync
+      checksArguments = isAsync && !plan.isConcurrent
+      if isOnEach { return }
     }
     if plan.isConcurrent {
       if traits.isSendable == .no {
@@ -54,11 +78,32 @@ struct Delivery {
 
   /// The delivery of a call, or `nil` if it is called on the calling thread.
   func lines(_ forwarding: Forwarding, hub: String) -> [String]? {
-    guard isInContext else { return nil }
+    guard isInContext || isOnEach else { return nil }
     let count = forwarding.requirement.parameters.count
+    if count == 0, isOnEach {
+      return ["\(hub).invoke(onEach: { $0 }) { await \(forwarding.call(on: "$0")) }"]
+    }
     if count == 0 { return ["\(hub).\(function) { \(forwarding.call(on: "$0")) }"] }
     let call = forwarding.call(on: "$0") { count == 1 ? "$1" : "$1.\($0)" }
     return passing((0..<count).map(forwarding.value), forwarding, hub: hub, call)
+  }
+
+  /// Statements that check arguments which calls that suspend pass to other actors. They shadow the
+  /// parameters.
+  func checks(_ forwarding: Forwarding, hub: String) -> [String] {
+    guard checksArguments else { return [] }
+    return forwarding.requirement.parameters.indices.flatMap { index -> [String] in
+      let type = forwarding.requirement.parameters[index].type
+      guard !type.isStandardSendable, type.specifiers.isEmpty || type.has("@escaping") else {
+        return []
+      }
+      let value = forwarding.value(index)
+      let name = forwarding.local("arguments")
+      return [
+        "let \(name)\(index + 1) = \(hub).arguments(\(value))",
+        "let \(value) = \(hub).sending(\(name)\(index + 1))",
+      ]
+    }
   }
 
   func setterLines(_ forwarding: Forwarding, hub: String) -> [String] {
@@ -81,13 +126,12 @@ struct Delivery {
     let types =
       forwarding.requirement.parameters.map(\.type)
       + (forwarding.requirement.kind == .function ? [] : [forwarding.requirement.result!])
-    if types.allSatisfy(\.isStandardSendable) {
-      return ["\(hub).\(function)(with: \(arguments)) { \(call) }"]
-    }
-    let name = forwarding.local("arguments")
-    return [
-      "let \(name) = \(hub).arguments(\(arguments))",
-      "\(hub).\(function)(with: \(name)) { \(call) }",
-    ]
+    let isPlain = types.allSatisfy(\.isStandardSendable) && !isOnEach
+    let name = isPlain ? arguments : forwarding.local("arguments")
+    let statement =
+      isOnEach
+      ? "\(hub).invoke(with: \(name), onEach: { $0 }) { await \(call) }"
+      : "\(hub).\(function)(with: \(name)) { \(call) }"
+    return isPlain ? [statement] : ["let \(name) = \(hub).arguments(\(arguments))", statement]
   }
 }

@@ -8,7 +8,10 @@ struct ExtensionWriter {
       "/// Forwards what the composites of protocols that refine `\(context.plainName)` inherit.")
     code.lines(context.typeAttributes)
     // In this clause the compiler ignores the module of a name, so the name is one that no user has.
-    let constraint = "Self: _MulticastComposite"
+    var constraint = "Self: _MulticastComposite"
+    if context.traits.isolation == .actor {
+      constraint += ", Self.Delegate: \(context.names.standard("Sendable"))"
+    }
     code.block("extension \(context.extendedType) where \(constraint)") { code in
       let requirements = RequirementWriter(context: context, site: .refinement)
       requirements.write(context.declaration.members, to: &code, &findings)

@@ -7,8 +7,14 @@ struct GenerationContext {
   /// The protocol as an extension names it: with the types around it.
   let extendedType: String
 
-  init(source: Source, declaration: ProtocolDeclaration, names: Names, extendedType: String? = nil)
-  {
+  /// Whether no type and no function is around the protocol.
+  let isAtFileScope: Bool
+
+  init(
+    source: Source, declaration: ProtocolDeclaration, names: Names, extendedType: String? = nil,
+    isAtFileScope: Bool = true
+  ) {
+    self.isAtFileScope = isAtFileScope
     self.source = source
     self.declaration = declaration
     self.names = names

@@ -65,7 +65,7 @@ struct RequirementWriter {
     ).lines()
     if let lines = delivery.lines(forwarding, hub: hub(for: forwarding)) { body = lines }
 
-    body = body.map(named)
+    body = (delivery.checks(forwarding, hub: hub(for: forwarding)) + body).map(named)
     code.line()
     if site == .composite { writeComment(of: requirement, plan, to: &code) }
     code.lines(memberAttributes(of: requirement))

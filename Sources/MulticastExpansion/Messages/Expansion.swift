@@ -13,6 +13,7 @@ struct Expansion {
       let names = Names(hasModuleSelectors: Expansion.hasModuleSelectors(request))
       let expansion = Expansion.expand(
         source, names: names, extendedType: request.extendedTypeSyntax?.source,
+        isAtFileScope: request.lexicalContext?.isEmpty ?? true,
         isExtension: request.macroRole == "extension")
       result = (expansion.source, expansion.findings.map { .init($0, in: source) })
     case ("AnswerMacro", _):
@@ -31,7 +32,8 @@ struct Expansion {
 
   /// The source of the composite, or of the extension.
   static func expand(
-    _ source: Source, names: Names, extendedType: String? = nil, isExtension: Bool = false
+    _ source: Source, names: Names, extendedType: String? = nil, isAtFileScope: Bool = true,
+    isExtension: Bool = false
   ) -> (source: String?, findings: [Finding]) {
     let declaration: ProtocolDeclaration
     do throws(SyntaxError) {
@@ -42,7 +44,8 @@ struct Expansion {
     }
     let context = GenerationContext(
       source: source, declaration: declaration, names: names,
-      extendedType: extendedType?.trimmingCharacters(in: .whitespacesAndNewlines))
+      extendedType: extendedType?.trimmingCharacters(in: .whitespacesAndNewlines),
+      isAtFileScope: isAtFileScope)
     var findings = Findings()
     var code = CodeWriter()
     RequirementCheck(declaration: declaration, traits: context.traits).checkProtocol(&findings)

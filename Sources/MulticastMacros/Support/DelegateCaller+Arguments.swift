@@ -49,4 +49,35 @@ extension DelegateCaller where Delegate: Sendable {
   public func deliver<Arguments>(
     with arguments: RefusedArguments<Arguments>, _ body: (Delegate, Arguments) -> Void
   ) {}
+
+  // MARK: Delegates that are actors
+
+  /// The arguments themselves.
+  @inlinable
+  public func sending<Arguments: Sendable>(_ arguments: Arguments) -> Arguments { arguments }
+
+  /// Refuses arguments that must not leave their actor.
+  @available(
+    *, unavailable,
+    message: """
+      an argument of this requirement is not Sendable and cannot be passed to other actors: make its \
+      type Sendable
+      """
+  )
+  public func sending<Arguments>(_ arguments: RefusedArguments<Arguments>) -> Arguments {
+    fatalError("unavailable")
+  }
+
+  /// Refuses arguments that must not leave their actor.
+  @available(
+    *, unavailable,
+    message: """
+      an argument of this requirement is not Sendable and cannot be passed to other actors: make its \
+      type Sendable
+      """
+  )
+  public func invoke<Arguments>(
+    with arguments: RefusedArguments<Arguments>, onEach home: (Delegate) -> any Actor,
+    _ body: (Delegate, Arguments) async -> Void
+  ) {}
 }

@@ -81,3 +81,16 @@ extension DelegateCaller {
     }
   }
 }
+
+// Delegates that are actors.
+extension MulticastDelegate where Delegate: Sendable {
+  /// Awaits `body` with each delegate and `arguments`, on the actor that the delegate is.
+  ///
+  /// - Complexity: O(`count`).
+  public func invoke<Arguments: Sendable>(
+    with arguments: Arguments, onEach home: (Delegate) -> any Actor,
+    _ body: @escaping @Sendable (Delegate, Arguments) async -> Void
+  ) {
+    invoke(onEach: home) { await body($0, arguments) }
+  }
+}

@@ -104,3 +104,36 @@ public struct UncheckedArguments<Values>: @unchecked Sendable {
     self.values = values
   }
 }
+
+// Delegates that are actors.
+extension RefinedDelegates where Original: Sendable {
+  /// Awaits `body` with each delegate, on the actor that the delegate is.
+  ///
+  /// - Complexity: O(`count`).
+  public func invoke(
+    onEach home: (Delegate) -> any Actor, _ body: @escaping @Sendable (Delegate) async -> Void
+  ) {
+    hub.invoke(onEach: { original in
+      guard let delegate = original as? Delegate else { return MainActor.shared }
+      return home(delegate)
+    }) { original in
+      if let delegate = original as? Delegate { await body(delegate) }
+    }
+  }
+
+  /// Awaits `body` with each delegate and `arguments`, on the actor that the delegate is.
+  ///
+  /// - Complexity: O(`count`).
+  public func invoke<Arguments>(
+    with arguments: UncheckedArguments<Arguments>, onEach home: (Delegate) -> any Actor,
+    _ body: @escaping @Sendable (Delegate, Arguments) async -> Void
+  ) {
+    invoke(onEach: home) { await body($0, arguments.values) }
+  }
+
+  /// The arguments, for calls that suspend.
+  @inlinable
+  public func sending<Arguments>(_ arguments: UncheckedArguments<Arguments>) -> Arguments {
+    arguments.values
+  }
+}

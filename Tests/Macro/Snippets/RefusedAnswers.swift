@@ -4,114 +4,137 @@ import MulticastMacros
 
 @Multicast
 protocol NumberAnswer: AnyObject {
-  func numberOfRows() -> Int  // expected-error{{'Int' needs a policy for the answers of several delegates: write @Answer(.first, default: …), .last, .sum or .reduce(initial, combine)}}
+  // expected-error{{'Int' needs a policy for the answers of several delegates: write @Answer(.first, default: …), .last, .sum or .reduce(initial, combine)}}
+  func numberOfRows() -> Int
 }
 
 @Multicast
 protocol PropertyAnswer: AnyObject {
-  var title: String { get }  // expected-error{{'String' needs a policy}}
+  // expected-error{{'String' needs a policy}}
+  var title: String { get }
 }
 
 @Multicast
 protocol SubscriptAnswer: AnyObject {
-  subscript(index: Int) -> Double { get }  // expected-error{{'Double' needs a policy}}
+  // expected-error{{'Double' needs a policy}}
+  subscript(index: Int) -> Double { get }
 }
 
 @Multicast
 protocol TupleAnswer: AnyObject {
-  func size() -> (Int, Int)  // expected-error{{'(Int, Int)' needs a policy}}
+  // expected-error{{'(Int, Int)' needs a policy}}
+  func size() -> (Int, Int)
 }
 
 @Multicast
 protocol GenericAnswer: AnyObject {
-  func make<T>(_ type: T.Type) -> T  // expected-error{{'T' needs a policy}}
+  // expected-error{{'T' needs a policy}}
+  func make<T>(_ type: T.Type) -> T
 }
 
 @Multicast
 protocol AsyncAnswer: AnyObject {
-  func size() async throws -> Int  // expected-error{{'Int' needs a policy}}
+  // expected-error{{'Int' needs a policy}}
+  func size() async throws -> Int
 }
 
 @Multicast
 protocol FirstWithoutDefault: AnyObject {
-  @Answer(.first) func size() -> Int  // expected-error{{'.first' has no answer without delegates: add 'default:'}}
+  // expected-error{{'.first' has no answer without delegates: add 'default:'}}
+  @Answer(.first) func size() -> Int
 }
 
 @Multicast
 protocol LastWithoutDefault: AnyObject {
-  @Answer(.last) var title: String { get }  // expected-error{{'.last' has no answer without delegates: add 'default:'}}
+  // expected-error{{'.last' has no answer without delegates: add 'default:'}}
+  @Answer(.last) var title: String { get }
 }
 
 @Multicast
 protocol SumOfBool: AnyObject {
-  @Answer(.sum) func isReady() -> Bool  // expected-error{{'.sum' adds numbers, and this answer is 'Bool'}}
+  // expected-error{{'.sum' adds numbers, and this answer is 'Bool'}}
+  @Answer(.sum) func isReady() -> Bool
 }
 
 @Multicast
 protocol SumOfOptional: AnyObject {
-  @Answer(.sum) func size() -> Int?  // expected-error{{'.sum' adds numbers, and this answer is 'Int?'}}
+  // expected-error{{'.sum' adds numbers, and this answer is 'Int?'}}
+  @Answer(.sum) func size() -> Int?
 }
 
 @Multicast
 protocol EveryNumber: AnyObject {
-  @Answer(.every) func size() -> Int  // expected-error{{'.every' and '.some' combine Bool answers, and this one is 'Int'}}
+  // expected-error{{'.every' and '.some' combine Bool answers, and this one is 'Int'}}
+  @Answer(.every) func size() -> Int
 }
 
 @Multicast
 protocol SomeArray: AnyObject {
-  @Answer(.some) func names() -> [String]  // expected-error{{'.every' and '.some' combine Bool answers}}
+  // expected-error{{'.every' and '.some' combine Bool answers}}
+  @Answer(.some) func names() -> [String]
 }
 
 @Multicast
 protocol AllNumbers: AnyObject {
-  @Answer(.all) func size() -> Int  // expected-error{{'.all' joins arrays, and this answer is 'Int'}}
+  // expected-error{{'.all' joins arrays, and this answer is 'Int'}}
+  @Answer(.all) func size() -> Int
 }
 
 @Multicast
 protocol PolicyOfNothing: AnyObject {
-  @Answer(.first) func start()  // expected-error{{this requirement returns nothing, so it takes no policy and no default}}
+  // expected-error{{this requirement returns nothing, so it takes no policy and no default}}
+  @Answer(.first) func start()
 }
 
 @Multicast
 protocol DefaultOfNothing: AnyObject {
-  @Answer(default: 3) func start()  // expected-error{{this requirement returns nothing}}
+  // expected-error{{this requirement returns nothing}}
+  @Answer(default: 3) func start()
 }
 
 @Multicast
 protocol DefaultOfReduce: AnyObject {
-  @Answer(.reduce(0, +), default: 3) func size() -> Int  // expected-error{{'.reduce' returns its initial value without delegates: remove 'default:'}}
+  // expected-error{{'.reduce' returns its initial value without delegates: remove 'default:'}}
+  @Answer(.reduce(0, +), default: 3) func size() -> Int
 }
 
 @Multicast
 protocol ErrorsWithoutThrows: AnyObject {
-  @Answer(errors: .afterAll) func start()  // expected-error{{this requirement throws no error: remove 'errors:'}}
+  // expected-error{{this requirement throws no error: remove 'errors:'}}
+  @Answer(errors: .afterAll) func start()
 }
 
 @Multicast
 protocol CallsWithoutAsync: AnyObject, Sendable {
-  @Answer(calls: .concurrent) func start()  // expected-error{{this requirement is not async: remove 'calls:'}}
+  // expected-error{{this requirement is not async: remove 'calls:'}}
+  @Answer(calls: .concurrent) func start()
 }
 
 @Multicast
 protocol ConcurrentNotSendable: AnyObject {
-  @Answer(calls: .concurrent) func start() async  // expected-error{{concurrent calls leave the thread: make the protocol Sendable}}
+  // expected-error{{concurrent calls leave the thread: make the protocol Sendable}}
+  @Answer(calls: .concurrent) func start() async
 }
 
 @Multicast
 protocol ConcurrentInout: AnyObject, Sendable {
-  @Answer(calls: .concurrent) func start(_ value: inout Int) async  // expected-error{{an argument that lives only as long as the call cannot be used by concurrent calls}}
+  // expected-error{{an argument that lives only as long as the call cannot be used by concurrent calls}}
+  @Answer(calls: .concurrent) func start(_ value: inout Int) async
 }
 
 @Multicast
 protocol InlineAnswer: AnyObject {
-  @Answer(.inline) func isReady() -> Bool  // expected-error{{a requirement with an answer is called on the calling thread anyway: remove '.inline'}}
+  // expected-error{{a requirement with an answer is called on the calling thread anyway: remove '.inline'}}
+  @Answer(.inline) func isReady() -> Bool
 }
 
 @Multicast
 protocol TwoAnswers: AnyObject {
-  @Answer(.every) @Answer(.some) func isReady() -> Bool  // expected-error{{write one '@Answer' for a requirement}}
+  // expected-error{{write one '@Answer' for a requirement}}
+  @Answer(.every) @Answer(.some) func isReady() -> Bool
 }
 
 protocol WithoutMulticast: AnyObject {
-  @Answer(.every) func isReady() -> Bool  // expected-error{{'@Answer' belongs to a requirement of a protocol with '@Multicast'}}
+  // expected-error{{'@Answer' belongs to a requirement of a protocol with '@Multicast'}}
+  @Answer(.every) func isReady() -> Bool
 }

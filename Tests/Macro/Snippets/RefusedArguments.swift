@@ -4,22 +4,26 @@ import MulticastMacros
 
 final class Request {}
 
-@Multicast  // expected-expansion-error{{an argument of this requirement is not Sendable and cannot be delivered on a delegate's queue}}
+// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be delivered on a delegate's queue}}
+@Multicast
 protocol Sender: AnyObject, Sendable {
   func send(_ request: Request)
 }
 
-@Multicast  // expected-expansion-error{{an argument of this requirement is not Sendable}}
+// expected-expansion-error{{an argument of this requirement is not Sendable}}
+@Multicast
 protocol PairSender: AnyObject, Sendable {
   func send(_ request: Request, count: Int)
 }
 
-@Multicast  // expected-expansion-error{{an argument of this requirement is not Sendable}}
+// expected-expansion-error{{an argument of this requirement is not Sendable}}
+@Multicast
 protocol GenericSender: AnyObject, Sendable {
   func send<T>(_ value: T)
 }
 
-@Multicast  // expected-expansion-error{{an argument of this requirement is not Sendable}}
+// expected-expansion-error{{an argument of this requirement is not Sendable}}
+@Multicast
 protocol PropertySender: AnyObject, Sendable {
   var request: Request? { get set }
 }
@@ -33,4 +37,16 @@ protocol InlineSender: AnyObject, Sendable {
 @Multicast
 protocol LocalSender: AnyObject {
   func send(_ request: Request, to others: [Request])
+}
+
+// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be passed to other actors}}
+@Multicast
+protocol ActorSender: Actor {
+  func send(_ request: Request)
+}
+
+// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be passed to other actors}}
+@Multicast
+protocol AsyncActorSender: Actor {
+  func send(_ request: Request) async
 }

@@ -2,14 +2,18 @@
 
 import MulticastMacros
 
-@Multicast  // expected-error{{'@Multicast' belongs to a protocol, not to a class}}
+// expected-error{{'@Multicast' belongs to a protocol, not to a class}}
+@Multicast
 final class Class {}
 
-@Multicast  // expected-error{{'@Multicast' belongs to a protocol, not to a struct}}
+// expected-error{{'@Multicast' belongs to a protocol, not to a struct}}
+@Multicast
 public struct Struct {}
 
-@Multicast  // expected-error{{'@Multicast' belongs to a protocol, not to an enum}}
+// expected-error{{'@Multicast' belongs to a protocol, not to an enum}}
+@Multicast
 enum Enum { case a }
 
-@Multicast  // expected-error{{'@Multicast' belongs to a protocol, not to an actor}}
+// expected-error{{'@Multicast' belongs to a protocol, not to an actor}}
+@Multicast
 actor Actor2 {}

@@ -4,127 +4,177 @@ import MulticastMacros
 
 @Multicast
 protocol StaticFunction: AnyObject {
-  static func make() -> String?  // expected-error{{a static requirement belongs to a type and cannot be forwarded to delegates}}
+  // expected-error{{a static requirement belongs to a type and cannot be forwarded to delegates}}
+  static func make() -> String?
 }
 
 @Multicast
 protocol StaticProperty: AnyObject {
-  static var shared: String? { get }  // expected-error{{a static requirement belongs to a type}}
+  // expected-error{{a static requirement belongs to a type}}
+  static var shared: String? { get }
 }
 
 @Multicast
 protocol Operator {
-  static func == (left: Self, right: Self) -> Bool  // expected-error{{an operator belongs to a type and cannot be forwarded}}
+  // expected-error{{an operator belongs to a type and cannot be forwarded}}
+  static func == (left: Self, right: Self) -> Bool
 }
 
 @Multicast
 protocol PrefixOperator {
-  static prefix func - (value: Self) -> Self  // expected-error{{an operator belongs to a type and cannot be forwarded}}
+  // expected-error{{an operator belongs to a type and cannot be forwarded}}
+  static prefix func - (value: Self) -> Self
 }
 
 @Multicast
 protocol Initializer: AnyObject {
-  init(name: String)  // expected-error{{an initializer cannot be forwarded to delegates that exist}}
+  // expected-error{{an initializer cannot be forwarded to delegates that exist}}
+  init(name: String)
 }
 
 @Multicast
 protocol FailableInitializer: AnyObject {
-  init?(name: String)  // expected-error{{an initializer cannot be forwarded}}
+  // expected-error{{an initializer cannot be forwarded}}
+  init?(name: String)
 }
 
 @Multicast
 protocol Mutating {
-  mutating func increment()  // expected-error{{a mutating requirement would change a copy of each delegate: make the protocol AnyObject and remove 'mutating'}}
+  // expected-error{{a mutating requirement would change a copy of each delegate: make the protocol AnyObject and remove 'mutating'}}
+  mutating func increment()
 }
 
 @Multicast
 protocol Setter {
-  var name: String? { get set }  // expected-error{{setting it would change a copy of each delegate: make the protocol AnyObject}}
+  // expected-error{{setting it would change a copy of each delegate: make the protocol AnyObject}}
+  var name: String? { get set }
 }
 
 @Multicast
 protocol SubscriptSetter {
-  subscript(index: Int) -> String? { get set }  // expected-error{{setting it would change a copy of each delegate}}
+  // expected-error{{setting it would change a copy of each delegate}}
+  subscript(index: Int) -> String? { get set }
 }
 
 @Multicast
 protocol MutatingGetter {
-  var name: String? { mutating get }  // expected-error{{a mutating getter would change a copy of each delegate: remove 'mutating'}}
+  // expected-error{{a mutating getter would change a copy of each delegate: remove 'mutating'}}
+  var name: String? { mutating get }
 }
 
 @Multicast
 protocol Variadic: AnyObject {
-  func log(_ values: Any...)  // expected-error{{variadic arguments cannot be forwarded: take an array}}
+  // expected-error{{variadic arguments cannot be forwarded: take an array}}
+  func log(_ values: Any...)
 }
 
 @Multicast
 protocol SelfParameter: AnyObject {
-  func isSame(_ other: Self) -> Bool  // expected-error{{'Self' is another type in each delegate: write 'any SelfParameter'}}
+  // expected-error{{'Self' is another type in each delegate: write 'any SelfParameter'}}
+  func isSame(_ other: Self) -> Bool
 }
 
 @Multicast
 protocol SelfResult: AnyObject {
-  func copy() -> Self  // expected-error{{'Self' is another type in each delegate}}
+  // expected-error{{'Self' is another type in each delegate}}
+  func copy() -> Self
 }
 
 @Multicast
 protocol SelfProperty: AnyObject {
-  var next: Self? { get }  // expected-error{{'Self' is another type in each delegate}}
+  // expected-error{{'Self' is another type in each delegate}}
+  var next: Self? { get }
 }
 
 @Multicast
 protocol SelfInClosure: AnyObject {
-  func finish(_ body: (Self) -> Void)  // expected-error{{'Self' is another type in each delegate}}
+  // expected-error{{'Self' is another type in each delegate}}
+  func finish(_ body: (Self) -> Void)
 }
 
 @Multicast
 protocol Consumed: AnyObject {
-  func take<T: ~Copyable>(_ value: consuming T)  // expected-error{{one value cannot be consumed by several delegates: write 'borrowing'}}
+  // expected-error{{one value cannot be consumed by several delegates: write 'borrowing'}}
+  func take<T: ~Copyable>(_ value: consuming T)
 }
 
 @Multicast
 protocol Endless: AnyObject {
-  func stop() -> Never  // expected-error{{a requirement that never returns cannot be forwarded to several delegates}}
+  // expected-error{{a requirement that never returns cannot be forwarded to several delegates}}
+  func stop() -> Never
 }
 
 @Multicast
 protocol NotPrimary: AnyObject {
-  associatedtype Item  // expected-error{{an associated type must be the same for all delegates: make it primary, 'protocol NotPrimary<Item>'}}
+  // expected-error{{an associated type must be the same for all delegates: make it primary, 'protocol NotPrimary<Item>'}}
+  associatedtype Item
   func receive(_ item: Item)
 }
 
 @Multicast
 protocol HalfPrimary<Key>: AnyObject {
   associatedtype Key
-  associatedtype Value  // expected-error{{make it primary, 'protocol HalfPrimary<Key, Value>'}}
+  // expected-error{{make it primary, 'protocol HalfPrimary<Key, Value>'}}
+  associatedtype Value
   func value(for key: Key) -> Value?
 }
 
 @Multicast
-protocol FixedType<Item>: AnyObject where Item == Int {  // expected-error{{a primary associated type that is fixed cannot be a parameter of the composite}}
+// expected-error{{a primary associated type that is fixed cannot be a parameter of the composite}}
+protocol FixedType<Item>: AnyObject where Item == Int {
   associatedtype Item
 }
 
 @Multicast
-protocol Noncopyable: ~Copyable {  // expected-error{{a hub holds delegates that can be copied and escape: remove '~Copyable'}}
+// expected-error{{a hub holds delegates that can be copied and escape: remove '~Copyable'}}
+protocol Noncopyable: ~Copyable {
   func start()
 }
 
 @MainActor
 @Multicast
 protocol NonisolatedMember: AnyObject {
-  nonisolated func log()  // expected-error{{a nonisolated requirement of an isolated protocol reaches the delegates from any thread: make the protocol Sendable}}
+  // expected-error{{a nonisolated requirement of an isolated protocol reaches the delegates from any thread: make the protocol Sendable}}
+  nonisolated func log()
 }
 
 @Multicast
 protocol EscapingClosure: AnyObject, Sendable {
-  func load(then body: @escaping () -> Void)  // expected-error{{this closure cannot be delivered on a delegate's queue: write '@Sendable', or @Answer(.inline)}}
+  // expected-error{{this closure cannot be delivered on a delegate's queue: write '@Sendable', or @Answer(.inline)}}
+  func load(then body: @escaping () -> Void)
 }
 
 @Multicast
 protocol Several: AnyObject {
-  static func a()  // expected-error{{a static requirement}}
+  // expected-error{{a static requirement}}
+  static func a()
   func b()
-  init()  // expected-error{{an initializer cannot be forwarded}}
-  func c() -> Int  // expected-error{{'Int' needs a policy}}
+  // expected-error{{an initializer cannot be forwarded}}
+  init()
+  // expected-error{{'Int' needs a policy}}
+  func c() -> Int
+}
+
+@Multicast
+protocol ActorAnswer: Actor {
+  // expected-error{{each delegate is an actor of its own, so its answer must be awaited: make the requirement async}}
+  func isReady() -> Bool
+}
+
+@Multicast
+protocol ActorProperty: Actor {
+  // expected-error{{so its answer must be awaited: make the requirement async}}
+  var name: String? { get }
+}
+
+@Multicast
+protocol ActorThrows: Actor {
+  // expected-error{{so its answer must be awaited: make the requirement async}}
+  func start() throws
+}
+
+@Multicast
+protocol ActorInout: Actor {
+  // expected-error{{an argument that lives only as long as the call cannot be passed to other actors}}
+  func change(_ value: inout Int)
 }
