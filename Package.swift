@@ -35,7 +35,7 @@ let package = Package(
       name: "BenchmarkHarness", path: "Benchmarks/Harness", swiftSettings: strict),
     .executableTarget(
       name: "MulticastBench",
-      dependencies: ["Multicast", "BenchmarkHarness"],
+      dependencies: ["Multicast", "MulticastMacros", "BenchmarkHarness"],
       path: "Benchmarks/MulticastBench",
       swiftSettings: strict),
     .target(

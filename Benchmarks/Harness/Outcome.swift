@@ -64,6 +64,14 @@ extension Outcome {
     return value / reference
   }
 
+  /// The best sample of `system` less that of `other`.
+  public func difference(
+    _ system: String, to other: String, _ metric: Metric = .time
+  ) -> Double? {
+    guard let value = best(system, metric), let reference = best(other, metric) else { return nil }
+    return value - reference
+  }
+
   /// The median of `system` as a multiple of that of `other`.
   ///
   /// For work that the system spreads over a pool of threads: the best sample is then one in which

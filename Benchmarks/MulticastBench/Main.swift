@@ -7,7 +7,8 @@ enum Main {
       "multicast-bench",
       summary: "measures the storage strategies of Multicast side by side",
       workloads: [
-        .floor, .invocation, .retain, .contention, .churn, .registration, .memory, .prune,
+        .floor, .invocation, .composite, .retain, .contention, .churn, .registration, .memory,
+        .prune,
         .compaction, .queues, .hub, .consumers, .actor, .topics,
       ])
     program.main()

@@ -3,11 +3,14 @@
 /// ## Thread safety
 /// As ``MulticastDelegate``. The composite of a protocol that is isolated to an actor, and is not `Sendable`,
 /// must be used on that actor.
-public protocol MulticastComposite<Delegate>: AnyObject {
+public protocol MulticastComposite<Delegate>: AnyObject, SendableMetatype {
   associatedtype Delegate
 
   /// The delegates. Expanded code uses it; others use the members below.
   nonisolated var _composition: Composition<Delegate> { get }
+
+  /// `delegate` as an instance of a protocol that its own one refines. Expanded code uses it.
+  nonisolated static func _refined<Refined>(_ delegate: Delegate, as _: Refined.Type) -> Refined?
 }
 
 /// The name of ``MulticastComposite`` in expanded code, for a place where a type of the user with the same name

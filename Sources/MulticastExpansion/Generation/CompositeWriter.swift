@@ -25,6 +25,7 @@ struct CompositeWriter {
       let requirements = RequirementWriter(context: context, site: .composite)
       requirements.write(declaration.members, to: &code, &findings)
       writeStandardRequirements(to: &code)
+      writeConversion(delegate, to: &code)
       IsolatedInvocationWriter(context: context).writeMember(to: &code)
     }
     IsolatedInvocationWriter(context: context).writeOperator(to: &code)
@@ -94,6 +95,29 @@ struct CompositeWriter {
     ) { code in
       code.line("self.init(storage: storage, duplicates: duplicates)")
       code.line("for delegate in delegates { self.\(context.hubName).add(delegate) }")
+    }
+  }
+
+  /// The conversion to the protocols that this one refines, which the compiler resolves: the forwarding that
+  /// the composite inherits costs no dynamic cast.
+  private func writeConversion(_ delegate: String, to code: inout CodeWriter) {
+    var refined: [String] = []
+    for type in context.traits.unknown where type.specifiers.isEmpty {
+      // A composition refines each of its protocols.
+      for name in type.text.split(separator: " & ").map(String.init) where !refined.contains(name) {
+        refined.append(name)
+      }
+    }
+    guard !refined.isEmpty else { return }
+    code.line()
+    code.line("/// `delegate` as an instance of a protocol that `\(context.plainName)` refines.")
+    code.block(
+      "\(context.memberAccess)nonisolated static func _refined<Refined>(_ delegate: \(delegate), as type: Refined.Type) -> Refined?"
+    ) { code in
+      for type in refined {
+        code.line("if type == (any \(type)).self { return (delegate as any \(type)) as? Refined }")
+      }
+      code.line("return delegate as? Refined")
     }
   }
 

@@ -127,11 +127,16 @@ struct Delivery {
       forwarding.requirement.parameters.map(\.type)
       + (forwarding.requirement.kind == .function ? [] : [forwarding.requirement.result!])
     let isPlain = types.allSatisfy(\.isStandardSendable) && !isOnEach
-    let name = isPlain ? arguments : forwarding.local("arguments")
+    if isPlain {
+      let capturing = forwarding.call(on: "$0")
+      let suffix = forwarding.requirement.kind == .function ? "" : " = newValue"
+      return ["\(hub).\(function) { \(capturing)\(suffix) }"]
+    }
+    let name = forwarding.local("arguments")
     let statement =
       isOnEach
       ? "\(hub).invoke(with: \(name), onEach: { $0 }) { await \(call) }"
       : "\(hub).\(function)(with: \(name)) { \(call) }"
-    return isPlain ? [statement] : ["let \(name) = \(hub).arguments(\(arguments))", statement]
+    return ["let \(name) = \(hub).arguments(\(arguments))", statement]
   }
 }

@@ -41,7 +41,9 @@ struct Forwarding {
 
   /// The type as the composite declares it: it copies what a delegate consumes.
   private static func declaredType(_ type: TypeSyntax) -> String {
-    for word in ["consuming ", "__owned "] where type.text.hasPrefix(word) {
+    // What is Sendable needs no transfer.
+    let transfers = type.isStandardSendable ? ["sending "] : []
+    for word in ["consuming ", "__owned "] + transfers where type.text.hasPrefix(word) {
       return String(type.text.dropFirst(word.count))
     }
     return type.text

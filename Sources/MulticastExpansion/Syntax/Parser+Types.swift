@@ -96,8 +96,11 @@ extension Parser {
   private mutating func parsePostfix() throws(SyntaxError) -> TypeStructure {
     let start = index
     var structure = try parsePrimary()
+    var marks = 0
     while true {
       if (at("?") || at("!")) && token.isAdjacent {
+        marks += 1
+        guard marks < Parser.deepest else { throw error("fewer '?'") }
         let wrapped = TypeSyntax(
           structure: structure, text: text(from: start), range: range(from: start))
         advance()

@@ -5,7 +5,7 @@ extension DelegateCaller {
   @inlinable
   public func firstAnswer<T, E>(_ body: (Delegate) throws(E) -> T?) throws(E) -> T? {
     var answer: T?
-    try callEach { (delegate: Delegate) throws(E) -> Bool in
+    try answerEach { (delegate: Delegate) throws(E) -> Bool in
       answer = try body(delegate)
       return answer == nil
     }
@@ -18,7 +18,7 @@ extension DelegateCaller {
   @inlinable
   public func lastAnswer<T, E>(_ body: (Delegate) throws(E) -> T?) throws(E) -> T? {
     var answer: T?
-    try callEach { (delegate: Delegate) throws(E) -> Bool in
+    try answerEach { (delegate: Delegate) throws(E) -> Bool in
       answer = try body(delegate) ?? answer
       return true
     }
@@ -33,7 +33,7 @@ extension DelegateCaller {
     default absent: @autoclosure () -> T = T(), _ body: (Delegate) throws(E) -> T
   ) throws(E) -> T {
     var answers: T?
-    try callEach { (delegate: Delegate) throws(E) -> Bool in
+    try answerEach { (delegate: Delegate) throws(E) -> Bool in
       let answer = try body(delegate)
       if answers == nil { answers = answer } else { answers! += answer }
       return true
@@ -49,7 +49,7 @@ extension DelegateCaller {
     default absent: Bool = true, _ body: (Delegate) throws(E) -> Bool
   ) throws(E) -> Bool {
     var answer = absent
-    try callEach { (delegate: Delegate) throws(E) -> Bool in
+    try answerEach { (delegate: Delegate) throws(E) -> Bool in
       answer = try body(delegate)
       return answer
     }
@@ -64,7 +64,7 @@ extension DelegateCaller {
     default absent: Bool = false, _ body: (Delegate) throws(E) -> Bool
   ) throws(E) -> Bool {
     var answer = absent
-    try callEach { (delegate: Delegate) throws(E) -> Bool in
+    try answerEach { (delegate: Delegate) throws(E) -> Bool in
       answer = try body(delegate)
       return !answer
     }
@@ -79,7 +79,7 @@ extension DelegateCaller {
     default absent: @autoclosure () -> T = .zero, _ body: (Delegate) throws(E) -> T
   ) throws(E) -> T {
     var sum: T?
-    try callEach { (delegate: Delegate) throws(E) -> Bool in
+    try answerEach { (delegate: Delegate) throws(E) -> Bool in
       let answer = try body(delegate)
       sum = sum.map { $0 + answer } ?? answer
       return true
@@ -95,7 +95,7 @@ extension DelegateCaller {
     _ initial: T, _ combine: (T, T) -> T, _ body: (Delegate) throws(E) -> T
   ) throws(E) -> T {
     var result = initial
-    try callEach { (delegate: Delegate) throws(E) -> Bool in
+    try answerEach { (delegate: Delegate) throws(E) -> Bool in
       result = combine(result, try body(delegate))
       return true
     }
@@ -108,7 +108,7 @@ extension DelegateCaller {
   @inlinable
   public func collectAnswers<T, E>(_ body: (Delegate) throws(E) -> T) -> Answers<T, E> {
     var answers = Answers<T, E>()
-    callEach { delegate in
+    answerEach { delegate in
       do throws(E) {
         answers.append(.success(try body(delegate)))
       } catch {

@@ -25,7 +25,7 @@ extension DelegateCaller where Delegate: Sendable {
     // which it has inherited from the caller, or anywhere if it has none.
     let function = unsafeBitCast(body, to: (@Sendable (Delegate, Arguments) -> Void).self)
     if isIsolated {
-      callEach { delegate in
+      answerEach { delegate in
         function(delegate, arguments)
         return true
       }
@@ -45,7 +45,7 @@ extension DelegateCaller where Delegate: Sendable {
     // SAFETY: as above.
     let function = unsafeBitCast(body, to: (@Sendable (Delegate) -> Void).self)
     if isIsolated {
-      callEach { delegate in
+      answerEach { delegate in
         function(delegate)
         return true
       }
@@ -64,7 +64,7 @@ extension DelegateCaller {
   public func deliver<Arguments>(
     with arguments: Arguments, _ body: (Delegate, Arguments) -> Void
   ) {
-    callEach { delegate in
+    answerEach { delegate in
       body(delegate, arguments)
       return true
     }
@@ -75,7 +75,7 @@ extension DelegateCaller {
   /// - Complexity: O(`count`).
   @inlinable
   public func deliver(_ body: (Delegate) -> Void) {
-    callEach { delegate in
+    answerEach { delegate in
       body(delegate)
       return true
     }

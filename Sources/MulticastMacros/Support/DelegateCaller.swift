@@ -12,7 +12,7 @@ public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
   /// `false` or throws.
   ///
   /// - Complexity: O(`count`).
-  func callEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E)
+  func answerEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E)
 
   /// Calls `body` with each delegate in the delegate's own context, as
   /// ``MulticastDelegate/invoke(_:)`` does.
@@ -23,10 +23,8 @@ public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
 
 extension MulticastDelegate: DelegateCaller {
   @inlinable
-  public func callEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
-    let _: Void? = try firstResult { (delegate: Delegate) throws(E) -> Void? in
-      try body(delegate) ? nil : ()
-    }
+  public func answerEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
+    try callEach(body)
   }
 
   @inlinable

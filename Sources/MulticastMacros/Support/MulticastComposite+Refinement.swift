@@ -3,7 +3,15 @@ extension MulticastComposite {
   @inlinable
   public nonisolated func refinedDelegates<Refined>(
     as _: Refined.Type
-  ) -> RefinedDelegates<Delegate, Refined> {
-    RefinedDelegates(_composition.hub)
+  ) -> RefinedDelegates<Self, Refined> {
+    RefinedDelegates(self)
+  }
+
+  /// `delegate` as an instance of a protocol that its own one refines, by a dynamic cast.
+  @inlinable
+  public nonisolated static func _refined<Refined>(
+    _ delegate: Delegate, as _: Refined.Type
+  ) -> Refined? {
+    delegate as? Refined
   }
 }

@@ -2,27 +2,31 @@
 ///
 /// ## Thread safety
 /// As ``MulticastDelegate``.
-public struct RefinedDelegates<Original, Delegate> {
+public struct RefinedDelegates<Composite: MulticastComposite, Delegate> {
+  public typealias Original = Composite.Delegate
+
   @usableFromInline let hub: MulticastDelegate<Original>
 
   @inlinable
-  init(_ hub: MulticastDelegate<Original>) {
-    self.hub = hub
+  init(_ composite: Composite) {
+    hub = composite._composition.hub
   }
 }
 
 extension RefinedDelegates: DelegateCaller {
   @inlinable
-  public func callEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
-    try hub.callEach { (original: Original) throws(E) -> Bool in
-      guard let delegate = original as? Delegate else { return true }
+  public func answerEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
+    try hub.answerEach { (original: Original) throws(E) -> Bool in
+      guard let delegate = Composite._refined(original, as: Delegate.self) else { return true }
       return try body(delegate)
     }
   }
 
   @inlinable
   public func callInContext(_ body: @escaping @Sendable (Delegate) -> Void) {
-    hub.invoke(as: Delegate.self, body)
+    hub.invoke { original in
+      if let delegate = Composite._refined(original, as: Delegate.self) { body(delegate) }
+    }
   }
 
   /// An iterator over the delegates that are registered now.
@@ -32,7 +36,7 @@ extension RefinedDelegates: DelegateCaller {
     var originals = hub.makeIterator()
     return AnyIterator {
       while let original = originals.next() {
-        if let delegate = original as? Delegate { return delegate }
+        if let delegate = Composite._refined(original, as: Delegate.self) { return delegate }
       }
       return nil
     }
@@ -47,7 +51,7 @@ extension RefinedDelegates {
   @inlinable
   public func forEach(_ body: (Delegate) throws -> Void) rethrows {
     try hub.forEach { original in
-      if let delegate = original as? Delegate { try body(delegate) }
+      if let delegate = Composite._refined(original, as: Delegate.self) { try body(delegate) }
     }
   }
 
@@ -56,7 +60,7 @@ extension RefinedDelegates {
   /// - Complexity: O(`count`).
   @inlinable
   public func forEach<E>(throwing _: E.Type, _ body: (Delegate) throws(E) -> Void) throws(E) {
-    try callEach { (delegate: Delegate) throws(E) -> Bool in
+    try answerEach { (delegate: Delegate) throws(E) -> Bool in
       try body(delegate)
       return true
     }
@@ -106,7 +110,7 @@ public struct UncheckedArguments<Values>: @unchecked Sendable {
 }
 
 // Delegates that are actors.
-extension RefinedDelegates where Original: Sendable {
+extension RefinedDelegates where Composite.Delegate: Sendable {
   /// Awaits `body` with each delegate, on the actor that the delegate is.
   ///
   /// - Complexity: O(`count`).
@@ -114,10 +118,12 @@ extension RefinedDelegates where Original: Sendable {
     onEach home: (Delegate) -> any Actor, _ body: @escaping @Sendable (Delegate) async -> Void
   ) {
     hub.invoke(onEach: { original in
-      guard let delegate = original as? Delegate else { return MainActor.shared }
+      guard let delegate = Composite._refined(original, as: Delegate.self) else {
+        return MainActor.shared
+      }
       return home(delegate)
     }) { original in
-      if let delegate = original as? Delegate { await body(delegate) }
+      if let delegate = Composite._refined(original, as: Delegate.self) { await body(delegate) }
     }
   }
 

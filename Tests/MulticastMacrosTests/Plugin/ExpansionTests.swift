@@ -50,7 +50,7 @@ struct ExpansionTests {
           ///
           /// Calls each delegate, in registration order.
           public func didFinish(_ file: String) {
-            delegates.invoke(with: file) { $0.didFinish($1) }
+            delegates.invoke { $0.didFinish(file) }
           }
 
           /// Whether every delegate answers `true`. Without delegates: `true`.
@@ -74,7 +74,7 @@ struct ExpansionTests {
               delegates.firstAnswer { $0.title }
             }
             set {
-              delegates.invoke(with: newValue) { $0.title = $1 }
+              delegates.invoke { $0.title = newValue }
             }
           }
         }
