@@ -59,8 +59,8 @@ extension MulticastDelegate {
   /// Calls `body` with each delegate, in registration order, until it returns `false` or throws.
   ///
   /// For the policies of composites (`MulticastMacros`).
-  @inlinable
-  package func callEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
+  @inlinable @inline(__always)
+  package func callWhile<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
     try registry.forEachValue(Delegate.self, body)
   }
 }

@@ -40,7 +40,7 @@ extension BodyWriter {
       let type = isName ? error : "(\(error))"
       return "\(attempt)\(hub).forEach(throwing: \(type).self) \(closure())"
     }
-    return "\(attempt)\(hub).forEach \(closure())"
+    return "\(attempt)\(hub).\(canThrow ? "forEach" : "callEach") \(closure())"
   }
 
   private func answer() -> String {

@@ -111,6 +111,7 @@ struct CompositeWriter {
     guard !refined.isEmpty else { return }
     code.line()
     code.line("/// `delegate` as an instance of a protocol that `\(context.plainName)` refines.")
+    code.line("@inline(__always)")
     code.block(
       "\(context.memberAccess)nonisolated static func _refined<Refined>(_ delegate: \(delegate), as type: Refined.Type) -> Refined?"
     ) { code in

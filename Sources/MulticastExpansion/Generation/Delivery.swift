@@ -109,7 +109,7 @@ struct Delivery {
   func setterLines(_ forwarding: Forwarding, hub: String) -> [String] {
     let count = forwarding.requirement.parameters.count
     guard isSetterInContext else {
-      return ["\(hub).forEach { \(forwarding.call(on: "$0")) = newValue }"]
+      return ["\(hub).callEach { \(forwarding.call(on: "$0")) = newValue }"]
     }
     let target = forwarding.call(on: "$0") { "$1.\($0 + 1)" }
     let values = ["newValue"] + (0..<count).map(forwarding.value)

@@ -22,13 +22,25 @@ public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
 }
 
 extension MulticastDelegate: DelegateCaller {
-  @inlinable
+  @inlinable @inline(__always)
   public func answerEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
-    try callEach(body)
+    try callWhile(body)
   }
 
   @inlinable
   public func callInContext(_ body: @escaping @Sendable (Delegate) -> Void) {
     invoke(body)
+  }
+
+  /// Calls `body` with each delegate, as `forEach(_:)` does; always inlined, because a composite has one such
+  /// call in a function.
+  ///
+  /// - Complexity: O(`count`).
+  @inlinable @inline(__always)
+  public func callEach(_ body: (Delegate) -> Void) {
+    callWhile { delegate in
+      body(delegate)
+      return true
+    }
   }
 }

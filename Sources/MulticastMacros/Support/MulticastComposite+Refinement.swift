@@ -1,6 +1,6 @@
 extension MulticastComposite {
   /// The delegates as instances of a protocol that theirs refines. Expanded code calls it.
-  @inlinable
+  @inlinable @inline(__always)
   public nonisolated func refinedDelegates<Refined>(
     as _: Refined.Type
   ) -> RefinedDelegates<Self, Refined> {
@@ -8,7 +8,7 @@ extension MulticastComposite {
   }
 
   /// `delegate` as an instance of a protocol that its own one refines, by a dynamic cast.
-  @inlinable
+  @inlinable @inline(__always)
   public nonisolated static func _refined<Refined>(
     _ delegate: Delegate, as _: Refined.Type
   ) -> Refined? {

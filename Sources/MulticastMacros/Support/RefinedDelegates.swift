@@ -7,14 +7,14 @@ public struct RefinedDelegates<Composite: MulticastComposite, Delegate> {
 
   @usableFromInline let hub: MulticastDelegate<Original>
 
-  @inlinable
+  @inlinable @inline(__always)
   init(_ composite: Composite) {
     hub = composite._composition.hub
   }
 }
 
 extension RefinedDelegates: DelegateCaller {
-  @inlinable
+  @inlinable @inline(__always)
   public func answerEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
     try hub.answerEach { (original: Original) throws(E) -> Bool in
       guard let delegate = Composite._refined(original, as: Delegate.self) else { return true }
@@ -22,7 +22,7 @@ extension RefinedDelegates: DelegateCaller {
     }
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   public func callInContext(_ body: @escaping @Sendable (Delegate) -> Void) {
     hub.invoke { original in
       if let delegate = Composite._refined(original, as: Delegate.self) { body(delegate) }
@@ -48,17 +48,28 @@ extension RefinedDelegates {
   /// Calls `body` with each delegate, as ``MulticastDelegate/forEach(_:)`` does.
   ///
   /// - Complexity: O(`count`).
-  @inlinable
+  @inlinable @inline(__always)
   public func forEach(_ body: (Delegate) throws -> Void) rethrows {
     try hub.forEach { original in
       if let delegate = Composite._refined(original, as: Delegate.self) { try body(delegate) }
     }
   }
 
+  /// Calls `body` with each delegate, on the calling thread.
+  ///
+  /// - Complexity: O(`count`).
+  @inlinable @inline(__always)
+  public func callEach(_ body: (Delegate) -> Void) {
+    answerEach { delegate in
+      body(delegate)
+      return true
+    }
+  }
+
   /// Calls `body` with each delegate until it throws an error of type `E`.
   ///
   /// - Complexity: O(`count`).
-  @inlinable
+  @inlinable @inline(__always)
   public func forEach<E>(throwing _: E.Type, _ body: (Delegate) throws(E) -> Void) throws(E) {
     try answerEach { (delegate: Delegate) throws(E) -> Bool in
       try body(delegate)
@@ -69,7 +80,7 @@ extension RefinedDelegates {
   /// Calls `body` with each delegate in the delegate's own context.
   ///
   /// - Complexity: O(`count`).
-  @inlinable
+  @inlinable @inline(__always)
   public func invoke(_ body: @escaping @Sendable (Delegate) -> Void) {
     callInContext(body)
   }
@@ -79,7 +90,7 @@ extension RefinedDelegates {
 // Here it is not reported again.
 extension RefinedDelegates {
   /// The arguments, for ``invoke(with:_:)``.
-  @inlinable
+  @inlinable @inline(__always)
   public func arguments<Arguments>(_ arguments: Arguments) -> UncheckedArguments<Arguments> {
     UncheckedArguments(values: arguments)
   }
@@ -87,7 +98,7 @@ extension RefinedDelegates {
   /// Calls `body` with each delegate and `arguments`, in the delegate's own context.
   ///
   /// - Complexity: O(`count`).
-  @inlinable
+  @inlinable @inline(__always)
   public func invoke<Arguments>(
     with arguments: UncheckedArguments<Arguments>,
     _ body: @escaping @Sendable (Delegate, Arguments) -> Void
@@ -138,7 +149,7 @@ extension RefinedDelegates where Composite.Delegate: Sendable {
   }
 
   /// The arguments, for calls that suspend.
-  @inlinable
+  @inlinable @inline(__always)
   public func sending<Arguments>(_ arguments: UncheckedArguments<Arguments>) -> Arguments {
     arguments.values
   }

@@ -100,7 +100,7 @@ struct ExpansionTests {
         /// Forwards what the composites of protocols that refine `P` inherit.
         extension P where Self: _MulticastComposite {
           func start() {
-            refinedDelegates(as: (any P).self).forEach { $0.start() }
+            refinedDelegates(as: (any P).self).callEach { $0.start() }
           }
         }
 
