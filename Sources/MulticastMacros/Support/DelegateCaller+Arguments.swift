@@ -1,6 +1,28 @@
 // Expanded code passes arguments through `arguments(_:)` in a statement of its own. There the compiler chooses
 // the overload by whether they are Sendable, and reports at the next statement that they are not.
 
+/// Arguments that may leave the thread.
+///
+/// ## Thread safety
+/// `Sendable`, as the arguments are.
+public struct SendableArguments<Values: Sendable>: Sendable {
+  @usableFromInline let values: Values
+
+  @inlinable
+  init(_ values: Values) { self.values = values }
+}
+
+/// Arguments for delegates that are called on the calling thread.
+///
+/// ## Thread safety
+/// A value that one thread uses.
+public struct LocalArguments<Values> {
+  @usableFromInline let values: Values
+
+  @inlinable
+  init(_ values: Values) { self.values = values }
+}
+
 /// Arguments that must not leave the thread.
 ///
 /// ## Thread safety
@@ -10,15 +32,21 @@ public struct RefusedArguments<Arguments> {
 }
 
 extension DelegateCaller {
-  /// The arguments themselves: delegates that are not `Sendable` are called on the calling thread.
+  /// Delegates that are not `Sendable` are called on the calling thread, with any arguments.
   @inlinable
-  public func arguments<Arguments>(_ arguments: Arguments) -> Arguments { arguments }
+  public func arguments<Arguments>(_ arguments: Arguments) -> LocalArguments<Arguments> {
+    LocalArguments(arguments)
+  }
 }
 
 extension DelegateCaller where Delegate: Sendable {
   /// The arguments themselves.
   @inlinable
-  public func arguments<Arguments: Sendable>(_ arguments: Arguments) -> Arguments { arguments }
+  public func arguments<Arguments: Sendable>(
+    _ arguments: Arguments
+  ) -> SendableArguments<Arguments> {
+    SendableArguments(arguments)
+  }
 
   /// A value that ``invoke(with:_:)`` refuses.
   @inlinable
@@ -54,7 +82,9 @@ extension DelegateCaller where Delegate: Sendable {
 
   /// The arguments themselves.
   @inlinable
-  public func sending<Arguments: Sendable>(_ arguments: Arguments) -> Arguments { arguments }
+  public func sending<Arguments>(_ arguments: SendableArguments<Arguments>) -> Arguments {
+    arguments.values
+  }
 
   /// Refuses arguments that must not leave their actor.
   @available(

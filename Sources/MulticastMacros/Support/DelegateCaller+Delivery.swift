@@ -6,18 +6,19 @@ extension DelegateCaller where Delegate: Sendable {
   ///
   /// - Complexity: O(`count`).
   @inlinable
-  public func invoke<Arguments: Sendable>(
-    with arguments: Arguments, _ body: @escaping @Sendable (Delegate, Arguments) -> Void
+  public func invoke<Arguments>(
+    with arguments: SendableArguments<Arguments>,
+    _ body: @escaping @Sendable (Delegate, Arguments) -> Void
   ) {
-    callInContext { body($0, arguments) }
+    callInContext { body($0, arguments.values) }
   }
 
   /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs to an
   /// actor, which is then the actor of the delegates, and otherwise in the delegate's own context.
   ///
   /// - Complexity: O(`count`).
-  public func deliver<Arguments: Sendable>(
-    with arguments: Arguments,
+  public func deliver<Arguments>(
+    with arguments: SendableArguments<Arguments>,
     @_inheritActorContext _ body: @escaping @isolated(any) @Sendable (Delegate, Arguments) -> Void
   ) {
     let isIsolated = body.isolation != nil
@@ -26,11 +27,11 @@ extension DelegateCaller where Delegate: Sendable {
     let function = unsafeBitCast(body, to: (@Sendable (Delegate, Arguments) -> Void).self)
     if isIsolated {
       answerEach { delegate in
-        function(delegate, arguments)
+        function(delegate, arguments.values)
         return true
       }
     } else {
-      callInContext { function($0, arguments) }
+      callInContext { function($0, arguments.values) }
     }
   }
 
@@ -62,10 +63,10 @@ extension DelegateCaller {
   /// - Complexity: O(`count`).
   @inlinable
   public func deliver<Arguments>(
-    with arguments: Arguments, _ body: (Delegate, Arguments) -> Void
+    with arguments: LocalArguments<Arguments>, _ body: (Delegate, Arguments) -> Void
   ) {
     answerEach { delegate in
-      body(delegate, arguments)
+      body(delegate, arguments.values)
       return true
     }
   }
@@ -87,10 +88,10 @@ extension MulticastDelegate where Delegate: Sendable {
   /// Awaits `body` with each delegate and `arguments`, on the actor that the delegate is.
   ///
   /// - Complexity: O(`count`).
-  public func invoke<Arguments: Sendable>(
-    with arguments: Arguments, onEach home: (Delegate) -> any Actor,
+  public func invoke<Arguments>(
+    with arguments: SendableArguments<Arguments>, onEach home: (Delegate) -> any Actor,
     _ body: @escaping @Sendable (Delegate, Arguments) async -> Void
   ) {
-    invoke(onEach: home) { await body($0, arguments) }
+    invoke(onEach: home) { await body($0, arguments.values) }
   }
 }

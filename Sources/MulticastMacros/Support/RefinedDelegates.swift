@@ -107,6 +107,39 @@ extension RefinedDelegates {
   }
 }
 
+// For protocols that inherit whether they are Sendable, and their isolation: see `DelegateCaller+Delivery.swift`.
+extension RefinedDelegates {
+  /// Calls `body` with each delegate and `arguments`, on the calling thread.
+  ///
+  /// - Complexity: O(`count`).
+  @inlinable @inline(__always)
+  public func deliver<Arguments>(
+    with arguments: UncheckedArguments<Arguments>, _ body: (Delegate, Arguments) -> Void
+  ) {
+    callEach { body($0, arguments.values) }
+  }
+}
+
+extension RefinedDelegates where Delegate: Sendable {
+  /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs to an
+  /// actor, and otherwise in the delegate's own context.
+  ///
+  /// - Complexity: O(`count`).
+  public func deliver<Arguments>(
+    with arguments: UncheckedArguments<Arguments>,
+    @_inheritActorContext _ body: @escaping @isolated(any) @Sendable (Delegate, Arguments) -> Void
+  ) {
+    let isIsolated = body.isolation != nil
+    // SAFETY: as in `DelegateCaller.deliver(with:_:)`.
+    let function = unsafeBitCast(body, to: (@Sendable (Delegate, Arguments) -> Void).self)
+    if isIsolated {
+      callEach { function($0, arguments.values) }
+    } else {
+      callInContext { function($0, arguments.values) }
+    }
+  }
+}
+
 /// Arguments that the composite of the refined protocol has checked.
 ///
 /// ## Thread safety

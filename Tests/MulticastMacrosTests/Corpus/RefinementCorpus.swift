@@ -60,6 +60,29 @@ protocol SendableChild: SendableBase {
   func send(_ value: Int)
 }
 
+struct Payload: Sendable {
+  var value = 0
+}
+
+@Multicast
+protocol InheritedSendability: SendableBase {
+  func send(_ payload: Payload, to name: String?)
+  var payload: Payload? { get set }
+  func sendGeneric<T: Sendable>(_ value: T)
+}
+
+@Multicast
+protocol InheritedTwice: InheritedSendability {}
+
+@Multicast
+protocol InheritedLocal: Animal {
+  func send(_ log: Log, _ others: [Log])
+  func sendGeneric<T>(_ value: T)
+}
+
+@Multicast
+protocol InheritedLocalTwice: InheritedLocal {}
+
 @Multicast
 protocol Described: AnyObject, CustomStringConvertible, CustomDebugStringConvertible {
   func start()
@@ -120,6 +143,18 @@ final class AnimalRecorder: Recorder, Puppy, Retriever, Quiet, Traveller, Marker
 final class SendableChildRecorder: Recorder, SendableChild, @unchecked Sendable {
   func receive(_ value: Int) { note("receive \(value)") }
   func send(_ value: Int) { note("send \(value)") }
+}
+
+final class InheritingRecorder: Recorder, InheritedTwice, InheritedLocalTwice, @unchecked Sendable {
+  var payload: Payload?
+  var name: String?
+  func receive(_ value: Int) { note("receive \(value)") }
+  func send(_ payload: Payload, to name: String?) { note("\(payload.value) \(name ?? "")") }
+  func sendGeneric<T>(_ value: T) { note("\(value)") }
+  func send(_ log: Log, _ others: [Log]) { note("\(others.count)") }
+  func eat(_ food: String) {}
+  func isHungry() -> Bool { true }
+  func walk() async throws -> [Int] { [] }
 }
 
 final class StandardRecorder: Recorder, Described, Comparable2, Identified, @unchecked Sendable {
@@ -190,6 +225,24 @@ struct RefinementCorpus {
     await Task.detached { composite.receive(1) }.value
     composite.send(2)
     #expect(log.take() == both("receive 1") + both("send 2"))
+  }
+
+  @Test func inheritedSendability() {
+    let (first, second, log) = pair(InheritingRecorder.self)
+    let composite = MulticastInheritedTwice([first, second])
+    composite.receive(1)
+    composite.send(Payload(value: 2), to: "x")
+    composite.payload = Payload(value: 3)
+    composite.sendGeneric(4)
+    #expect(log.take() == both("receive 1") + both("2 x") + both("4"))
+    #expect(second.payload?.value == 3)
+    let single = MulticastInheritedSendability([first])
+    single.send(Payload(), to: nil)
+    #expect(log.take() == ["1 0 "])
+    let local = MulticastInheritedLocalTwice([first, second])
+    local.send(log, [])
+    local.sendGeneric(5)
+    #expect(log.take() == both("0") + both("5"))
   }
 
   @Test func standardProtocols() {

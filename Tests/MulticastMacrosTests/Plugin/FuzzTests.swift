@@ -67,7 +67,7 @@ struct FuzzTests {
   @Test("for mutated declarations", arguments: [1, 42, 4711, 65_537])
   func mutations(seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    for round in 0..<2_000 {
+    for round in 0..<500 {
       let text = mutated(Self.declarations[round % Self.declarations.count], &random)
       for isExtension in [false, true] {
         let expansion = ExpansionText(text, isExtension: isExtension)
