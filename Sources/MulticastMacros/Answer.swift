@@ -35,3 +35,10 @@ public macro Answer<Value>(
   _ policy: AnswerPolicy = .standard, default: Value, errors: ErrorPolicy = .firstStops,
   calls: CallOrder = .inOrder
 ) = #externalMacro(module: "MulticastPlugin", type: "AnswerMacro")
+
+/// As ``Answer(_:default:errors:calls:)``, with `nil` as the answer without delegates.
+@attached(peer)
+public macro Answer(
+  _ policy: AnswerPolicy = .standard, default: Never?, errors: ErrorPolicy = .firstStops,
+  calls: CallOrder = .inOrder
+) = #externalMacro(module: "MulticastPlugin", type: "AnswerMacro")

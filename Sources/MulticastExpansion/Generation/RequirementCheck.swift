@@ -115,8 +115,11 @@ struct RequirementCheck {
   }
 
   private var associatedTypes: Set<String> {
-    Set(declaration.requirements.filter { $0.kind == .associatedType }.map(\.name))
-      .union(declaration.primaryAssociatedTypes)
+    Set(
+      declaration.requirements.filter { [.associatedType, .typeAlias].contains($0.kind) }.map(
+        \.name)
+    )
+    .union(declaration.primaryAssociatedTypes)
   }
 
   private func check(setter: Accessor, of requirement: Requirement) throws(Finding) {
@@ -132,12 +135,28 @@ struct RequirementCheck {
 // MARK: - The protocol
 
 extension RequirementCheck {
-  /// Throws the reason why there can be no composite of the protocol.
+  /// Protocols of the standard library that describe values.
+  private static let valueProtocols: Set<String> = [
+    "Codable", "Encodable", "Decodable", "Comparable", "Strideable", "RawRepresentable",
+    "CaseIterable",
+    "Sequence", "Collection", "BidirectionalCollection", "RandomAccessCollection",
+    "RangeReplaceableCollection", "MutableCollection", "IteratorProtocol", "AsyncSequence",
+    "AsyncIteratorProtocol", "LosslessStringConvertible", "AdditiveArithmetic", "Numeric",
+    "OptionSet", "SetAlgebra", "BitwiseCopyable",
+  ]
+
+  /// Reports the reasons why there can be no composite of the protocol.
   func checkProtocol(_ findings: inout Findings) {
     for type in declaration.inherited where type.text.hasPrefix("~") {
       findings.report(
         "a hub holds delegates that can be copied and escape: remove '\(type.text)'", at: type.range
       )
+    }
+    for type in declaration.inherited {
+      guard let name = type.standardName, Self.valueProtocols.contains(name) else { continue }
+      findings.report(
+        "several delegates have no common value: a composite cannot be '\(name)', so remove it",
+        at: type.range)
     }
     for attribute in declaration.attributes where attribute.baseName == "objc" {
       findings.report(

@@ -178,3 +178,15 @@ protocol ActorInout: Actor {
   // expected-error{{an argument that lives only as long as the call cannot be passed to other actors}}
   func change(_ value: inout Int)
 }
+
+@Multicast
+// expected-error{{several delegates have no common value: a composite cannot be 'Codable', so remove it}}
+protocol Encoded: AnyObject, Codable {
+  func start()
+}
+
+@Multicast
+// expected-error{{several delegates have no common value: a composite cannot be 'Comparable'}}
+protocol Ordered: Comparable {
+  func start()
+}

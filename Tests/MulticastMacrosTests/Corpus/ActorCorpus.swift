@@ -1,4 +1,6 @@
+import Dispatch
 import MulticastMacros
+import MulticastTestSupport
 import Testing
 
 // Protocols of actors.
@@ -147,4 +149,61 @@ struct ActorCorpus {
     #expect(weakAccount == nil)
     #expect(weakComposite == nil)
   }
+
+  @Test("a delegate with a queue is called on the queue")
+  func queues() async {
+    let (first, second, log) = pair(SendableChildRecorder.self)
+    let composite = MulticastSendableChild()
+    composite.add(first)
+    let queue = DispatchQueue(label: "queue")
+    composite.add(second, on: queue)
+    queue.suspend()
+    composite.receive(1)  // inherited
+    composite.send(2)
+    #expect(log.take() == ["1 receive 1", "1 send 2"])
+    queue.resume()
+    await composite.delegates.flush()
+    #expect(log.take() == ["2 receive 1", "2 send 2"])
+  }
+
+  @Test("a composite does not keep its weak delegates, and keeps its strong ones")
+  func ownership() {
+    let tracker = LifetimeTracker()
+    do {
+      let composite = MulticastPlain()
+      do {
+        let weak = TrackedPlain(tracker)
+        composite.add(weak)
+        composite.add(TrackedPlain(tracker), ownership: .strong)
+        #expect(composite.count == 2)
+      }
+      #expect(composite.count == 1)
+      composite.start()
+    }
+    #expect(tracker.created == 2)
+    #expect(tracker.destroyed == 2)
+  }
+
+  @Test("composites nest")
+  func nesting() {
+    let (first, second, log) = pair(FunctionRecorder.self)
+    let inner = MulticastPlain([first, second])
+    let outer = MulticastPlain([inner, first], storage: .locked, duplicates: .allow)
+    outer.add(first)
+    outer.start()
+    #expect(log.take() == ["1 start", "2 start", "1 start", "1 start"])
+  }
+}
+
+private final class TrackedPlain: Plain {
+  private let tracker: LifetimeTracker
+
+  init(_ tracker: LifetimeTracker) {
+    self.tracker = tracker
+    tracker.noteCreation()
+  }
+
+  deinit { tracker.noteDestruction() }
+
+  func start() {}
 }

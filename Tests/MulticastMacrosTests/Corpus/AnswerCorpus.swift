@@ -39,7 +39,7 @@ protocol FirstAnswers: AnyObject {
 @Multicast
 protocol LastAnswers: AnyObject {
   @Answer(.last, default: -1) func number() -> Int
-  @Answer(.last) func name() -> String?
+  @Answer(.last, default: nil) func name() -> String?
   @Answer(.last, default: Decision.allow) func decide() -> Decision
   @MulticastMacros.Answer(AnswerPolicy.last) func values() -> [Int]
 }
