@@ -16,6 +16,8 @@ let package = Package(
   products: [
     .library(name: "Multicast", targets: ["Multicast"]),
     .library(name: "MulticastMacros", targets: ["MulticastMacros"]),
+    .library(name: "ConcurrencyStress", targets: ["ConcurrencyStress"]),
+    .library(name: "ConcurrencyStressTesting", targets: ["ConcurrencyStressTesting"]),
     .executable(name: "multicast-demo", targets: ["MulticastDemo"]),
     .executable(name: "multicast-bench", targets: ["MulticastBench"]),
     .executable(name: "multicast-stress", targets: ["MulticastStress"]),
@@ -38,14 +40,17 @@ let package = Package(
       dependencies: ["Multicast", "MulticastMacros", "BenchmarkHarness"],
       path: "Benchmarks/MulticastBench",
       swiftSettings: strict),
+    .target(name: "ConcurrencyStress", swiftSettings: strict),
+    .target(
+      name: "ConcurrencyStressTesting", dependencies: ["ConcurrencyStress"], swiftSettings: strict),
     .target(
       name: "MulticastTestSupport",
-      dependencies: ["Multicast", "BenchmarkHarness"],
+      dependencies: ["Multicast", "ConcurrencyStress"],
       path: "Tests/MulticastTestSupport",
       swiftSettings: strict),
     .executableTarget(
       name: "MulticastStress",
-      dependencies: ["Multicast", "MulticastTestSupport", "BenchmarkHarness"],
+      dependencies: ["Multicast", "ConcurrencyStress"],
       swiftSettings: strict),
     .testTarget(
       name: "MulticastTests",
@@ -61,7 +66,11 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "MulticastStressTests",
-      dependencies: ["MulticastStress", "Multicast", "MulticastTestSupport"],
+      dependencies: ["MulticastStress", "Multicast", "ConcurrencyStress"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ConcurrencyStressTests",
+      dependencies: ["ConcurrencyStress", "ConcurrencyStressTesting"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

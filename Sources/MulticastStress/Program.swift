@@ -1,43 +1,27 @@
-import Dispatch
-import Foundation
+import ConcurrencyStress
+import Multicast
 
-/// The program: arguments in, a report and an exit status out.
+/// The program: tries to break every promise of the library.
 @main
 enum Program {
+  static let stress = StressProgram(
+    "multicast-stress",
+    summary: """
+      Tries to break every promise of the library: runs each scenario on each storage strategy,
+      and checks what happened against what may happen.
+      """,
+    variants: StressVariants(
+      option: "--strategy", noun: "storage strategy",
+      names: StorageStrategy.allCases.map(\.rawValue)),
+    options: [StressOptions.delegates, StressOptions.mix],
+    scenarios: Scenarios.all.map { StressScenario($0) },
+    examples: [
+      "multicast-stress --seconds 60 --strategy waitFree",
+      "multicast-stress --scenario churn,removal --threads 8 --mix 3:2:8:1",
+      "multicast-stress --hours 8 --state night.json --json report.json",
+    ])
+
   static func main() {
-    start(Array(CommandLine.arguments.dropFirst()))
-  }
-
-  /// Does what the arguments, which do not include the name of the program, ask for.
-  static func start(_ arguments: [String]) {
-    // Writing to a pipe without a reader is an error like any other, not the end of the process.
-    signal(SIGPIPE, SIG_IGN)
-    do {
-      let options = try Options(arguments)
-      if options.wantsHelp {
-        Console.output.print(Options.help)
-      } else if options.wantsList {
-        for line in Options.list { Console.output.print(line) }
-      } else {
-        try run(options)
-      }
-    } catch {
-      Console.error.print("multicast-stress: \(error.message)")
-      exit(2)
-    }
-  }
-
-  /// Runs the scenarios on a thread of their own: the main thread serves the main queue, on which
-  /// delegates are called.
-  private static func run(_ options: Options) throws(OptionError) {
-    let file = try options.jsonPath.map { path throws(OptionError) in try ReportFile(path) }
-    let run = Run(options)
-    let thread = Thread {
-      let report = run.perform()
-      exit(report.finish(writingTo: file))
-    }
-    thread.stackSize = 8 << 20
-    thread.start()
-    dispatchMain()
+    stress.main()
   }
 }

@@ -1,3 +1,4 @@
+import ConcurrencyStress
 import Testing
 
 @testable import MulticastStress

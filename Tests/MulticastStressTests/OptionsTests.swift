@@ -2,32 +2,33 @@ import Foundation
 import Multicast
 import Testing
 
+@testable import ConcurrencyStress
 @testable import MulticastStress
 
 @Suite struct OptionsTests {
   @Test func noArgumentsMeanTheDefaults() throws {
-    let options = try Options([])
+    let options = try StressOptions([])
     #expect(options.seconds == 10)
     #expect(options.threads == 2 * ProcessInfo.processInfo.activeProcessorCount)
-    #expect(options.delegates == 16)
-    #expect(options.mix == OperationMix(weights: [2, 1, 4, 1]))
-    #expect(options.scenarios.isEmpty && options.strategies.isEmpty)
+    #expect(options[StressOptions.delegates] == 16)
+    #expect(options[StressOptions.mix] == OperationMix(weights: [2, 1, 4, 1]))
+    #expect(options.scenarios.isEmpty && options.variants.isEmpty)
     #expect(options.rounds == nil && options.jsonPath == nil)
     #expect(options.stall == 60)
   }
 
   @Test func everyOptionIsRead() throws {
-    let options = try Options([
+    let options = try StressOptions([
       "--seconds", "0.5", "--threads", "7", "--delegates", "3", "--mix", "1:0:2:0",
       "--scenario", "removal,churn", "--strategy", "waitFree", "--seed", "42", "--rounds", "9",
       "--json", "a.json", "--stall", "5",
     ])
     #expect(options.seconds == 0.5)
     #expect(options.threads == 7)
-    #expect(options.delegates == 3)
-    #expect(options.mix == OperationMix(weights: [1, 0, 2, 0]))
+    #expect(options[StressOptions.delegates] == 3)
+    #expect(options[StressOptions.mix] == OperationMix(weights: [1, 0, 2, 0]))
     #expect(options.scenarios == ["churn", "removal"])
-    #expect(options.strategies == [.waitFree])
+    #expect(options.variants == ["waitFree"])
     #expect(options.seed == 42)
     #expect(options.rounds == 9)
     #expect(options.jsonPath == "a.json")
@@ -35,11 +36,11 @@ import Testing
   }
 
   @Test func aValueMayFollowAnEqualsSign() throws {
-    #expect(try Options(["--seed=7"]).seed == 7)
+    #expect(try StressOptions(["--seed=7"]).seed == 7)
   }
 
   @Test func aRunWithoutASeedHasANewOne() throws {
-    #expect(try Options([]).seed != Options([]).seed)
+    #expect(try StressOptions([]).seed != StressOptions([]).seed)
   }
 
   @Test(arguments: [
@@ -50,9 +51,11 @@ import Testing
     ["--mix", "1:2:3"], ["--mix", "0:1:1:1"], ["--mix", "1:1:0:1"], ["--mix", "1:1:-1:1"],
     ["--mix", "1:1:1:1:1"], ["--scenario", "nonsense"], ["--scenario", "churn,"],
     ["--strategy", "fastest"],
+    ["--hours", "0"], ["--hours", "soon"], ["--memory", "0"], ["--state", "a.json"],
+    ["--hours", "1", "--rounds", "2"],
   ])
   func whatCannotBeFollowedIsRefusedInOneLine(_ arguments: [String]) throws {
-    let error = #expect(throws: OptionError.self) { try Options(arguments) }
+    let error = #expect(throws: StressOptionError.self) { try StressOptions(arguments) }
     #expect(error?.message.isEmpty == false)
     #expect(error?.message.contains("\n") == false)
   }
@@ -60,9 +63,9 @@ import Testing
   @Test func helpNamesEveryOption() {
     for name in [
       "--seconds", "--rounds", "--threads", "--delegates", "--mix", "--scenario", "--strategy",
-      "--seed", "--stall", "--json", "--list", "--help",
+      "--seed", "--stall", "--json", "--list", "--help", "--hours", "--state", "--memory",
     ] {
-      #expect(Options.help.contains(name))
+      #expect(Program.stress.help.contains(name))
     }
   }
 
@@ -74,5 +77,22 @@ import Testing
     #expect(Set(picked.keys) == [.add, .invoke])
     // Three in four: 3000, with a standard deviation of 27.
     #expect((2700...3300).contains(picked[.invoke] ?? 0))
+  }
+}
+
+@Suite struct CommandTests {
+  @Test func theCommandRepeatsATrial() throws {
+    let options = try StressOptions([
+      "--seed", "7", "--threads", "3", "--delegates", "5", "--mix", "1:2:3:4", "--rounds", "6",
+    ])
+    let trial = Trial(Churn.self, on: .barrierQueue, options, .rounds(6))
+    let command = StressReport(Program.stress, options).command(for: trial)
+    let repeated = try StressOptions(command.split(separator: " ").dropFirst().map(String.init))
+    var expected = options
+    expected.scenarios = ["churn"]
+    expected.variants = ["barrierQueue"]
+    #expect(repeated == expected)
+    #expect(repeated[StressOptions.delegates] == 5)
+    #expect(repeated[StressOptions.mix] == OperationMix(weights: [1, 2, 3, 4]))
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
-import MulticastTestSupport
 import Testing
 
+@testable import ConcurrencyStress
 @testable import MulticastStress
 
 @Suite struct ProgramTests {
@@ -9,7 +9,7 @@ import Testing
     let result = try await #require(
       processExitsWith: .exitCode(2), observing: [\.standardErrorContent]
     ) {
-      Program.start(["--threads", "none"])
+      Program.stress.start(["--threads", "none"])
     }
     let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
     #expect(
@@ -20,7 +20,7 @@ import Testing
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardOutputContent]
     ) {
-      Program.start(["--list"])
+      Program.stress.start(["--list"])
       exit(0)
     }
     let output = String(decoding: result.standardOutputContent, as: UTF8.self)
@@ -31,9 +31,9 @@ import Testing
   }
 
   @Test func aRunThatHoldsHasStatus0() async throws {
-    let options = try Options(["--rounds", "1", "--threads", "2", "--scenario", "sequence"])
-    let report = await onOwnThread { Run(options).perform() }
+    let options = try StressOptions(["--rounds", "1", "--threads", "2", "--scenario", "sequence"])
+    let report = await onOwnThread { StressRun(Program.stress, options).perform() }
     #expect(report.finish(writingTo: nil) == 0)
-    #expect(report.outcomes.map(\.rounds) == [1, 1, 1, 1, 1])
+    #expect(report.results.map(\.rounds) == [1, 1, 1, 1, 1])
   }
 }

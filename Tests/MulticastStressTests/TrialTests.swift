@@ -1,6 +1,6 @@
+import ConcurrencyStress
 import Foundation
 import Multicast
-import MulticastTestSupport
 import Synchronization
 import Testing
 
@@ -35,14 +35,14 @@ private struct BreakingRound: ScenarioRound {
   private func trial(
     _ scenario: any Scenario.Type, _ arguments: [String] = ["--threads", "3"], rounds: Int = 5
   ) throws -> Trial {
-    Trial(scenario, on: .waitFree, try Options(arguments), .rounds(rounds))
+    Trial(scenario, on: .waitFree, try StressOptions(arguments), .rounds(rounds))
   }
 
   @Test(arguments: Scenarios.all.map { $0.name }, StorageStrategy.allCases)
   func everyScenarioHolds(_ name: String, _ storage: StorageStrategy) async throws {
     let scenario = try #require(Scenarios.all.first { $0.name == name })
     // Tasks may have to wait for all the other tests, with which they share the pool of threads.
-    let options = try Options(["--threads", "3", "--stall", "1200"])
+    let options = try StressOptions(["--threads", "3", "--stall", "1200"])
     let trial = Trial(scenario, on: storage, options, .rounds(2))
     await onOwnThread { scenario.run(trial) }
     #expect(trial.brokenPromises == [])
@@ -83,7 +83,7 @@ private struct BreakingRound: ScenarioRound {
     await onOwnThread { Breaking.run(trial) }
     #expect(trial.progress == 0.5)
     let over = Trial(
-      Breaking.self, on: .locked, try Options([]), .until(.now.advanced(by: .nanoseconds(1))))
+      Breaking.self, on: .locked, try StressOptions([]), .until(.now.advanced(by: .nanoseconds(1))))
     #expect(over.progress == 1)
   }
 

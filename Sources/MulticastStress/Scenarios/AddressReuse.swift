@@ -1,5 +1,5 @@
+import ConcurrencyStress
 import Multicast
-import MulticastTestSupport
 
 /// Delegates die without being removed, and new ones are created at their addresses.
 enum AddressReuse: Scenario {

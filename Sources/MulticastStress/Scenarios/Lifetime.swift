@@ -1,5 +1,5 @@
+import ConcurrencyStress
 import Multicast
-import MulticastTestSupport
 
 /// Some threads invoke all the time; the others register delegates, hand them to each other, and
 /// release the last reference. Some delegates remove themselves in their `deinit`.

@@ -1,4 +1,4 @@
-import MulticastTestSupport
+import ConcurrencyStress
 
 /// An event whose lifetime is counted.
 final class Payload: Sendable {

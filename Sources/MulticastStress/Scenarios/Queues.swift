@@ -1,6 +1,6 @@
+import ConcurrencyStress
 import Dispatch
 import Multicast
-import MulticastTestSupport
 
 /// Every thread sends numbers to delegates on serial, concurrent, global and suspended queues and on
 /// the main queue; some delegates are registered only for a while.

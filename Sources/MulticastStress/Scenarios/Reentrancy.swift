@@ -1,5 +1,5 @@
+import ConcurrencyStress
 import Multicast
-import MulticastTestSupport
 
 /// Hubs in a ring, whose callbacks add, remove, cancel and wait, and invoke their hub and the next
 /// one, at depth, on every thread; some delegates remove themselves in their `deinit`.

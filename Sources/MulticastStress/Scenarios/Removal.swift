@@ -1,5 +1,5 @@
+import ConcurrencyStress
 import Multicast
-import MulticastTestSupport
 
 /// Some threads invoke all the time; the others register delegates, and cancel them with
 /// `cancelAndWait`.

@@ -1,6 +1,6 @@
+import ConcurrencyStress
 import Dispatch
 import Multicast
-import MulticastTestSupport
 
 /// Every thread sends as fast as it can to subscribers that consume nothing, with every policy.
 enum SlowConsumers: Scenario {

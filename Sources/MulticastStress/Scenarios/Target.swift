@@ -1,4 +1,4 @@
-import MulticastTestSupport
+import ConcurrencyStress
 import Synchronization
 
 /// A delegate that is counted, and detects calls that come too late.

@@ -1,5 +1,5 @@
+import ConcurrencyStress
 import Multicast
-import MulticastTestSupport
 import Synchronization
 
 /// Every thread subscribes to topics, sends single events and batches to them, and unsubscribes; most

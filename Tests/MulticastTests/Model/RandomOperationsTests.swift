@@ -37,7 +37,7 @@ private struct Run {
     model = HubModel(duplicates: duplicates)
     generator = SplitMix64(seed: seed)
     self.size = size
-    name = "\(storage), \(duplicates), MULTICAST_SEED=\(SplitMix64.runSeed)"
+    name = "\(storage), \(duplicates), STRESS_SEED=\(SplitMix64.runSeed)"
   }
 
   /// - Returns: whether the hub and the model agree.

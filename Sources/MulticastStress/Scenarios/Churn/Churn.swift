@@ -1,3 +1,5 @@
+import ConcurrencyStress
+
 /// Every thread adds, removes and invokes delegates, and releases registered ones.
 enum Churn: Scenario {
   static let name = "churn"

@@ -1,12 +1,13 @@
+import ConcurrencyStress
 import Foundation
 import Multicast
-import MulticastTestSupport
 import Synchronization
 
 /// One hub, and what the threads do to it.
 final class ChurnRound: ScenarioRound {
   private let trial: Trial
   private let operations: Int
+  private let mix: OperationMix
   private let hub: MulticastDelegate<Target>
   private let clock = LogicalClock()
   private let slots: [ChurnSlot]
@@ -17,6 +18,7 @@ final class ChurnRound: ScenarioRound {
   init(_ trial: Trial, operations: Int) {
     self.trial = trial
     self.operations = operations
+    mix = trial.mix
     hub = MulticastDelegate(storage: trial.storage)
     slots = (0..<trial.delegates).map { _ in ChurnSlot() }
     journals = (0..<trial.threads).map { _ in ChurnJournal() }
@@ -24,7 +26,7 @@ final class ChurnRound: ScenarioRound {
 
   func work(_ worker: inout Worker) {
     for _ in 0..<operations {
-      switch trial.mix.pick(&worker.generator) {
+      switch mix.pick(&worker.generator) {
       case .add: add(&worker)
       case .remove: remove(&worker)
       case .invoke: invoke(&worker)

@@ -1,4 +1,4 @@
-import MulticastTestSupport
+import ConcurrencyStress
 import Synchronization
 
 /// A delegate of ``Churn``, which records when its deinitialisation begins.
@@ -21,16 +21,5 @@ final class ChurnTarget: Target, @unchecked Sendable {
 
   deinit {
     life.died.store(clock.tick(), ordering: .relaxed)
-  }
-}
-
-/// A logical clock: all threads agree on the order of its ticks.
-final class LogicalClock: Sendable {
-  private let time = Atomic<Int>(0)
-
-  func tick() -> Int {
-    // Sequentially consistent: what a thread did before its tick happened before what another one
-    // does after a later tick.
-    time.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
   }
 }

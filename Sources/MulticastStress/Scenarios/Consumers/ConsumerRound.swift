@@ -1,5 +1,5 @@
+import ConcurrencyStress
 import Multicast
-import MulticastTestSupport
 import Synchronization
 
 /// One hub with one consumer, which the first thread ends while the others send.

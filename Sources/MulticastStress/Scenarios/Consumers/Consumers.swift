@@ -1,3 +1,5 @@
+import ConcurrencyStress
+
 /// Tasks that iterate over the events of a hub are cancelled while events are sent.
 enum Cancellation: Scenario {
   static let name = "cancellation"

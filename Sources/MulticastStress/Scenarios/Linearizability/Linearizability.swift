@@ -1,5 +1,5 @@
+import ConcurrencyStress
 import Multicast
-import MulticastTestSupport
 
 /// Two or three threads do up to three operations each on a new hub, over and over. The results are
 /// compared with those of an ordered set.
@@ -129,6 +129,7 @@ private final class LinearRound: ScenarioRound {
     for thread in 0..<threads {
       let first = history.operations.count
       for var operation in recorded[thread][number] {
+        operation.thread = thread
         // Threads name their own operations.
         switch operation.action {
         case .cancel(let addition): operation.action = .cancel(first + addition)
@@ -139,6 +140,6 @@ private final class LinearRound: ScenarioRound {
         history.operations.append(operation)
       }
     }
-    trial.expect(history.isLinearizable, "no order explains \(history.description)")
+    trial.expect(history.isLinearizable, "no order explains\n\(history.columns)")
   }
 }

@@ -1,5 +1,5 @@
+import ConcurrencyStress
 import Multicast
-import MulticastTestSupport
 import Synchronization
 
 /// Every thread sends numbers of its own, and now and then registers a delegate for a while.

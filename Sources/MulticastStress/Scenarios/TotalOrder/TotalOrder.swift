@@ -1,6 +1,6 @@
+import ConcurrencyStress
 import Dispatch
 import Multicast
-import MulticastTestSupport
 
 /// Every thread sends, and so does a handler; some subscribers are subscribed for a while.
 enum TotalOrder: Scenario {

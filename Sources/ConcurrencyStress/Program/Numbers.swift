@@ -1,0 +1,20 @@
+internal import Foundation
+
+extension Int {
+  /// With a comma between thousands.
+  var grouped: String {
+    var text = ""
+    for (index, digit) in String(magnitude).reversed().enumerated() {
+      if index > 0 && index.isMultiple(of: 3) { text.append(",") }
+      text.append(digit)
+    }
+    return (self < 0 ? "-" : "") + String(text.reversed())
+  }
+}
+
+extension Double {
+  /// Without superfluous decimals.
+  var shortened: String {
+    self == rounded() && magnitude < 1e15 ? "\(Int(self))" : String(format: "%.2f", self)
+  }
+}

@@ -1,0 +1,118 @@
+internal import Foundation
+
+/// The progress of a run of hours, in a file: what a later session resumes from.
+///
+/// A crash or a stuck round ends the process; its message goes to a second file beside the first,
+/// which the next session reads.
+///
+/// ## Thread safety
+/// One thread uses it.
+final class StateFile: @unchecked Sendable {
+  // Sendable: the thread that runs the trials uses it alone, after `init` has returned.
+
+  /// What the file holds.
+  struct State: Codable {
+    var program: String
+    /// What must be the same to resume: the command line, apart from the hours.
+    var command: String
+    var seed: UInt64
+    var seconds = 0.0
+    var passes = 0
+    /// The trials of the current pass that are done.
+    var trials = 0
+    var sessions = 0
+    var peakMemory = 0
+    var results: [TrialResult] = []
+    /// The trial that is running.
+    var running: Running?
+  }
+
+  struct Running: Codable {
+    var scenario: String
+    var variant: String?
+    var command: String
+  }
+
+  private let path: String
+  private(set) var state: State
+  /// A file to which a crash writes its message.
+  let crashLog: Int32
+
+  /// Opens the state in `path`, or begins a new one.
+  ///
+  /// - Throws: ``StressOptionError`` if the file cannot be read or written, or is of another run.
+  init(
+    _ path: String, for program: StressProgram, _ options: StressOptions
+  ) throws(StressOptionError) {
+    self.path = path
+    let command = Self.command(options)
+    if let data = FileManager.default.contents(atPath: path), !data.isEmpty {
+      do {
+        state = try JSONDecoder().decode(State.self, from: data)
+      } catch {
+        throw StressOptionError("'\(path)' is no state of a run; choose another file")
+      }
+      guard state.program == program.name, state.command == command else {
+        throw StressOptionError(
+          "'\(path)' is the state of another run: \(state.program) \(state.command)")
+      }
+    } else {
+      state = State(program: program.name, command: command, seed: options.seed)
+    }
+    crashLog = open(path + ".crash", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+    guard crashLog >= 0 else {
+      throw StressOptionError("cannot write '\(path).crash': \(String(cString: strerror(errno)))")
+    }
+    takeCrash()
+    state.sessions += 1
+    try save()
+  }
+
+  deinit { close(crashLog) }
+
+  /// Changes the state, and writes it in the place of the one before: a process that is killed leaves
+  /// one or the other.
+  func update(_ change: (inout State) -> Void) throws(StressOptionError) {
+    change(&state)
+    try save()
+  }
+
+  private func save() throws(StressOptionError) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    do {
+      try (encoder.encode(state) + Data("\n".utf8))
+        .write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      throw StressOptionError("cannot write '\(path)': \(error.localizedDescription)")
+    }
+  }
+
+  /// Adds the crash of the session before to the results.
+  private func takeCrash() {
+    let crash = FileManager.default.contents(atPath: path + ".crash") ?? Data()
+    ftruncate(crashLog, 0)
+    guard let running = state.running else { return }
+    state.running = nil
+    // Without a message the process was killed from outside, which breaks no promise.
+    guard !crash.isEmpty else { return }
+    let text = String(decoding: crash.prefix(4096), as: UTF8.self)
+    let lines = text.split(separator: "\n").filter { !$0.hasPrefix("repeat with") }
+    let result = TrialResult(
+      scenario: running.scenario, variant: running.variant, rounds: 0, operations: 0, seconds: 0,
+      brokenPromises: [lines.joined(separator: "\n")], command: running.command)
+    if let index = state.results.firstIndex(where: { $0.isOfSame(result) }) {
+      state.results[index].add(result)
+    } else {
+      state.results.append(result)
+    }
+  }
+
+  /// What must be the same to resume. A new seed is no difference: the file has the first one.
+  private static func command(_ options: StressOptions) -> String {
+    let own = options.texts.map { "\($0.name) \($0.text)" }
+    let choices = [options.scenarios, options.variants].map { $0.joined(separator: ",") }
+    return (["--threads \(options.threads)"] + own + choices.filter { !$0.isEmpty })
+      .joined(separator: " ")
+  }
+}

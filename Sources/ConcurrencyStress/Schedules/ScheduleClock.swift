@@ -1,0 +1,70 @@
+internal import Foundation
+
+/// A clock whose time passes only when no task of the schedule has anything else to do.
+///
+/// It reads no real time, so a schedule with sleeping tasks takes no time and is repeated exactly.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+public struct ScheduleClock: Clock {
+  /// A moment, counted from the start of the schedule.
+  public struct Instant: InstantProtocol {
+    /// The time since the start of the schedule.
+    public let offset: Swift.Duration
+
+    public func advanced(by duration: Swift.Duration) -> Instant {
+      Instant(offset: offset + duration)
+    }
+
+    public func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
+    public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+  }
+
+  let executor: ScheduleExecutor
+
+  public var now: Instant { Instant(offset: executor.now) }
+  public var minimumResolution: Swift.Duration { .nanoseconds(1) }
+
+  public func sleep(until deadline: Instant, tolerance: Swift.Duration? = nil) async throws {
+    let sleep = ClockSleep()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        sleep.begin(continuation, on: executor, for: now.duration(to: deadline))
+      }
+    } onCancel: {
+      sleep.cancel(on: executor)
+    }
+    try Task.checkCancellation()
+  }
+}
+
+/// One use of ``ScheduleClock/sleep(until:tolerance:)``.
+private final class ClockSleep: @unchecked Sendable {
+  // Sendable: everything that changes is accessed under `lock` only.
+  private let lock = NSLock()
+  private var continuation: CheckedContinuation<Void, Never>?
+  private var isCancelled = false
+
+  func begin(
+    _ continuation: CheckedContinuation<Void, Never>, on executor: ScheduleExecutor,
+    for delay: Duration
+  ) {
+    let isCancelled = lock.withLock {
+      if !self.isCancelled { self.continuation = continuation }
+      return self.isCancelled
+    }
+    guard !isCancelled else { return continuation.resume() }
+    executor.sleep(delay, .call { self.wake() })
+  }
+
+  /// Resumes the task at once. Its sleeper wakes nothing then.
+  func cancel(on executor: ScheduleExecutor) {
+    lock.withLock { isCancelled = true }
+    wake()
+  }
+
+  private func wake() {
+    let continuation = lock.withLock { self.continuation.take() }
+    continuation?.resume()
+  }
+}

@@ -1,0 +1,251 @@
+internal import Dispatch
+internal import Foundation
+
+/// A task executor that runs one job at a time, on the thread that calls ``run(_:)``, in the order that
+/// a chooser decides.
+///
+/// A job is the part of a task between two suspensions. Jobs come from three sources: tasks that
+/// prefer this executor, and the actors they call; tasks that were started on the running thread
+/// without a preference (see ``GlobalJobs``); and sleeping tasks, whose time passes when nothing else
+/// is left to run.
+///
+/// ## Thread safety
+/// `enqueue` may be called from any thread. One thread calls everything else.
+final class ScheduleExecutor: TaskExecutor, @unchecked Sendable {
+  // Sendable: `state` is accessed under `condition` only; `notes` and the rest by the thread that runs
+  // the jobs, and by others when that has ended.
+  private let condition = NSCondition()
+  private var state = State()
+  /// What tasks reported, with the step in which they did.
+  var notes: [ScheduleNote] = []
+  /// Which job was chosen at each step.
+  private(set) var decisions: [ScheduleDecision] = []
+  /// How many seconds to wait for a job of another thread before there is a deadlock.
+  private let patience: Double
+  private let stepLimit: Int
+  private let progress: WorkerActivity
+
+  fileprivate struct State {
+    var ready: [ScheduledJob] = []
+    var sleeping: [Sleeper] = []
+    /// How often something fell asleep.
+    var sleeps = 0
+    /// The time that has passed for those who sleep.
+    var now = Duration.zero
+    /// The number of each task, in the order of their first jobs.
+    var numbers: [UInt64: Int] = [:]
+    /// The number of the task whose job is running.
+    var running: Int?
+    /// Whether another thread enqueued a job.
+    var hasForeignJobs = false
+    var isClosed = false
+    var thread: pthread_t?
+  }
+
+  /// What wakes when its time has come.
+  fileprivate struct Sleeper {
+    let due: Duration
+    let number: Int
+    let wake: Wake
+  }
+
+  enum Wake {
+    case job(UnownedJob)
+    case call(@Sendable () -> Void)
+  }
+
+  /// How a run ended.
+  enum Ending: Equatable {
+    case finished
+    case deadlock
+    case tooManySteps
+  }
+
+  init(patience: Double, stepLimit: Int, progress: WorkerActivity) {
+    self.patience = patience
+    self.stepLimit = stepLimit
+    self.progress = progress
+  }
+}
+
+// MARK: - Jobs that become ready
+
+extension ScheduleExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    let id = Self.taskID(job.description)
+    add(UnownedJob(job), id)
+  }
+
+  /// Adds a job that did not prefer this executor.
+  func adopt(_ job: UnownedJob) {
+    add(job, Self.taskID(job.description))
+  }
+
+  private func add(_ job: UnownedJob, _ id: UInt64?) {
+    let isClosed = condition.withLock {
+      if state.isClosed { return true }
+      if let thread = state.thread, pthread_equal(thread, pthread_self()) == 0 {
+        state.hasForeignJobs = true
+      }
+      state.ready.append(ScheduledJob(job: job, task: state.number(of: id)))
+      condition.signal()
+      return false
+    }
+    guard isClosed else { return }
+    // A task that outlived its schedule goes on elsewhere.
+    DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+
+  /// The number in a text such as `ExecutorJob(id: 3)`: that of the task whose job it is. A job that
+  /// serves an actor has none.
+  private static func taskID(_ description: String) -> UInt64? {
+    guard let colon = description.lastIndex(of: ":") else { return nil }
+    return UInt64(description[colon...].dropFirst(2).dropLast())
+  }
+
+  /// Wakes after this delay, in the time of the schedule.
+  ///
+  /// - Returns: the number of the sleeper.
+  @discardableResult
+  func sleep(_ delay: Duration, _ wake: Wake) -> Int {
+    condition.withLock {
+      state.sleeps += 1
+      state.sleeping.append(
+        Sleeper(due: state.now + max(delay, .zero), number: state.sleeps, wake: wake))
+      condition.signal()
+      return state.sleeps
+    }
+  }
+
+  /// Wakes nothing after all.
+  ///
+  /// - Returns: whether the sleeper was still asleep.
+  func cancelSleep(_ number: Int) -> Bool {
+    condition.withLock {
+      let index = state.sleeping.firstIndex { $0.number == number }
+      if let index { state.sleeping.remove(at: index) }
+      return index != nil
+    }
+  }
+
+  /// The time that has passed for those who sleep.
+  var now: Duration { condition.withLock { state.now } }
+
+  /// Whether a job came from another thread: then the seed does not decide everything.
+  var hasForeignJobs: Bool { condition.withLock { state.hasForeignJobs } }
+}
+
+extension ScheduleExecutor.State {
+  /// The number of a task. A job that serves an actor counts as one of the task that enqueued it.
+  mutating func number(of id: UInt64?) -> Int {
+    guard let id else { return running ?? -1 }
+    if let number = numbers[id] { return number }
+    numbers[id] = numbers.count + 1
+    return numbers.count
+  }
+
+  /// Lets the time pass until a sleeper is due, and returns those that are.
+  fileprivate mutating func wake() -> [ScheduleExecutor.Wake] {
+    guard let due = sleeping.map(\.due).min() else { return [] }
+    now = max(now, due)
+    let awake = sleeping.filter { $0.due <= now }.sorted { $0.number < $1.number }
+    sleeping.removeAll { $0.due <= now }
+    return awake.map(\.wake)
+  }
+}
+
+// MARK: - Running
+
+extension ScheduleExecutor {
+  /// The number of the step that is running, from 1.
+  var step: Int { decisions.count }
+
+  /// Runs jobs until none is left.
+  ///
+  /// - Parameters:
+  ///   - chooser: chooses the next job.
+  ///   - isDone: whether the first task has ended.
+  func run(_ chooser: inout ScheduleChooser, until isDone: () -> Bool) -> Ending {
+    condition.withLock { state.thread = pthread_self() }
+    let end = decisions.count + stepLimit
+    while true {
+      let ready = condition.withLock { state.ready.map(\.task) }
+      if ready.isEmpty {
+        if wakeSleepers() { continue }
+        if isDone() { return .finished }
+        if waitForForeignJob() { continue }
+        return .deadlock
+      }
+      guard decisions.count < end else { return .tooManySteps }
+      let choice = chooser.choose(ready)
+      let job = condition.withLock {
+        let job = state.ready.remove(at: choice)
+        state.running = job.task
+        return job
+      }
+      decisions.append(ScheduleDecision(choice: choice, of: ready.count, task: job.task))
+      progress.add(1)
+      job.job.runSynchronously(on: asUnownedTaskExecutor())
+      condition.withLock { state.running = nil }
+    }
+  }
+
+  /// From now on, jobs run elsewhere. To be called when a run has ended.
+  func close() {
+    let rest = condition.withLock {
+      state.isClosed = true
+      defer { state.ready = [] }
+      return state.ready
+    }
+    for job in rest {
+      DispatchQueue.global().async { job.job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+  }
+
+  /// - Returns: whether something woke.
+  private func wakeSleepers() -> Bool {
+    let awake = condition.withLock { state.wake() }
+    for wake in awake {
+      switch wake {
+      case .job(let job): adopt(job)
+      case .call(let call): call()
+      }
+    }
+    return !awake.isEmpty
+  }
+
+  /// - Returns: whether another thread has enqueued a job.
+  private func waitForForeignJob() -> Bool {
+    let deadline = Date(timeIntervalSinceNow: patience)
+    return condition.withLock {
+      while state.ready.isEmpty && state.sleeping.isEmpty {
+        guard condition.wait(until: deadline) else { break }
+      }
+      return !state.ready.isEmpty || !state.sleeping.isEmpty
+    }
+  }
+}
+
+/// A job that is ready to run.
+fileprivate struct ScheduledJob: Sendable {
+  let job: UnownedJob
+  /// The number of its task.
+  let task: Int
+}
+
+/// Which job a schedule has chosen at one step.
+struct ScheduleDecision: Equatable, Sendable {
+  /// The index of the job among those that were ready, in the order in which they became so.
+  let choice: Int
+  /// How many were ready.
+  let of: Int
+  /// The number of its task.
+  let task: Int
+}
+
+/// What a task has reported.
+struct ScheduleNote: Equatable, Sendable {
+  let step: Int
+  let column: String
+  let text: String
+}

@@ -1,0 +1,52 @@
+internal import Foundation
+
+/// A gate that a thread opens once, and on which others wait.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+public final class Gate: @unchecked Sendable {
+  // Sendable: `opened` is accessed under `condition` only.
+  private let condition = NSCondition()
+  private var opened = false
+  private let name: String
+
+  /// - Parameter name: what a message calls it.
+  public init(_ name: String = "gate") {
+    self.name = name
+  }
+
+  /// Opens the gate for all threads, for good.
+  public func open() {
+    condition.withLock {
+      opened = true
+      condition.broadcast()
+    }
+  }
+
+  /// Whether the gate is open.
+  public var isOpen: Bool {
+    condition.withLock { opened }
+  }
+
+  /// Returns when the gate is open. Traps if that takes longer than `seconds`.
+  public func wait(seconds: Double = timeLimit) {
+    guard !waitReturnsOpen(seconds: seconds) else { return }
+    fatalError("\(name) was not opened within \(seconds) s")
+  }
+
+  /// Waits until the gate is open or `seconds` have passed.
+  ///
+  /// - Returns: whether it is open.
+  public func waitReturnsOpen(seconds: Double) -> Bool {
+    let deadline = Date(timeIntervalSinceNow: seconds)
+    return condition.withLock {
+      while !opened {
+        guard condition.wait(until: deadline) else { return opened }
+      }
+      return true
+    }
+  }
+}
+
+/// The number of seconds after which a thread that waits counts as stuck: 300.
+public let timeLimit: Double = 300

@@ -1,0 +1,32 @@
+/// An element for each thread of a round.
+///
+/// ## Thread safety
+/// Each thread accesses its own element; other threads may do so when it is done.
+public final class PerThread<Element>: @unchecked Sendable {
+  // Sendable: each element is accessed by its thread alone, and by others when all threads are done.
+  // An array would make every access an access to the whole, which the thread sanitizer reports.
+  private let elements: UnsafeMutableBufferPointer<Element>
+
+  /// - Parameters:
+  ///   - element: the first value of each element.
+  ///   - threads: the number of elements.
+  public init(repeating element: Element, threads: Int) {
+    // SAFETY: initialised here, deinitialised and freed in `deinit`.
+    elements = .allocate(capacity: threads)
+    elements.initialize(repeating: element)
+  }
+
+  deinit {
+    elements.deinitialize()
+    elements.deallocate()
+  }
+
+  /// The element of the thread with this number, from 0.
+  public subscript(thread: Int) -> Element {
+    get { elements[thread] }
+    _modify { yield &elements[thread] }
+  }
+
+  /// The elements of all threads. To be read when the threads are done.
+  public var all: [Element] { Array(elements) }
+}

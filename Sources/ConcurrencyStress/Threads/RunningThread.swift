@@ -1,0 +1,58 @@
+public import Dispatch
+internal import Foundation
+
+/// A thread of its own, not one of a pool. It must be joined.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+public final class RunningThread: Sendable {
+  private let thread: JoinableThread
+  private let finished = DispatchSemaphore(value: 0)
+
+  /// Starts a thread that runs `body`.
+  ///
+  /// - Parameters:
+  ///   - stackSize: the size of its stack in bytes; the usual one if `nil`.
+  ///   - body: what the thread does.
+  public init(stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void) {
+    thread = JoinableThread(stackSize: stackSize) { [finished] in
+      body()
+      finished.signal()
+    }
+  }
+
+  /// Returns when the thread is gone. Traps if it has not ended at `deadline`: then it is stuck.
+  public func join(deadline: DispatchTime = .now() + 2 * timeLimit) {
+    guard finished.wait(timeout: deadline) == .success else {
+      fatalError("a thread did not end in time: it is stuck")
+    }
+    thread.join()
+  }
+}
+
+/// Runs `body` on `count` threads at once, with the index of each, and returns when they are gone.
+///
+/// Traps if they have not ended after `seconds`: then they are stuck.
+public func runThreads(
+  _ count: Int, seconds: Double = 2 * timeLimit, _ body: @escaping @Sendable (Int) -> Void
+) {
+  let threads = (0..<count).map { index in RunningThread { body(index) } }
+  let deadline = DispatchTime.now() + seconds
+  for thread in threads { thread.join(deadline: deadline) }
+}
+
+/// Runs `first` and `second` at once, each on its own thread, and returns when both are gone.
+public func runConcurrently(
+  _ first: @escaping @Sendable () -> Void, and second: @escaping @Sendable () -> Void
+) {
+  runThreads(2) { $0 == 0 ? first() : second() }
+}
+
+/// Yields to other threads until `condition` holds. Traps if that takes too long.
+public func yield(until condition: () -> Bool) {
+  let deadline = ContinuousClock.now.advanced(by: .seconds(timeLimit))
+  while !condition() {
+    precondition(.now < deadline, "a condition did not come true within \(timeLimit) s")
+    sched_yield()
+  }
+}

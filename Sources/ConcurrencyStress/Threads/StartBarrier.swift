@@ -1,0 +1,66 @@
+internal import Foundation
+internal import Synchronization
+
+/// A barrier at which a fixed number of threads wait for each other, any number of times.
+///
+/// A thread spins for a moment, so that the threads continue at the same instant, and then sleeps:
+/// with more threads than processors, a spinning thread takes time from those it waits for.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+public final class StartBarrier: Sendable {
+  private let parties: Int
+  private let seconds: Double
+  private let arrived = Atomic<Int>(0)
+  /// How often all threads have met.
+  private let phase = Atomic<Int>(0)
+  /// Guards the change of `phase` against threads that are about to sleep.
+  private let condition = NSCondition()
+
+  /// - Parameters:
+  ///   - parties: the number of threads.
+  ///   - seconds: how long a thread waits for the others before it traps. May be infinite.
+  public init(_ parties: Int, seconds: Double = timeLimit) {
+    precondition(parties > 0, "a barrier for \(parties) threads: at least one must arrive")
+    self.parties = parties
+    self.seconds = seconds
+  }
+
+  /// Returns when every thread has arrived. Traps if that takes too long.
+  public func arriveAndWait() {
+    // Acquiring: as below.
+    let current = phase.load(ordering: .acquiring)
+    // Acquiring and releasing: afterwards every thread sees what the others did before.
+    if arrived.add(1, ordering: .acquiringAndReleasing).newValue == parties {
+      arrived.store(0, ordering: .relaxed)
+      condition.withLock {
+        phase.store(current + 1, ordering: .releasing)
+        condition.broadcast()
+      }
+      return
+    }
+    // A thread that sleeps continues late.
+    let spinning = ContinuousClock.now + .milliseconds(1)
+    var spins = 0
+    while phase.load(ordering: .acquiring) == current {
+      spins += 1
+      guard spins > 500 else { continue }
+      guard ContinuousClock.now < spinning else { return sleep(through: current) }
+      sched_yield()
+    }
+  }
+
+  private func sleep(through current: Int) {
+    let deadline = seconds.isFinite ? Date(timeIntervalSinceNow: seconds) : nil
+    condition.withLock {
+      while phase.load(ordering: .acquiring) == current {
+        guard let deadline else {
+          condition.wait()
+          continue
+        }
+        let isInTime = condition.wait(until: deadline)
+        precondition(isInTime, "a start barrier waited for more than \(seconds) s")
+      }
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import ConcurrencyStress
+
+/// The scenarios there are, in the order in which they run.
+enum Scenarios {
+  static let all: [any Scenario.Type] = [
+    Churn.self,
+    SequenceOrder.self,
+    Removal.self,
+    Lifetime.self,
+    Reentrancy.self,
+    AddressReuse.self,
+    Queues.self,
+    Cancellation.self,
+    Consumers.self,
+    SlowConsumers.self,
+    TotalOrder.self,
+    Topics.self,
+    Linearizability.self,
+  ]
+}

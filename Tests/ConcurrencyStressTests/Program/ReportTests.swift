@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import ConcurrencyStress
+
+/// What is printed, written and returned at the end of a run.
+@Suite struct ReportTests {
+  private func report(broken: [String] = []) throws -> StressReport {
+    let options = try StressOptions(["--seed", "7", "--threads", "2"], for: countingProgram)
+    var report = StressReport(countingProgram, options)
+    report.add(
+      TrialResult(
+        scenario: "counting", variant: "first", rounds: 10, operations: 1000, seconds: 0.5,
+        brokenPromises: [], command: "count-stress --seed 7"))
+    report.add(
+      TrialResult(
+        scenario: "counting", variant: "second", rounds: 20, operations: 3000, seconds: 0.5,
+        brokenPromises: broken, command: "count-stress --seed 7"))
+    report.seconds = 1
+    return report
+  }
+
+  @Test func theTableHasAVerdictForEachVariant() throws {
+    let lines = try report(broken: ["it broke"]).table.split(separator: "\n").map {
+      $0.split(separator: " ").map(String.init)
+    }
+    #expect(
+      lines == [
+        ["scenario", "first", "second", "rounds", "operations", "seconds", "operations/s"],
+        ["counting", "held", "BROKEN", "30", "4,000", "1.0", "4,000"],
+        ["total", "30", "4,000", "1.0", "4,000"],
+      ])
+  }
+
+  @Test func theCommandRepeatsATrial() throws {
+    let options = try StressOptions(
+      ["--seed", "7", "--threads", "3", "--limit", "5", "--rounds", "6"], for: countingProgram)
+    let trial = Trial(countingProgram.scenarios[1], variant: "second", options, .rounds(6))
+    let command = StressReport(countingProgram, options).command(for: trial)
+    let repeated = try StressOptions(
+      command.split(separator: " ").dropFirst().map(String.init), for: countingProgram)
+    var expected = options
+    expected.scenarios = ["breaking"]
+    expected.variants = ["second"]
+    #expect(repeated == expected)
+    #expect(repeated[limit] == 5)
+  }
+
+  @Test func theStatusSaysWhetherAPromiseBroke() throws {
+    #expect(try report().finish(writingTo: nil) == 0)
+    #expect(try report(broken: ["it broke"]).finish(writingTo: nil) == 1)
+  }
+
+  @Test func theFileHasTheFiguresAndTheVerdict() throws {
+    let path = temporaryPath()
+    defer { unlink(path) }
+    let file = try ReportFile(path)
+    // A shorter report replaces a longer one.
+    #expect(try report(broken: ["it broke", "again"]).finish(writingTo: file) == 1)
+    #expect(try report(broken: ["it broke"]).finish(writingTo: file) == 1)
+    let data = try Data(contentsOf: URL(fileURLWithPath: path))
+    let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    #expect(object["held"] as? Bool == false)
+    #expect(object["seed"] as? Int == 7)
+    #expect(object["limit"] as? Int == 1_000_000_000)
+    #expect(object["operations"] as? Int == 4000)
+    let trials = try #require(object["trials"] as? [[String: Any]])
+    #expect(trials.map { $0["variant"] as? String } == ["first", "second"])
+    #expect(trials.last?["brokenPromises"] as? [String] == ["it broke"])
+  }
+
+  @Test func aFileThatCannotBeWrittenIsRefusedBeforeTheRun() {
+    #expect(throws: StressOptionError.self) { try ReportFile("/nowhere/at/all.json") }
+  }
+
+  @Test func laterTrialsAddToTheFirst() throws {
+    var report = try report()
+    let later = TrialResult(
+      scenario: "counting", variant: "first", rounds: 5, operations: 50, seconds: 0.5,
+      brokenPromises: Array(repeating: "it broke", count: 20), command: "count-stress --seed 9")
+    for _ in 0..<3 { report.add(later) }
+    #expect(report.results.count == 2)
+    #expect(report.results[0].rounds == 25)
+    #expect(report.results[0].brokenPromises.count == 10)
+    #expect(report.results[0].command == "count-stress --seed 9")
+  }
+}
+
+/// A path of a file that does not exist.
+func temporaryPath() -> String {
+  FileManager.default.temporaryDirectory
+    .appendingPathComponent("concurrency-stress-\(UUID().uuidString).json").path
+}

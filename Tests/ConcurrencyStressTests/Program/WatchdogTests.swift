@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+@testable import ConcurrencyStress
+
+@Suite struct WatchdogTests {
+  @Test func aTrialThatStandsStillIsDescribedWithTheLastStepOfEveryThread() throws {
+    let trial = try counting(["--threads", "2", "--variant", "second"], .rounds(1))
+    let stalled = Gate("the watchdog")
+    let description = Holder<String>(nil)
+    let monitor = Monitor(stall: 0.05, interval: 0.01) {
+      description.value = $0
+      stalled.open()
+    }
+    trial.activities[0].does("invoke")
+    trial.activities[1].does("cancelAndWait")
+    monitor.watch(trial, done: 0, share: 1, command: "count-stress --seed 1")
+    stalled.wait()
+    let lines = description.value?.split(separator: "\n").map(String.init) ?? []
+    #expect(
+      lines == [
+        "STUCK   counting on second: no round has ended for 0.05 s",
+        "  thread 0: invoke, after 1 operations",
+        "  thread 1: cancelAndWait, after 1 operations",
+        "  the rest: begins, after 0 operations",
+        "repeat with: count-stress --seed 1",
+      ])
+  }
+
+  @Test func standingStillEndsTheProcessWithStatus3() async throws {
+    let result = try await #require(
+      processExitsWith: .exitCode(3), observing: [\.standardErrorContent]
+    ) {
+      Monitor.endProcess("STUCK   counting")
+    }
+    #expect(
+      String(decoding: result.standardErrorContent, as: UTF8.self).contains("STUCK   counting"))
+  }
+
+  @Test func aCrashSaysWhichTrialItWas() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      CrashNotice.prepare("the first crashed", "count-stress --seed 1")
+      CrashNotice.prepare("counting on second crashed", "count-stress --seed 1")
+      abort()
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("BROKEN  counting on second crashed\nrepeat with: count-stress"))
+    #expect(!errors.contains("the first"))
+  }
+
+  @Test func aProcessThatNeedsMoreMemoryThanTheLimitBreaksAPromise() throws {
+    let trial = try counting([], .rounds(1))
+    let monitor = Monitor(stall: 60, memoryLimit: 1, interval: 0.01)
+    monitor.watch(trial, done: 0, share: 1, command: "count-stress --seed 1")
+    yield { !trial.brokenPromises.isEmpty }
+    #expect(trial.brokenPromises[0].contains("above the limit of 1 MB"))
+    #expect(trial.brokenPromises.count == 1)
+    #expect(monitor.peakMemory > 1 << 20)
+  }
+}
