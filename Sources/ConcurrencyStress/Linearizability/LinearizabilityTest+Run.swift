@@ -116,7 +116,7 @@ extension LinearizabilityTest {
 
   /// Does what each plan says on a new object, with all threads at once.
   func record(_ plans: [HistoryPlan], seed: UInt64) -> [History<TestCall>] {
-    let threads = plans.map(\.threads.count).max() ?? 0
+    let threads = max(1, plans.map(\.threads.count).max() ?? 1)
     let subjects = plans.map { _ in makeSubject() }
     let clocks = plans.map { _ in LogicalClock() }
     let barrier = StartBarrier(threads)

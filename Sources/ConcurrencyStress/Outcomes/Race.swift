@@ -7,18 +7,20 @@ internal import Synchronization
 ///
 /// - Parameters:
 ///   - rounds: the number of rounds.
+///   - seed: repeats how the actors are delayed; that of the run if `nil`.
 ///   - setUp: makes the state of a round.
 ///   - actors: what the threads do with it.
 ///   - outcome: the result of a round. Called when its actors are done.
 /// - Returns: how often each outcome was seen. The states are gone.
 public func race<State: Sendable, Outcome: Hashable & Sendable>(
   rounds: Int,
+  seed: UInt64? = nil,
   setUp: @escaping @Sendable () -> State,
   actors: [@Sendable (State) -> Void],
   outcome: @escaping @Sendable (State) -> Outcome
 ) -> [Outcome: Int] {
   let outcomes = Outcomes<Outcome>()
-  let seed = SplitMix64.runSeed
+  let seed = seed ?? SplitMix64.runSeed
   runRounds(
     threads: actors.count, seconds: 4 * timeLimit,
     setUp: { $0 < rounds ? setUp() : nil },

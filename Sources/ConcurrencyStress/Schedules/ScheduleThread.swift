@@ -1,10 +1,10 @@
 internal import Foundation
 
 /// The thread on which the schedules of a test run.
-package struct ScheduleThread: Sendable {
+struct ScheduleThread: Sendable {
   private let progress = WorkerActivity()
 
-  package init() {}
+  init() {}
 
   /// Runs `body` on a thread of its own, and returns its result.
   ///
@@ -13,7 +13,7 @@ package struct ScheduleThread: Sendable {
     ScheduleThread().perform { body($0) }
   }
 
-  package func perform<R: Sendable>(_ body: @escaping @Sendable (ScheduleThread) -> R) -> R {
+  func perform<R: Sendable>(_ body: @escaping @Sendable (ScheduleThread) -> R) -> R {
     let result = Holder<R>(nil)
     let done = Gate("a schedule")
     let thread = RunningThread(stackSize: 8 << 20) {
@@ -42,31 +42,34 @@ package struct ScheduleThread: Sendable {
 }
 
 /// One schedule that is prepared or running.
-package final class ScheduleRun: @unchecked Sendable {
+final class ScheduleRun: @unchecked Sendable {
   // Sendable: `task` is written by the thread that prepares the run, before the thread that runs it
   // begins.
   private let test: ScheduleTest
   private let executor: ScheduleExecutor
-  package let schedule: Schedule
-  private let hasEnded = Counter()
+  let schedule: Schedule
+  private let ends = Counter()
   private var task: Task<Void, Never>?
 
-  package init(_ test: ScheduleTest, _ thread: ScheduleThread) {
+  init(_ test: ScheduleTest, _ thread: ScheduleThread) {
     self.test = test
     executor = ScheduleExecutor(
       patience: test.patience, stepLimit: test.stepLimit, progress: thread.activity)
     schedule = Schedule(executor)
   }
 
+  /// Whether the body has returned or thrown.
+  var hasEnded: Bool { ends.value > 0 }
+
   /// Makes the first task, with the task-local values of the caller. It does not run yet.
-  package func start() {
-    task = Task(executorPreference: executor) { [body = test.body, schedule, hasEnded] in
+  func start() {
+    task = Task(executorPreference: executor) { [body = test.body, schedule, ends] in
       do {
         try await body(schedule)
       } catch {
         schedule.fail("the body threw \(error)")
       }
-      hasEnded.add()
+      ends.add()
     }
   }
 
@@ -76,7 +79,7 @@ package final class ScheduleRun: @unchecked Sendable {
     CrashNotice.prepareThread("a schedule crashed\nrepeat with: replay(seed: \(seed ?? 0))")
     defer { CrashNotice.prepareThread(nil) }
     let ending = GlobalJobs.capture(for: executor) {
-      executor.run(&chooser) { hasEnded.value > 0 }
+      executor.run(&chooser) { hasEnded }
     }
     let decisions = executor.decisions
     switch ending {

@@ -1,0 +1,183 @@
+import ConcurrencyStress
+import Foundation
+import Synchronization
+import Testing
+
+/// A queue that is right.
+private final class LockedQueue: Sendable {
+  private let values = Mutex<[Int]>([])
+
+  func enqueue(_ value: Int) { values.withLock { $0.append(value) } }
+  func dequeue() -> Int? { values.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+}
+
+/// A queue that reads its first value and removes it under two locks.
+private final class BrokenQueue: Sendable {
+  private let values = Mutex<[Int]>([])
+
+  func enqueue(_ value: Int) { values.withLock { $0.append(value) } }
+
+  func dequeue() -> Int? {
+    let first = values.withLock { $0.first }
+    values.withLock { if !$0.isEmpty { $0.removeFirst() } }
+    return first
+  }
+}
+
+@Suite struct LinearizabilityTests {
+  @Test func aQueueThatIsRightHolds() throws {
+    let report = try LinearizabilityTest({ LockedQueue() }, model: [Int]())
+      .operation("enqueue", 1...9, { $0.enqueue($1) }, model: { $0.append($1) })
+      .operation("dequeue", { $0.dequeue() }, model: { $0.isEmpty ? nil : $0.removeFirst() })
+      .check(seconds: 1)
+    #expect(report.histories >= 64)
+  }
+
+  @Test func aBrokenQueueFailsWithTheSmallestHistoryAsColumns() throws {
+    let report = LinearizabilityTest({ BrokenQueue() }, model: [Int]())
+      .operation("enqueue", 1...9, { $0.enqueue($1) }, model: { $0.append($1) })
+      .operation("dequeue", { $0.dequeue() }, model: { $0.isEmpty ? nil : $0.removeFirst() })
+      .run(seconds: 60)
+    let failure = try #require(report.failure)
+    // One enqueue before, and two dequeues at once, of which both return it or none removes it.
+    #expect(report.failureOperations <= 4, "\(failure)")
+    #expect(failure.contains("thread 0"), "\(failure)")
+    #expect(failure.contains("┌ dequeue()"), "\(failure)")
+  }
+
+  @Test func moreThreadsMayCall() throws {
+    for threads in 3...4 {
+      let report = LinearizabilityTest(
+        { LockedQueue() }, model: [Int](), threads: threads, operationsPerThread: 2
+      )
+      .operation("enqueue", 1...9, { $0.enqueue($1) }, model: { $0.append($1) })
+      .operation("dequeue", { $0.dequeue() }, model: { $0.isEmpty ? nil : $0.removeFirst() })
+      .run(seconds: 0.2)
+      #expect(report.held, "\(report)")
+    }
+  }
+
+  @Test func errorsAreResults() throws {
+    struct Empty: Error {}
+    let held = LinearizabilityTest({ LockedQueue() }, model: [Int]())
+      .operation("enqueue", [1], { $0.enqueue($1) }, model: { $0.append($1) })
+      .operation(
+        "take",
+        { queue in
+          guard let value = queue.dequeue() else { throw Empty() }
+          return value
+        },
+        model: { values in
+          guard !values.isEmpty else { throw Empty() }
+          return values.removeFirst()
+        }
+      )
+      .run(seconds: 0.2)
+    #expect(held.held, "\(held)")
+    let broken = LinearizabilityTest({ LockedQueue() }, model: 0)
+      .operation(
+        "take",
+        { queue in
+          guard let value = queue.dequeue() else { throw Empty() }
+          return value
+        }, model: { _ in 7 }
+      )
+      .run(seconds: 10)
+    let failure = try #require(broken.failure)
+    #expect(failure.contains("take() → throws Empty()"), "\(failure)")
+    #expect(failure.contains("then take() of thread 0 returns 7, not throws Empty()"), "\(failure)")
+    #expect(broken.failureOperations == 1)
+  }
+}
+
+/// A register of one number.
+private struct Register: SequentialModel {
+  enum Call: DescribedCall {
+    case write(Int)
+    case read(Int)
+
+    var callText: String {
+      switch self {
+      case .write(let value): "write(\(value))"
+      case .read: "read()"
+      }
+    }
+
+    var resultText: String {
+      switch self {
+      case .write: ""
+      case .read(let value): "\(value)"
+      }
+    }
+  }
+
+  var value = 0
+
+  mutating func step(_ call: Call, of operation: Int) -> HistoryStep {
+    switch call {
+    case .write(let new): value = new
+    case .read(let expected): if value != expected { return .impossible }
+    }
+    return .over
+  }
+}
+
+@Suite struct HistoryTests {
+  private typealias Operation = History<Register.Call>.Operation
+
+  @Test func overlappingCallsMayTakeEffectInEitherOrder() {
+    for read in 0...2 {
+      let history = History(operations: [
+        Operation(action: Register.Call.write(1), began: 1, returned: 6, thread: 0),
+        Operation(action: .read(read), began: 2, returned: 5, thread: 1),
+      ])
+      #expect(history.isLinearizable(by: Register()) == (read < 2))
+    }
+  }
+
+  @Test func aReadAfterAnotherDoesNotSeeAnOlderValue() {
+    let history = History(operations: [
+      Operation(action: Register.Call.write(1), began: 1, returned: 9, thread: 0),
+      Operation(action: .read(1), began: 2, returned: 3, thread: 1),
+      Operation(action: .read(0), began: 4, returned: 5, thread: 1),
+    ])
+    #expect(!history.isLinearizable(by: Register()))
+  }
+
+  @Test func theEmptyHistoryIsLinearizable() {
+    #expect(History<Register.Call>().isLinearizable(by: Register()))
+  }
+
+  @Test func theColumnsShowWhichCallsOverlap() {
+    let history = History(operations: [
+      Operation(action: Register.Call.write(1), began: 1, returned: 2, thread: 0),
+      Operation(action: .read(1), began: 3, returned: 6, thread: 0),
+      Operation(action: .write(2), began: 4, returned: 7, thread: 1),
+      Operation(action: .read(2), began: 8, returned: 9, thread: 0),
+    ])
+    #expect(
+      history.columns == """
+        thread 0     thread 1
+        write(1)
+        ┌ read()
+        │            ┌ write(2)
+        └ 1          │
+                     └
+        read() → 2
+        """)
+  }
+
+  @Test func aLongHistoryIsChecked() {
+    // Sixty-four writes and reads, one after the other; the last read is wrong.
+    func history(last: Int) -> History<Register.Call> {
+      History(
+        operations: (0..<64).map { index in
+          let call: Register.Call =
+            index.isMultiple(of: 2) ? .write(index) : .read(index == 63 ? last : index - 1)
+          return Operation(action: call, began: 2 * index, returned: 2 * index + 1)
+        })
+    }
+    #expect(history(last: 62).isLinearizable(by: Register()))
+    #expect(!history(last: 61).isLinearizable(by: Register()))
+  }
+}
