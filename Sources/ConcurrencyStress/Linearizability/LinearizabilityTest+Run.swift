@@ -119,10 +119,13 @@ extension LinearizabilityTest {
     let threads = max(1, plans.map(\.threads.count).max() ?? 1)
     let subjects = plans.map { _ in makeSubject() }
     let clocks = plans.map { _ in LogicalClock() }
+    let crashes = plans.map { "a history crashed:\n\(text(of: $0))" }
     let barrier = StartBarrier(threads)
     let recorded = PerThread<[[History<TestCall>.Operation]]>(repeating: [], threads: threads)
     var before: [[History<TestCall>.Operation]] = []
+    defer { CrashNotice.prepareThread(nil) }
     for (index, plan) in plans.enumerated() {
+      CrashNotice.prepareThread(crashes[index])
       before.append(plan.before.map { perform($0, subjects[index], clocks[index], thread: 0) })
     }
     runThreads(threads) { thread in
@@ -130,7 +133,9 @@ extension LinearizabilityTest {
       let spinner = WorkerActivity()
       var mine: [[History<TestCall>.Operation]] = []
       mine.reserveCapacity(plans.count)
+      defer { CrashNotice.prepareThread(nil) }
       for (index, plan) in plans.enumerated() {
+        CrashNotice.prepareThread(crashes[index])
         let calls = thread < plan.threads.count ? plan.threads[thread] : []
         var operations: [History<TestCall>.Operation] = []
         operations.reserveCapacity(calls.count)
@@ -148,10 +153,26 @@ extension LinearizabilityTest {
     }
     let all = recorded.all
     return plans.enumerated().map { index, plan in
+      CrashNotice.prepareThread(crashes[index])
       let during = all.flatMap { $0[index] }
       let after = plan.after.map { perform($0, subjects[index], clocks[index], thread: 0) }
       return History(operations: before[index] + during + after)
     }
+  }
+
+  /// What each thread calls.
+  private func text(of plan: HistoryPlan) -> String {
+    func line(_ title: String, _ calls: [HistoryPlan.Call]) -> String? {
+      calls.isEmpty ? nil : "  \(title): \(calls.map(text).joined(separator: ", "))"
+    }
+    var lines = [line("before", plan.before)]
+    for (thread, calls) in plan.threads.enumerated() { lines.append(line("thread \(thread)", calls)) }
+    return (lines + [line("after", plan.after)]).compactMap { $0 }.joined(separator: "\n")
+  }
+
+  private func text(of call: HistoryPlan.Call) -> String {
+    let kind = operations[call.operation]
+    return "\(kind.name)(\(kind.argumentTexts[call.argument]))"
   }
 
   private func perform(
@@ -164,7 +185,7 @@ extension LinearizabilityTest {
     return .init(
       action: TestCall(
         operation: call.operation, argument: call.argument,
-        callText: "\(kind.name)(\(kind.argumentTexts[call.argument]))", result: result),
+        callText: text(of: call), result: result),
       began: began, returned: returned, thread: thread)
   }
 }

@@ -45,6 +45,20 @@ private final class BrokenQueue: Sendable {
     #expect(failure.contains("┌ dequeue()"), "\(failure)")
   }
 
+  @Test func aCrashSaysWhatTheThreadsCalled() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = LinearizabilityTest({ LockedQueue() }, model: [Int]())
+        .operation("enqueue", [7], { $0.enqueue($1) }, model: { $0.append($1) })
+        .operation("dequeue", { $0.dequeue()! }, model: { _ in 7 })  // The queue may be empty.
+        .run(seconds: 60)
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("BROKEN  a history crashed:\n"), "\(errors)")
+    #expect(errors.contains("thread 1: "), "\(errors)")
+  }
+
   @Test func moreThreadsMayCall() throws {
     for threads in 3...4 {
       let report = LinearizabilityTest(
