@@ -84,7 +84,7 @@ extension StressReport {
     let broken = results.count { !$0.held }
     let passes = passes ?? Passes()
     return "\(held ? "held  " : "BROKEN")  pass \(passes.completed): "
-      + String(format: "%.2f", seconds / 3600) + " of \(passes.hours.shortened) h, "
+      + String(format: "%.3f", seconds / 3600) + " of \(passes.hours.shortened) h, "
       + "\(rounds.grouped) rounds, \(operations.grouped) operations, \(broken) broken, "
       + "\((peakMemory >> 20).grouped) MB at most"
   }
@@ -141,7 +141,7 @@ extension StressReport {
     if let passes {
       Console.output.print(
         "\(passes.completed) passes in \(passes.sessions) sessions, "
-          + String(format: "%.2f", seconds / 3600) + " of \(passes.hours.shortened) h, "
+          + String(format: "%.3f", seconds / 3600) + " of \(passes.hours.shortened) h, "
           + "\((peakMemory >> 20).grouped) MB at most")
     }
     if Interruption.isRequested { Console.output.print("interrupted: the run is not complete") }

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import ConcurrencyStress
+
+/// Runs of hours: passes with other seeds, a state that is resumed, a report after an interrupt.
+@Suite struct HoursTests {
+  private func options(_ arguments: [String]) throws -> StressOptions {
+    try StressOptions(["--threads", "2", "--seed", "7"] + arguments, for: countingProgram)
+  }
+
+  private func run(_ options: StressOptions, _ path: String) async throws -> StressReport {
+    let state = try StateFile(path, for: countingProgram, options)
+    return await onOwnThread { StressRun(countingProgram, options, state: state).perform() }
+  }
+
+  private func remove(_ path: String) {
+    unlink(path)
+    unlink(path + ".crash")
+  }
+
+  @Test func aRunIsResumedFromItsState() async throws {
+    let path = temporaryPath()
+    defer { remove(path) }
+    let first = try await run(
+      options(["--hours", "0.0001", "--seconds", "0.05", "--scenario", "counting"]), path)
+    let passes = try #require(first.passes)
+    #expect(passes.completed > 0 && passes.sessions == 1)
+    #expect(first.seconds >= 0.36)
+    let second = try await run(
+      options(["--hours", "0.0002", "--seconds", "0.05", "--scenario", "counting"]), path)
+    #expect(second.held)
+    #expect(second.passes?.sessions == 2)
+    #expect(second.passes!.completed > passes.completed)
+    #expect(second.seconds >= 0.72)
+    #expect(second.results.count == 2)
+    for (earlier, later) in zip(first.results, second.results) {
+      #expect(later.rounds > earlier.rounds && later.seconds > earlier.seconds)
+    }
+    // A run that is complete only repeats its report.
+    let third = try await run(
+      options(["--hours", "0.0002", "--seconds", "0.05", "--scenario", "counting"]), path)
+    #expect(third.passes?.completed == second.passes?.completed)
+    #expect(third.results.map(\.rounds) == second.results.map(\.rounds))
+  }
+
+  @Test func eachPassHasASeedThatRepeatsIt() async throws {
+    let path = temporaryPath()
+    defer { remove(path) }
+    let report = try await run(
+      options([
+        "--hours", "0.0001", "--seconds", "0.01", "--scenario", "breaking", "--limit", "0",
+      ]), path)
+    #expect(!report.held)
+    // The command is that of the first failure, which came in the first pass.
+    let broken = try #require(report.results.first { !$0.held })
+    #expect(broken.variant == "second" && broken.command.contains("--seed 7 "))
+    #expect((1...10).contains(broken.brokenPromises.count))
+    let held = try #require(report.results.first { $0.held })
+    #expect(!held.command.contains("--seed 7 "))
+    #expect(report.results.count == 2)
+  }
+
+  @Test func aCrashOfTheSessionBeforeIsABrokenPromise() throws {
+    let path = temporaryPath()
+    defer { remove(path) }
+    let options = try options(["--hours", "1"])
+    let state = try StateFile(path, for: countingProgram, options)
+    try state.update {
+      $0.running = .init(scenario: "counting", variant: "first", command: "count-stress --seed 7")
+    }
+    // Killed from outside: nothing is broken.
+    #expect(try StateFile(path, for: countingProgram, options).state.results.isEmpty)
+    try state.update {
+      $0.running = .init(scenario: "counting", variant: "first", command: "count-stress --seed 7")
+    }
+    try Data("BROKEN  counting on first crashed\nrepeat with: count-stress --seed 7\n".utf8)
+      .write(to: URL(fileURLWithPath: path + ".crash"))
+    let results = try StateFile(path, for: countingProgram, options).state.results
+    #expect(results.map(\.brokenPromises) == [["BROKEN  counting on first crashed"]])
+    #expect(results.map(\.command) == ["count-stress --seed 7"])
+    // It is counted once.
+    #expect(
+      try StateFile(path, for: countingProgram, options).state.results[0].brokenPromises.count == 1)
+  }
+
+  @Test func theStateOfAnotherRunIsRefused() throws {
+    let path = temporaryPath()
+    defer { remove(path) }
+    _ = try StateFile(path, for: countingProgram, options(["--hours", "1"]))
+    #expect(throws: StressOptionError.self) {
+      try StateFile(path, for: countingProgram, options(["--hours", "1", "--limit", "3"]))
+    }
+    #expect(throws: Never.self) {
+      try StateFile(path, for: countingProgram, options(["--hours", "2"]))
+    }
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(throws: StressOptionError.self) {
+      try StateFile(path, for: countingProgram, options(["--hours", "1"]))
+    }
+  }
+
+  @Test func anInterruptEndsTheRunWithItsReport() async throws {
+    let result = try await #require(
+      processExitsWith: .exitCode(0), observing: [\.standardOutputContent]
+    ) {
+      let options = try StressOptions(
+        ["--hours", "1", "--threads", "2", "--scenario", "counting"], for: countingProgram)
+      Interruption.install()
+      let report = await onOwnThread {
+        let run = RunningThread { kill(getpid(), SIGINT) }
+        defer { run.join() }
+        return StressRun(countingProgram, options).perform()
+      }
+      exit(report.finish(writingTo: nil))
+    }
+    let output = String(decoding: result.standardOutputContent, as: UTF8.self)
+    #expect(output.contains("interrupted: the run is not complete"))
+    #expect(output.contains("every promise held"))
+    #expect(output.contains("1 h"))
+  }
+}
