@@ -68,6 +68,15 @@ let package = Package(
       name: "MulticastStressTests",
       dependencies: ["MulticastStress", "Multicast", "ConcurrencyStress"],
       swiftSettings: strict),
+    .target(
+      name: "CallSequences",
+      dependencies: ["Multicast", "ConcurrencyStress"],
+      path: "Tests/Fuzz/CallSequences",
+      swiftSettings: strict),
+    .testTarget(
+      name: "CallSequenceTests",
+      dependencies: ["CallSequences", "ConcurrencyStress"],
+      swiftSettings: strict),
     .testTarget(
       name: "ConcurrencyStressTests",
       dependencies: ["ConcurrencyStress", "ConcurrencyStressTesting"],
