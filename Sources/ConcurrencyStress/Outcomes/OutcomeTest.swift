@@ -78,9 +78,11 @@ extension OutcomeTest {
     return table
   }
 
-  /// Runs this number of rounds.
+  /// Runs a number of rounds.
   ///
-  /// - Parameter seed: repeats how the actors are delayed; that of the run if `nil`.
+  /// - Parameters:
+  ///   - rounds: how many.
+  ///   - seed: repeats how the actors are delayed; that of the run if `nil`.
   public func run(rounds: Int, seed: UInt64? = nil) -> OutcomeTable<Outcome> {
     var table = OutcomeTable(seed: seed ?? SplitMix64.runSeed, expected: expected, order: order)
     table.add(race(rounds, seed: table.nextSeed))
