@@ -17,14 +17,25 @@ import Testing
   @Test(arguments: callSequences.map { $0.name })
   func theCorpusHolds(_ name: String) async throws {
     let calls = try sequence(name)
-    let folder = Self.corpus.appendingPathComponent(name)
-    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    #expect(files.count >= 10)
-    for file in files.sorted() {
-      let bytes = try Array(Data(contentsOf: folder.appendingPathComponent(file)))
+    let text = try String(
+      contentsOf: Self.corpus.appendingPathComponent("\(name).txt"), encoding: .utf8)
+    let lines = text.split(separator: "\n")
+    #expect(lines.count >= 50)
+    for line in lines {
+      let bytes = try #require(Self.bytes(String(line)), "'\(line)' is not hexadecimal")
       let violation = await onOwnThread { calls.run(bytes) }
-      #expect(violation == nil, "\(name)/\(file)")
+      #expect(violation == nil, "\(line)")
     }
+  }
+
+  /// The bytes of a line of the corpus: two hexadecimal digits each.
+  private static func bytes(_ line: String) -> [UInt8]? {
+    guard line.count.isMultiple(of: 2) else { return nil }
+    let digits = Array(line)
+    let bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
+      UInt8(String(digits[$0...$0 + 1]), radix: 16)
+    }
+    return bytes.count == digits.count / 2 ? bytes : nil
   }
 
   @Test(arguments: callSequences.map { $0.name })
