@@ -22,16 +22,6 @@ public struct LinearizabilityReport: Sendable, CustomStringConvertible {
   }
 }
 
-/// What a test of this kit found wrong; its description is the whole report.
-public struct StressFailure: Error, CustomStringConvertible {
-  public let description: String
-
-  /// - Parameter description: the whole report.
-  public init(_ description: String) {
-    self.description = description
-  }
-}
-
 extension LinearizabilityTest {
   /// Checks random histories, and throws the smallest one found that no order explains.
   ///
@@ -166,7 +156,9 @@ extension LinearizabilityTest {
       calls.isEmpty ? nil : "  \(title): \(calls.map(text).joined(separator: ", "))"
     }
     var lines = [line("before", plan.before)]
-    for (thread, calls) in plan.threads.enumerated() { lines.append(line("thread \(thread)", calls)) }
+    for (thread, calls) in plan.threads.enumerated() {
+      lines.append(line("thread \(thread)", calls))
+    }
     return (lines + [line("after", plan.after)]).compactMap { $0 }.joined(separator: "\n")
   }
 

@@ -54,15 +54,6 @@ enum CallResult: Sendable {
 /// The result of an operation that has none.
 struct Nothing: Equatable, Sendable {}
 
-/// A value as a history shows it: an optional without its wrapping, a string in quotes.
-func text(of value: Any) -> String {
-  let mirror = Mirror(reflecting: value)
-  if mirror.displayStyle == .optional {
-    return mirror.children.first.map { text(of: $0.value) } ?? "nil"
-  }
-  return value is String ? "\"\(value)\"" : "\(value)"
-}
-
 /// One call of a test: an operation, the index of its argument, and its result.
 struct TestCall: DescribedCall {
   let operation: Int

@@ -183,10 +183,3 @@ extension StressRun {
     max(rest / left, .seconds(options.seconds) / all / 2)
   }
 }
-
-extension Duration {
-  var seconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) / 1e18
-  }
-}

@@ -7,7 +7,7 @@
     func enqueue<C: Clock>(
       _ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C
     ) {
-      sleep(Self.rounded(delay as? Duration ?? .zero), .job(UnownedJob(job)))
+      sleep(Self.wholeDelay(delay as? Duration ?? .zero), .job(UnownedJob(job)))
     }
 
     func enqueue<C: Clock>(
@@ -15,7 +15,7 @@
     ) {
       // An instant is real time, so that the delay is a little shorter than what was asked for.
       let delay = clock.now.duration(to: instant) as? Duration ?? .zero
-      sleep(Self.rounded(delay), .job(UnownedJob(job)))
+      sleep(Self.wholeDelay(delay), .job(UnownedJob(job)))
     }
   }
 #endif
@@ -23,7 +23,7 @@
 extension ScheduleExecutor {
   /// The delay without the time that has passed since it was asked for: rounded up to a full
   /// millisecond, above ten to ten, and above a second to a hundred.
-  static func rounded(_ delay: Duration) -> Duration {
+  static func wholeDelay(_ delay: Duration) -> Duration {
     guard delay > .zero else { return .zero }
     let milliseconds = Int((delay.seconds * 1000).rounded(.up))
     let unit = milliseconds <= 10 ? 1 : milliseconds <= 1000 ? 10 : 100

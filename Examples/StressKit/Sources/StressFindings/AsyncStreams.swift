@@ -18,12 +18,21 @@ enum ToolchainFindings {
 
   private final class Count: Sendable {
     private let number = Mutex(0)
-    func increment() -> Int { number.withLock { $0 += 1; return $0 } }
+    func increment() -> Int {
+      number.withLock {
+        $0 += 1; return $0
+      }
+    }
     func reset() { number.withLock { $0 = 0 } }
   }
 
   private static let counter = LinearizabilityTest({ Count() }, model: 0, threads: 3)
-    .operation("increment", { $0.increment() }, model: { $0 += 1; return $0 })
+    .operation(
+      "increment", { $0.increment() },
+      model: {
+        $0 += 1; return $0
+      }
+    )
     .operation("reset", { $0.reset() }, model: { $0 = 0 })
 
   private final class Stream: Sendable {

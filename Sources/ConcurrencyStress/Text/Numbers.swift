@@ -18,3 +18,10 @@ extension Double {
     self == rounded() && magnitude < 1e15 ? "\(Int(self))" : String(format: "%.2f", self)
   }
 }
+
+extension Duration {
+  var seconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + Double(attoseconds) / 1e18
+  }
+}
