@@ -1,11 +1,10 @@
 import ConcurrencyStress
 import Foundation
-import Synchronization
 import Testing
 
 /// A queue that is right.
 private final class LockedQueue: Sendable {
-  private let values = Mutex<[Int]>([])
+  private let values = Guarded<[Int]>([])
 
   func enqueue(_ value: Int) { values.withLock { $0.append(value) } }
   func dequeue() -> Int? { values.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
@@ -13,7 +12,7 @@ private final class LockedQueue: Sendable {
 
 /// A queue that reads its first value and removes it under two locks.
 private final class BrokenQueue: Sendable {
-  private let values = Mutex<[Int]>([])
+  private let values = Guarded<[Int]>([])
 
   func enqueue(_ value: Int) { values.withLock { $0.append(value) } }
 

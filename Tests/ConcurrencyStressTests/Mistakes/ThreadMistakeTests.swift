@@ -60,7 +60,7 @@ import Testing
     /// The number of the first node, and with `counts` above it how often it was replaced.
     private let top = Atomic<Int>(end)
     private let nodes: [Node]
-    private let free: Mutex<[Int]>
+    private let free: Guarded<[Int]>
     private let counts: Bool
 
     private final class Node: Sendable {
@@ -71,7 +71,7 @@ import Testing
     init(counts: Bool) {
       self.counts = counts
       nodes = (0...16).map { _ in Node() }
-      free = Mutex(Array(1...16))
+      free = Guarded(Array(1...16))
     }
 
     func push(_ value: Int) {
