@@ -90,13 +90,16 @@ final class StateFile: @unchecked Sendable {
 
   /// Adds the crash of the session before to the results.
   private func takeCrash() {
-    let crash = FileManager.default.contents(atPath: path + ".crash") ?? Data()
+    var crash = [UInt8](repeating: 0, count: 4096)
+    lseek(crashLog, 0, SEEK_SET)
+    let count = read(crashLog, &crash, crash.count)
+    crash = Array(crash.prefix(max(count, 0)))
     ftruncate(crashLog, 0)
     guard let running = state.running else { return }
     state.running = nil
     // Without a message the process was killed from outside, which breaks no promise.
     guard !crash.isEmpty else { return }
-    let text = String(decoding: crash.prefix(4096), as: UTF8.self)
+    let text = String(decoding: crash, as: UTF8.self)
     let lines = text.split(separator: "\n").filter { !$0.hasPrefix("repeat with") }
     let result = TrialResult(
       scenario: running.scenario, variant: running.variant, rounds: 0, operations: 0, seconds: 0,

@@ -131,6 +131,9 @@ extension ScheduleExecutor {
   /// The time that has passed for those who sleep.
   var now: Duration { condition.withLock { state.now } }
 
+  /// Whether something is ready to run, or sleeps.
+  var hasJobs: Bool { condition.withLock { !state.ready.isEmpty || !state.sleeping.isEmpty } }
+
   /// Whether a job came from another thread: then the seed does not decide everything.
   var hasForeignJobs: Bool { condition.withLock { state.hasForeignJobs } }
 }

@@ -109,9 +109,20 @@ final class ScheduleRun: @unchecked Sendable {
       task?.cancel()
       _ = executor.run(&chooser) { true }
     }
-    // Tasks that never end may refer to their executor.
-    _ = Unmanaged.passRetained(executor)
+    if !hasEnded || executor.hasJobs { Self.abandoned.append(self) }
   }
+
+  /// Runs with tasks that never end and may refer to their executor. Reachable, because they are no
+  /// leak of the code under test.
+  private static let abandoned = AbandonedRuns()
+}
+
+private final class AbandonedRuns: @unchecked Sendable {
+  // Sendable: `runs` is accessed under `lock` only.
+  private let lock = NSLock()
+  private var runs: [ScheduleRun] = []
+
+  func append(_ run: ScheduleRun) { lock.withLock { runs.append(run) } }
 }
 
 /// What one schedule did.
