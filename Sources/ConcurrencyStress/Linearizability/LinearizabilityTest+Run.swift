@@ -82,9 +82,12 @@ extension LinearizabilityTest {
       while !trial.isOver {
         var generator = trial.generator(for: -1)
         let plans = (0..<64).map { _ in HistoryPlan(self, &generator) }
-        let histories = record(plans, seed: generator.next())
+        let activities = trial.activities.count > threads ? trial.activities : nil
+        // The watchdog of the program ends it if a call does not return.
+        let histories = record(
+          plans, seed: generator.next(), seconds: .infinity, activities: activities)
         for (plan, history) in zip(plans, histories) {
-          trial.activities[0].add(plan.count)
+          if activities == nil { trial.activities[0].add(plan.count) }
           guard !isExplained(history) else { continue }
           let limit = ContinuousClock.now.advanced(by: .seconds(min(trial.patience, 20)))
           let smallest = shrink(plan, history, until: limit, &generator)
@@ -105,20 +108,30 @@ extension LinearizabilityTest {
   }
 
   /// Does what each plan says on a new object, with all threads at once.
-  func record(_ plans: [HistoryPlan], seed: UInt64) -> [History<TestCall>] {
+  ///
+  /// - Parameters:
+  ///   - seconds: how long the threads may take.
+  ///   - activities: what the watchdog reads of each thread.
+  func record(
+    _ plans: [HistoryPlan], seed: UInt64, seconds: Double = timeLimit,
+    activities: [WorkerActivity]? = nil
+  ) -> [History<TestCall>] {
+    let activities = activities ?? (0..<5).map { _ in WorkerActivity() }
+    let rest = activities[activities.count - 1]
     let threads = max(1, plans.map(\.threads.count).max() ?? 1)
     let subjects = plans.map { _ in makeSubject() }
     let clocks = plans.map { _ in LogicalClock() }
     let crashes = plans.map { "a history crashed:\n\(text(of: $0))" }
-    let barrier = StartBarrier(threads)
+    let barrier = StartBarrier(threads, seconds: .infinity)  // The threads have a time limit.
     let recorded = PerThread<[[History<TestCall>.Operation]]>(repeating: [], threads: threads)
     var before: [[History<TestCall>.Operation]] = []
     defer { CrashNotice.prepareThread(nil) }
     for (index, plan) in plans.enumerated() {
       CrashNotice.prepareThread(crashes[index])
-      before.append(plan.before.map { perform($0, subjects[index], clocks[index], thread: 0) })
+      before.append(
+        plan.before.map { perform($0, subjects[index], clocks[index], thread: 0, rest) })
     }
-    runThreads(threads) { thread in
+    runThreads(threads, seconds: seconds, activities: activities) { thread in
       var generator = SplitMix64(seed: seed &+ UInt64(thread))
       let spinner = WorkerActivity()
       var mine: [[History<TestCall>.Operation]] = []
@@ -133,7 +146,8 @@ extension LinearizabilityTest {
         var worker = Worker(index: thread, generator: generator, activity: spinner)
         worker.spin(upTo: 32)
         for call in calls {
-          operations.append(perform(call, subjects[index], clocks[index], thread: thread))
+          operations.append(
+            perform(call, subjects[index], clocks[index], thread: thread, activities[thread]))
           worker.spin(upTo: 8)
         }
         generator = worker.generator
@@ -145,7 +159,9 @@ extension LinearizabilityTest {
     return plans.enumerated().map { index, plan in
       CrashNotice.prepareThread(crashes[index])
       let during = all.flatMap { $0[index] }
-      let after = plan.after.map { perform($0, subjects[index], clocks[index], thread: 0) }
+      let after = plan.after.map {
+        perform($0, subjects[index], clocks[index], thread: 0, rest)
+      }
       return History(operations: before[index] + during + after)
     }
   }
@@ -168,9 +184,11 @@ extension LinearizabilityTest {
   }
 
   private func perform(
-    _ call: HistoryPlan.Call, _ subject: Subject, _ clock: LogicalClock, thread: Int
+    _ call: HistoryPlan.Call, _ subject: Subject, _ clock: LogicalClock, thread: Int,
+    _ activity: WorkerActivity
   ) -> History<TestCall>.Operation {
     let kind = operations[call.operation]
+    activity.does(kind.step)
     let began = clock.tick()
     let result = kind.call(subject, call.argument)
     let returned = clock.tick()

@@ -1,6 +1,8 @@
 /// One operation of a ``LinearizabilityTest``, without the types of its argument and its result.
 struct OperationKind<Subject: Sendable, Model: Sendable>: Sendable {
   let name: String
+  /// The name, for the watchdog.
+  let step: StepName
   /// The text of each argument; empty for an operation without one.
   let argumentTexts: [String]
   /// Calls the object with the argument at this index.
@@ -17,6 +19,7 @@ struct OperationKind<Subject: Sendable, Model: Sendable>: Sendable {
   ) {
     precondition(!arguments.isEmpty, "the operation \(name) has no argument to choose")
     self.name = name
+    step = StepName(name)
     argumentTexts = arguments.map { $0 is Void ? "" : text(of: $0) }
     self.call = { subject, index in
       do { return .returned(try call(subject, arguments[index])) } catch {

@@ -121,7 +121,7 @@ final class Monitor: @unchecked Sendable {
     var lines = ["STUCK   \(trial.label): no round has ended for \(stall.shortened) s"]
     for (index, activity) in trial.activities.enumerated() {
       let name = index == trial.activities.count - 1 ? "the rest" : "thread \(index)"
-      lines.append("  \(name): \(activity.step), after \(activity.operations.grouped) operations")
+      lines.append("  \(name): \(activity)")
     }
     return (lines + ["repeat with: \(command)"]).joined(separator: "\n")
   }

@@ -7,7 +7,7 @@ public enum ScheduleOrder: Sendable, Equatable {
   case random
   /// That of the task with the highest priority, as in probabilistic concurrency testing (PCT): each
   /// task has a random priority, and at `preemptions` random steps the task that is about to run gets
-  /// the lowest one.
+  /// one below those of all tasks that have not been preempted.
   ///
   /// A failure that needs `d` such steps, among `n` tasks and `k` steps, is found by a schedule with
   /// a probability of at least 1 / (n · k^d). The number of steps is that of a first run, in which
@@ -28,11 +28,12 @@ struct ScheduleChooser {
 
   fileprivate struct Priorities {
     var generator: SplitMix64
-    /// The steps at which the task that is about to run gets the lowest priority.
-    let changes: Set<Int>
+    /// The steps at which the task that is about to run gets a low priority, and which. The order of
+    /// the low priorities is independent of that of the steps.
+    let changes: [Int: Int64]
     var priorities: [Int: Int64] = [:]
-    /// Below each priority so far.
-    var lowest: Int64 = 0
+    /// Not above any priority so far.
+    var lowest: Int64
     var step = 0
     /// The task that ran last, and how often in a row.
     var last = (task: 0, count: 0)
@@ -45,10 +46,12 @@ struct ScheduleChooser {
     case .random:
       kind = .random(generator)
     case .priorities(let preemptions):
-      let changes = (0..<preemptions).map { _ in
-        Int.random(in: 1...max(1, steps), using: &generator)
+      var changes: [Int: Int64] = [:]
+      for number in 0..<preemptions {
+        changes[Int.random(in: 1...max(1, steps), using: &generator)] = Int64(-1 - number)
       }
-      kind = .priorities(Priorities(generator: generator, changes: Set(changes)))
+      kind = .priorities(
+        Priorities(generator: generator, changes: changes, lowest: Int64(-preemptions)))
     }
   }
 
@@ -86,7 +89,10 @@ extension ScheduleChooser.Priorities {
     }
     var choice = highest(tasks)
     let isUnfair = last == (tasks[choice], 50) && Set(tasks).count > 1
-    if changes.contains(step) || isUnfair {
+    if let change = changes[step] {
+      priorities[tasks[choice]] = change
+      choice = highest(tasks)
+    } else if isUnfair {
       lowest -= 1
       priorities[tasks[choice]] = lowest
       choice = highest(tasks)

@@ -4,7 +4,7 @@
 ///
 /// - Parameters:
 ///   - threads: the number of threads.
-///   - seconds: how long to wait, for the threads and at a barrier, before trapping.
+///   - seconds: how long the threads may take. The trap says which of them are at work.
 ///   - setUp: makes the state of the round with this number, counted from 0.
 ///   - work: what each thread does, given its index and the number of the round.
 ///   - check: inspects the state when all threads are done with it.
@@ -17,15 +17,18 @@ public func runRounds<State: Sendable>(
   tearDown: @escaping @Sendable () -> Void = {}
 ) {
   let shared = RoundState<State>()
-  let barrier = StartBarrier(threads, seconds: seconds)
-  runThreads(threads, seconds: seconds) { thread in
+  let barrier = StartBarrier(threads, seconds: .infinity)  // The threads have a time limit.
+  let activities = (0..<threads).map { _ in WorkerActivity() }
+  runThreads(threads, seconds: seconds, activities: activities) { thread in
     var round = 0
     while true {
       if thread == 0 { shared.state = setUp(round) }
       barrier.arriveAndWait()
       guard shared.hasState else { return }
       // No copy of the state outlives the work: the last reference may be what the race is about.
+      activities[thread].does("works")
       shared.withState { work($0, thread, round) }
+      activities[thread].does("waits for the others")
       barrier.arriveAndWait()
       if thread == 0 {
         shared.withState(check)

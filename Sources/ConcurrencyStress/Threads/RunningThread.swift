@@ -23,22 +23,42 @@ public final class RunningThread: Sendable {
 
   /// Returns when the thread is gone. Traps if it has not ended at `deadline`: then it is stuck.
   public func join(deadline: DispatchTime = .now() + 2 * timeLimit) {
-    guard finished.wait(timeout: deadline) == .success else {
+    guard joinReturnsEnded(deadline: deadline) else {
       fatalError("a thread did not end in time: it is stuck")
     }
+  }
+
+  /// Waits until the thread is gone, or until `deadline`.
+  ///
+  /// - Returns: whether it is gone.
+  func joinReturnsEnded(deadline: DispatchTime) -> Bool {
+    guard finished.wait(timeout: deadline) == .success else { return false }
     thread.join()
+    return true
   }
 }
 
 /// Runs `body` on `count` threads at once, with the index of each, and returns when they are gone.
 ///
 /// Traps if they have not ended after `seconds`: then they are stuck.
+///
+/// - Parameters:
+///   - count: the number of threads.
+///   - seconds: how long they may take.
+///   - activities: what each thread reports; the trap prints the last step of each.
+///   - body: what each thread does, given its index.
 public func runThreads(
-  _ count: Int, seconds: Double = 2 * timeLimit, _ body: @escaping @Sendable (Int) -> Void
+  _ count: Int, seconds: Double = 2 * timeLimit, activities: [WorkerActivity] = [],
+  _ body: @escaping @Sendable (Int) -> Void
 ) {
   let threads = (0..<count).map { index in RunningThread { body(index) } }
   let deadline = DispatchTime.now() + seconds
-  for thread in threads { thread.join(deadline: deadline) }
+  for thread in threads {
+    guard thread.joinReturnsEnded(deadline: deadline) else {
+      let steps = activities.prefix(count).enumerated().map { "\n  thread \($0): \($1)" }
+      fatalError("threads have not ended within \(seconds) s: they are stuck\(steps.joined())")
+    }
+  }
 }
 
 /// Runs `first` and `second` at once, each on its own thread, and returns when both are gone.

@@ -60,3 +60,34 @@ import Testing
     #expect(monitor.peakMemory > 1 << 20)
   }
 }
+
+/// Threads that do not end are reported with their last steps.
+@Suite struct StuckThreadTests {
+  @Test func aCallThatDoesNotReturnIsNamed() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let test = LinearizabilityTest({ Gate() }, model: 0)
+        .operation("wait", { $0.wait() }, model: { _ in })
+      _ = test.record(
+        [HistoryPlan(threads: [[.init(operation: 0, argument: 0)], []])], seed: 1, seconds: 0.2)
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("threads have not ended within 0.2 s: they are stuck"), "\(errors)")
+    #expect(errors.contains("thread 0: wait, after 1 operations"), "\(errors)")
+    #expect(errors.contains("thread 1: begins, after 0 operations"), "\(errors)")
+  }
+
+  @Test func aRoundSaysWhichThreadsAreAtWork() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      runRounds(
+        threads: 2, seconds: 0.2, setUp: { _ in Gate() },
+        work: { gate, thread, _ in if thread == 1 { gate.wait() } }, check: { _ in })
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("thread 0: waits for the others, after 2 operations"), "\(errors)")
+    #expect(errors.contains("thread 1: works, after 1 operations"), "\(errors)")
+  }
+}
