@@ -54,7 +54,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "MulticastTests",
-      dependencies: ["Multicast", "MulticastTestSupport"],
+      // The support re-exports the kit; named here, so that a change of the kit rebuilds the tests.
+      dependencies: ["Multicast", "MulticastTestSupport", "ConcurrencyStress"],
       swiftSettings: strict),
     .testTarget(
       name: "MulticastMacrosTests",

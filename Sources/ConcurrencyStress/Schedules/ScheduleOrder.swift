@@ -60,6 +60,11 @@ struct ScheduleChooser {
     kind = .choices(choices.reversed())
   }
 
+  /// The choices that were given.
+  var firstChoices: [Int] {
+    if case .choices(let rest) = kind { rest.reversed() } else { [] }
+  }
+
   /// The index of the next job.
   ///
   /// - Parameter tasks: the number of the task of each job that is ready.

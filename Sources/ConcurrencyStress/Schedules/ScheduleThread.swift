@@ -76,7 +76,8 @@ final class ScheduleRun: @unchecked Sendable {
   /// Runs the jobs of all tasks on this thread.
   func finish(_ chooser: ScheduleChooser, seed: UInt64?) -> ScheduleResult {
     var chooser = chooser
-    CrashNotice.prepareThread("a schedule crashed\nrepeat with: replay(seed: \(seed ?? 0))")
+    let call = seed.map { "replay(seed: \($0))" } ?? "replay(choices: \(chooser.firstChoices))"
+    CrashNotice.prepareThread("a schedule crashed\nrepeat with: \(call)")
     defer { CrashNotice.prepareThread(nil) }
     let ending = GlobalJobs.capture(for: executor) {
       executor.run(&chooser) { hasEnded }
