@@ -83,8 +83,13 @@ struct Delivery {
     if count == 0, isOnEach {
       return ["\(hub).invoke(onEach: { $0 }) { await \(forwarding.call(on: "$0")) }"]
     }
-    if count == 0 { return ["\(hub).\(function) { \(forwarding.call(on: "$0")) }"] }
-    let call = forwarding.call(on: "$0") { count == 1 ? "$1" : "$1.\($0)" }
+    if count == 0, function == "invoke" {
+      return ["\(hub).\(function) { \(forwarding.call(on: "$0")) }"]
+    }
+    let call =
+      count == 0
+      ? "delegate, _ in \(forwarding.call(on: "delegate"))"
+      : forwarding.call(on: "$0") { count == 1 ? "$1" : "$1.\($0)" }
     return passing((0..<count).map(forwarding.value), forwarding, hub: hub, call)
   }
 
@@ -126,7 +131,8 @@ struct Delivery {
     let types =
       forwarding.requirement.parameters.map(\.type)
       + (forwarding.requirement.kind == .function ? [] : [forwarding.requirement.result!])
-    let isPlain = types.allSatisfy(\.isStandardSendable) && !isOnEach
+    let isPlain =
+      types.allSatisfy(\.isStandardSendable) && !isOnEach && function == "invoke"
     if isPlain {
       let capturing = forwarding.call(on: "$0")
       let suffix = forwarding.requirement.kind == .function ? "" : " = newValue"

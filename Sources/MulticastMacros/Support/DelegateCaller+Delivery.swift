@@ -34,26 +34,6 @@ extension DelegateCaller where Delegate: Sendable {
       callInContext { function($0, arguments.values) }
     }
   }
-
-  /// Calls `body` with each delegate: on the calling thread if the caller belongs to an actor, and
-  /// otherwise in the delegate's own context.
-  ///
-  /// - Complexity: O(`count`).
-  public func deliver(
-    @_inheritActorContext _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
-  ) {
-    let isIsolated = body.isolation != nil
-    // SAFETY: as above.
-    let function = unsafeBitCast(body, to: (@Sendable (Delegate) -> Void).self)
-    if isIsolated {
-      answerEach { delegate in
-        function(delegate)
-        return true
-      }
-    } else {
-      callInContext(function)
-    }
-  }
 }
 
 extension DelegateCaller {
@@ -67,17 +47,6 @@ extension DelegateCaller {
   ) {
     answerEach { delegate in
       body(delegate, arguments.values)
-      return true
-    }
-  }
-
-  /// Calls `body` with each delegate, on the calling thread.
-  ///
-  /// - Complexity: O(`count`).
-  @inlinable
-  public func deliver(_ body: (Delegate) -> Void) {
-    answerEach { delegate in
-      body(delegate)
       return true
     }
   }

@@ -89,12 +89,6 @@ extension RefinedDelegates {
 // What is not Sendable is refused in the composite of the refined protocol, where the message has its place.
 // Here it is not reported again.
 extension RefinedDelegates {
-  /// The arguments, for ``invoke(with:_:)``.
-  @inlinable @inline(__always)
-  public func arguments<Arguments>(_ arguments: Arguments) -> UncheckedArguments<Arguments> {
-    UncheckedArguments(values: arguments)
-  }
-
   /// Calls `body` with each delegate and `arguments`, in the delegate's own context.
   ///
   /// - Complexity: O(`count`).
@@ -108,19 +102,13 @@ extension RefinedDelegates {
 }
 
 // For protocols that inherit whether they are Sendable, and their isolation: see `DelegateCaller+Delivery.swift`.
-extension RefinedDelegates {
-  /// Calls `body` with each delegate and `arguments`, on the calling thread.
-  ///
-  /// - Complexity: O(`count`).
-  @inlinable @inline(__always)
-  public func deliver<Arguments>(
-    with arguments: UncheckedArguments<Arguments>, _ body: (Delegate, Arguments) -> Void
-  ) {
-    callEach { body($0, arguments.values) }
-  }
-}
-
 extension RefinedDelegates where Delegate: Sendable {
+  /// The arguments, for ``invoke(with:_:)`` and ``deliver(with:_:)``.
+  @inlinable @inline(__always)
+  public func arguments<Arguments>(_ arguments: Arguments) -> UncheckedArguments<Arguments> {
+    UncheckedArguments(values: arguments)
+  }
+
   /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs to an
   /// actor, and otherwise in the delegate's own context.
   ///

@@ -166,6 +166,24 @@ struct ActorCorpus {
     #expect(log.take() == ["2 receive 1", "2 send 2"])
   }
 
+  @Test("a delegate with a queue is called on it also with arguments of other types")
+  func queuesWithArguments() async {
+    let (first, second, log) = pair(InheritingRecorder.self)
+    let composite = MulticastInheritedTwice()
+    composite.add(first)
+    let queue = DispatchQueue(label: "queue")
+    composite.add(second, on: queue)
+    queue.suspend()
+    composite.send(Payload(value: 2), to: "x")
+    composite.sendGeneric(4)
+    composite.payload = Payload(value: 5)
+    #expect(log.take() == ["1 2 x", "1 4"])
+    queue.resume()
+    await composite.delegates.flush()
+    #expect(log.take() == ["2 2 x", "2 4"])
+    #expect(second.payload?.value == 5)
+  }
+
   @Test("a composite does not keep its weak delegates, and keeps its strong ones")
   func ownership() {
     let tracker = LifetimeTracker()
