@@ -1,16 +1,23 @@
 internal import BenchmarkHarness
+internal import Dispatch
+internal import Foundation
 
 @main
 enum Main {
   static func main() {
-    let program = BenchmarkProgram(
+    // On a thread of its own, so that the main actor runs while it is measured.
+    Thread.detachNewThread { program.main() }
+    dispatchMain()
+  }
+
+  private static var program: BenchmarkProgram {
+    BenchmarkProgram(
       "multicast-bench",
       summary: "measures the storage strategies of Multicast side by side",
       workloads: [
         .floor, .invocation, .composite, .retain, .contention, .churn, .registration, .memory,
         .prune,
-        .compaction, .queues, .hub, .consumers, .actor, .topics,
+        .compaction, .queues, .hub, .isolation, .consumers, .actor, .topics,
       ])
-    program.main()
   }
 }

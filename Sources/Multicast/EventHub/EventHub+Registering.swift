@@ -57,21 +57,23 @@ extension EventHub {
       registration, mailbox, finishing.completion, endsWithHandle: request.owner == nil)
   }
 
-  /// Passes an event to the handler of an entry.
-  private var call: @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void {
-    { head, envelope in
-      Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
-        subscriber.handler(envelope.event(Event.self))
-      }
+  /// Passes events to the handler of an entry.
+  private var call: HandlerMailbox.Delivery {
+    { head in
+      let handler = Entry.value(head, as: Subscriber<Event>.self).pointee.pass { $0.handler }
+      return { envelope in handler(envelope.event(Event.self)) }
     }
   }
 
   /// As `call`, for a subscriber that sees task-local values of the sender.
-  private var callCarrying: @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void {
-    { [call] head, envelope in
-      // Events of a replay carry none.
-      let values = (envelope.box as? CarriedEventBox<Event>)?.values
-      values.run { call(head, envelope) }
+  private var callCarrying: HandlerMailbox.Delivery {
+    { [call] head in
+      let call = call(head)
+      return { envelope in
+        // Events of a replay carry none.
+        let values = (envelope.box as? CarriedEventBox<Event>)?.values
+        values.run { call(envelope) }
+      }
     }
   }
 

@@ -154,8 +154,10 @@ extension EventPipeline {
     let element: Envelope
     if carried != nil, let own = carriedEnvelope(event) {
       element = own
+    } else if let shared = envelope {
+      element = shared
     } else {
-      element = envelope ?? Envelope(event: event)
+      element = Envelope(event: event)
       envelope = element
     }
     // SAFETY: the invocation of the caller holds the entry.

@@ -10,7 +10,8 @@ extension EventHub {
   /// The handler belongs to the actor on which you write it, as the closure of a `Task` does, unless
   /// it names another one, such as `{ @MainActor price in … }`. It may use the state of that actor.
   /// It is always called in a later turn of the actor, never inside `send`, in the order of each
-  /// sender. A burst of events wakes the actor once; after 64 calls other work of the actor runs.
+  /// sender. A burst of events wakes the actor once. Calls that take
+  /// longer than 100 microseconds together, and at least 64, make room for other work of the actor.
   ///
   /// A handler that belongs to no actor is called by senders, inside `send`, as with
   /// ``subscribe(on:where:options:_:)-(SenderPlace,_,_,_)``.

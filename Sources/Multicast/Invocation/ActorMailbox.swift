@@ -14,9 +14,7 @@ final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
     on home: any Actor, limit: Int, whenFull: OverflowPolicy,
     isIdle: Bool = true, drops: DropCounter? = nil,
     whenExhausted: (@Sendable (Entry) -> Void)? = nil,
-    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void = {
-      head, envelope in envelope.call(head)
-    }
+    deliver: @escaping Delivery = { head in { envelope in envelope.call(head) } }
   ) {
     lane = .lane(of: home)
     super.init(

@@ -10,7 +10,11 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// The largest number of elements that one drain delivers.
   static var share: Int { 64 }
 
-  final let deliver: @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void
+  /// Returns the function that passes elements to an entry. A drain calls it once, because looking
+  /// up the types of an entry costs more than a delivery.
+  typealias Delivery = @Sendable (UnsafeMutablePointer<EntryHead>) -> (Envelope) -> Void
+
+  final let deliver: Delivery
   final let whenExhausted: (@Sendable (Entry) -> Void)?
   private var batch = RingBuffer<MailboxState.Item>()
   /// Whether the mailbox was exhausted after a drain: `whenExhausted` has run, or is about to.
@@ -20,10 +24,10 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ///   - state: the initial state, with limit and policy.
   ///   - drops: counts the drops of the whole hub.
   ///   - whenExhausted: runs when everything was delivered and no more elements will follow.
-  ///   - deliver: passes an element to an entry.
+  ///   - deliver: see ``Delivery``.
   init(
     _ state: MailboxState, drops: DropCounter?, whenExhausted: (@Sendable (Entry) -> Void)?,
-    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void
+    deliver: @escaping Delivery
   ) {
     self.deliver = deliver
     self.whenExhausted = whenExhausted
@@ -58,6 +62,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     budget -= batch.count
     var delivered = 0
     var kept = RingBuffer<MailboxState.Item>()
+    let deliverOne = deliver(entry.head)
     var invocation = Invocation(ThreadCallStack.current)
     while let item = batch.popFirst() {
       if entry.isBlocked {
@@ -65,8 +70,8 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
         while let next = batch.popFirst() { kept.append(next) }
         break
       }
-      invocation.passForMailbox(.passUnretained(entry)) { head in
-        deliver(head, item.element)
+      invocation.passForMailbox(.passUnretained(entry)) { _ in
+        deliverOne(item.element)
         delivered += 1
       }
     }

@@ -15,7 +15,7 @@ final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
   /// The parameters are those of ``HandlerMailbox``.
   init(
     drops: DropCounter?, whenExhausted: (@Sendable (Entry) -> Void)?,
-    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void
+    deliver: @escaping Delivery
   ) {
     super.init(
       MailboxState(limit: .max, whenFull: .dropNewest, isIdle: false), drops: drops,

@@ -32,9 +32,7 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
     on queue: DispatchQueue, limit: Int, whenFull: OverflowPolicy,
     isIdle: Bool = true, drops: DropCounter? = nil,
     whenExhausted: (@Sendable (Entry) -> Void)? = nil,
-    deliver: @escaping @Sendable (UnsafeMutablePointer<EntryHead>, Envelope) -> Void = {
-      head, envelope in envelope.call(head)
-    }
+    deliver: @escaping Delivery = { head in { envelope in envelope.call(head) } }
   ) {
     self.queue = queue
     super.init(

@@ -25,7 +25,8 @@ extension MulticastDelegate where Delegate: Sendable {
   /// Adds `delegate` after the others; ``invoke(_:)`` calls it on `home`.
   ///
   /// As ``add(_:ownership:on:buffering:)-(_,_,DispatchQueue,_)``, with an actor in place of the queue.
-  /// A burst of calls wakes the actor once; after 64 calls other work of the actor runs.
+  /// A burst of calls wakes the actor once. Calls that take longer than 100 microseconds together, and
+  /// at least 64, make room for other work of the actor.
   ///
   /// - Parameters:
   ///   - delegate: the delegate to call.

@@ -27,7 +27,7 @@ struct CarriedValueTests {
       if Trace.id != -1 || Trace.name != "" { wrong.add() }
       calls.add()
     }
-    var subscriptions = [
+    let subscriptions = [
       hub.subscribe(on: queue, options: Self.options, check),
       hub.subscribe(options: Self.options) { event in
         check(event)
@@ -49,7 +49,7 @@ struct CarriedValueTests {
     await hub.flush()
     #expect(calls.value == 5 * 800)
     #expect(wrong.value == 0)
-    subscriptions = []
+    withExtendedLifetime(subscriptions) {}
   }
 
   @Test("also with trySend and sendWaiting; a replay carries none")
