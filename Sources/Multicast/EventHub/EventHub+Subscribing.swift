@@ -14,7 +14,7 @@ extension EventHub {
   /// longer than 100 microseconds together, and at least 64, make room for other work of the actor.
   ///
   /// A handler that belongs to no actor is called by senders, inside `send`, as with
-  /// ``subscribe(on:where:options:_:)-(SenderPlace,_,_,_)``.
+  /// `on: .sender`.
   ///
   /// ```swift
   /// @MainActor final class Board {
@@ -30,7 +30,7 @@ extension EventHub {
   /// ```
   /// The hub does not keep the actor alive: the subscription ends with it. In an actor that is not a
   /// global one, `[weak self]` makes a handler that may not use the actor's state; use
-  /// ``subscribe(with:buffering:where:options:_:)`` there.
+  /// `subscribe(with: self)` there.
   ///
   /// - Parameters:
   ///   - buffering: how many events may wait for the handler, if it belongs to an actor.
@@ -54,7 +54,7 @@ extension EventHub {
   /// Awaits `handler` with the replay, if the hub has one, and with each event from then on.
   ///
   /// The calls run in tasks of the hub, on the actor to which the handler belongs, if it belongs to
-  /// one: see ``subscribe(buffering:where:options:isolation:_:)``. Ending the subscription does not
+  /// one: see <doc:Isolation>. Ending the subscription does not
   /// cancel a call that is running.
   ///
   /// - Parameters:
@@ -102,7 +102,7 @@ extension EventHub {
   }
 
   /// Calls `handler` on the main actor, wherever this is called. See
-  /// ``subscribe(buffering:where:options:isolation:_:)``.
+  /// <doc:Isolation>.
   ///
   /// - Parameters:
   ///   - main: `.main`.

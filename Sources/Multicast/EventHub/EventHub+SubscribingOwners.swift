@@ -4,7 +4,7 @@ public import Dispatch
 
 extension EventHub {
   /// Calls `handler` with `owner` and each event, as long as `owner` lives, on the actor to which the
-  /// handler belongs. See ``subscribe(buffering:where:options:isolation:_:)``.
+  /// handler belongs. See <doc:Isolation>.
   ///
   /// The hub keeps `owner` alive only during each call. The subscription ends with the owner, not
   /// with the handle.
@@ -32,7 +32,7 @@ extension EventHub {
   }
 
   /// Calls `handler` on `owner`, an actor, with each event, as long as `owner` lives. See
-  /// ``subscribe(with:buffering:where:options:isolation:_:)``.
+  /// <doc:Isolation>.
   ///
   /// ```swift
   /// actor Ledger {
@@ -61,7 +61,7 @@ extension EventHub {
   }
 
   /// Awaits `handler` with `owner` and each event, as long as `owner` lives. See
-  /// ``subscribe(buffering:where:options:maxConcurrentCalls:_:)``.
+  /// <doc:Isolation>.
   ///
   /// - Parameters:
   ///   - owner: the object with which the subscription ends. A call keeps it alive.
@@ -89,7 +89,7 @@ extension EventHub {
   }
 
   /// Awaits `handler` on `owner`, an actor, with each event, as long as `owner` lives. See
-  /// ``subscribe(buffering:where:options:maxConcurrentCalls:_:)``.
+  /// <doc:Isolation>.
   ///
   /// - Parameters:
   ///   - owner: the actor on which to call the handler, and with which the subscription ends. A call
@@ -117,7 +117,7 @@ extension EventHub {
   }
 
   /// Calls `handler` on the thread that sends, inside `send`, with `owner` and each event, as long as
-  /// `owner` lives. See ``subscribe(on:where:options:_:)-(SenderPlace,_,_,_)``.
+  /// `owner` lives. See <doc:Isolation>.
   ///
   /// If the sender gets the last reference to `owner` during a call, `deinit` runs on its thread.
   ///
@@ -142,7 +142,7 @@ extension EventHub {
   }
 
   /// Calls `handler` on the main actor with `owner` and each event, as long as `owner` lives. See
-  /// ``subscribe(with:buffering:where:options:isolation:_:)``.
+  /// <doc:Isolation>.
   ///
   /// - Parameters:
   ///   - owner: the object with which the subscription ends.
@@ -165,7 +165,7 @@ extension EventHub {
   }
 
   /// Calls `handler` on `queue` with `owner` and each event, as long as `owner` lives. See
-  /// ``subscribe(on:buffering:where:options:_:)-(DispatchQueue,_,_,_,_)``.
+  /// <doc:Isolation>.
   ///
   /// - Parameters:
   ///   - owner: the object with which the subscription ends.

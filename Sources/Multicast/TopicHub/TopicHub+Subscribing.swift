@@ -45,7 +45,7 @@ extension TopicHub {
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
-  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  /// - Complexity: amortised O(1), as for every subscription to a topic.
   public func subscribe(
     to topic: Topic,
     buffering: BufferingPolicy<Event> = .unbounded,
@@ -71,7 +71,7 @@ extension TopicHub {
   ///     subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
-  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  /// - Complexity: amortised O(1), as for every subscription to a topic.
   public func subscribe(
     to topic: Topic,
     on sender: SenderPlace, where filter: (@Sendable (Event) -> Bool)? = nil,
@@ -93,7 +93,7 @@ extension TopicHub {
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
-  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  /// - Complexity: amortised O(1), as for every subscription to a topic.
   public func subscribe(
     to topic: Topic,
     on main: MainActorPlace, buffering: BufferingPolicy<Event> = .unbounded,
@@ -117,7 +117,7 @@ extension TopicHub {
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
-  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  /// - Complexity: amortised O(1), as for every subscription to a topic.
   @_disfavoredOverload
   public func subscribe(
     to topic: Topic,

@@ -15,7 +15,7 @@ extension TopicHub {
   ///   - isolation: the actor that calls this function. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
-  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  /// - Complexity: amortised O(1), as for every subscription to a topic.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
     to topic: Topic,
@@ -42,7 +42,7 @@ extension TopicHub {
   ///   - options: further choices of this subscriber.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
-  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  /// - Complexity: amortised O(1), as for every subscription to a topic.
   @discardableResult
   public func subscribe<Owner: Actor>(
     to topic: Topic,
@@ -69,7 +69,7 @@ extension TopicHub {
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
-  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  /// - Complexity: amortised O(1), as for every subscription to a topic.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
     to topic: Topic,
@@ -101,7 +101,7 @@ extension TopicHub {
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
-  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  /// - Complexity: amortised O(1), as for every subscription to a topic.
   @discardableResult
   public func subscribe<Owner: Actor>(
     to topic: Topic,
@@ -127,7 +127,7 @@ extension TopicHub {
   ///   - options: further choices of this subscriber.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
-  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  /// - Complexity: amortised O(1), as for every subscription to a topic.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
     to topic: Topic,
@@ -153,7 +153,7 @@ extension TopicHub {
   ///   - options: further choices of this subscriber.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
-  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  /// - Complexity: amortised O(1), as for every subscription to a topic.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
     to topic: Topic,
@@ -179,7 +179,7 @@ extension TopicHub {
   ///   - options: further choices of this subscriber.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
-  /// - Complexity: as for ``subscribe(to:buffering:where:options:isolation:_:)``.
+  /// - Complexity: amortised O(1), as for every subscription to a topic.
   @_disfavoredOverload
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
