@@ -163,7 +163,10 @@ struct AllTopicsTests {
       let own = received.filter { $0 / 2000 == sender }
       for topic in 0..<3 {
         let expected = (sender * 2000..<(sender + 1) * 2000).filter { $0 % 2000 % 3 == topic }
-        #expect(own.filter { $0 % 2000 % 3 == topic } == expected, "each sender's, of each topic")
+        let events = own.filter { $0 % 2000 % 3 == topic }
+        // With a total order another sender may deliver an event after the end of its topic, when a
+        // topic of the same name has begun.
+        #expect((ordering == .total ? events.sorted() : events) == expected)
       }
       // With a total order another sender may deliver to one topic while this one sends to the next.
       if ordering == .perSender { #expect(own == own.sorted()) }

@@ -121,8 +121,11 @@ struct IsolatedEndTests {
     }
     isOver.open()
     sender.join()
-    hub.send(1)
-    await eventually { tracker.live == 0 }
+    // A send removes those whose owners are gone.
+    await eventually {
+      hub.send(1)
+      return tracker.live == 0
+    }
     #expect(tracker.created == 1000)
     #expect(hub.subscriberCount == 0)
   }

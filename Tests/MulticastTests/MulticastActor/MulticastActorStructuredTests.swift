@@ -34,7 +34,7 @@ enum StructuredChild: CaseIterable {
   }
 }
 
-@Suite("A structured child of a callback belongs to its invocation", .timeLimit(.minutes(1)))
+@Suite("A structured child of a callback belongs to its invocation", .timeLimit(.minutes(10)))
 struct MulticastActorStructuredTests {
   @Test(
     "in a serialized hub, its invocation runs at once", arguments: StructuredChild.allCases,
