@@ -2,13 +2,13 @@ import ConcurrencyStress
 import Dispatch
 import Multicast
 
-/// Every thread sends numbers to delegates on serial, concurrent, global and suspended queues and on
-/// the main queue; some delegates are registered only for a while.
+/// Every thread sends numbers to delegates on serial, concurrent, global and suspended queues, on the
+/// main queue, and on actors; some delegates are registered only for a while.
 enum Queues: Scenario {
   static let name = "queues"
   static let promise =
-    "on a queue, a delegate's calls come one at a time, in each sender's order, and only while it "
-    + "is registered"
+    "on a queue or an actor, a delegate's calls come one at a time, in each sender's order, and only "
+    + "while it is registered"
 
   static func run(_ trial: Trial) {
     trial.runRounds { generator in
@@ -42,13 +42,21 @@ private final class QueueTarget: Target, @unchecked Sendable {
   var hadOverlaps: Bool { overlaps.value > 0 }
 }
 
-/// One hub, and its delegates on queues.
+/// Where a delegate is called.
+private enum Place {
+  case queue(DispatchQueue)
+  case actor(any Actor)
+}
+
+private actor Home {}
+
+/// One hub, and its delegates on queues and actors.
 private final class QueuesRound: ScenarioRound {
   private let trial: Trial
   private let operations: Int
   private let hub: MulticastDelegate<QueueTarget>
   private let sent: [Counter]
-  private let queues: [DispatchQueue]
+  private let places: [Place]
   /// Runs nothing before the threads are done.
   private let suspended = DispatchQueue(label: "suspended")
   private let residents: [(target: QueueTarget, registration: Registration<QueueTarget>)]
@@ -71,14 +79,15 @@ private final class QueuesRound: ScenarioRound {
     let hub = MulticastDelegate<QueueTarget>(storage: trial.storage)
     self.hub = hub
     sent = (0..<trial.threads).map { _ in Counter() }
-    queues = [
-      DispatchQueue(label: "serial"), DispatchQueue(label: "concurrent", attributes: .concurrent),
-      .global(), .main,
+    places = [
+      .queue(DispatchQueue(label: "serial")),
+      .queue(DispatchQueue(label: "concurrent", attributes: .concurrent)),
+      .queue(.global()), .queue(.main), .actor(MainActor.shared), .actor(Home()), .actor(Home()),
     ]
     suspended.suspend()
-    residents = (queues + [suspended]).map { queue in
+    residents = (places + [.queue(suspended)]).map { place in
       let target = QueueTarget(trial.lifetimes, senders: trial.threads)
-      return (target, hub.add(target, on: queue))
+      return (target, add(target, .weak, on: place, to: hub))
     }
     guests = PerThread(repeating: [], threads: trial.threads)
   }
@@ -107,9 +116,9 @@ private final class QueuesRound: ScenarioRound {
     worker.does("add")
     let target = QueueTarget(trial.lifetimes, senders: sent.count)
     let isSuspended = worker.once(in: 4)
-    let queue = isSuspended ? suspended : queues[worker.pick(queues.count)]
+    let place = isSuspended ? .queue(suspended) : places[worker.pick(places.count)]
     var progress = sent.map { ReceivedRun.Progress(completed: max(0, $0.value - 1)) }
-    let registration = hub.add(target, ownership: worker.once(in: 2) ? .strong : .weak, on: queue)
+    let registration = add(target, worker.once(in: 2) ? .strong : .weak, on: place, to: hub)
     for (index, sender) in sent.enumerated() { progress[index].begun = sender.value }
     guests[worker.index].append(
       Guest(
@@ -137,8 +146,8 @@ private final class QueuesRound: ScenarioRound {
   func check() {
     checkDeliveries()
     for thread in 0..<sent.count { guests[thread] = [] }
-    // What a queue has run may outlive its last call by a moment.
-    trial.wait(for: "the queues did not release a delegate") {
+    // What a place has run may outlive its last call by a moment.
+    trial.wait(for: "the queues and actors did not release a delegate") {
       trial.lifetimes.live == residents.count
     }
   }
@@ -146,7 +155,8 @@ private final class QueuesRound: ScenarioRound {
   private func checkDeliveries() {
     suspended.resume()
     trial.expect(
-      hub.flush(timeout: .seconds(trial.patience)), "flush gave up waiting for the queues")
+      hub.flush(timeout: .seconds(trial.patience)),
+      "flush gave up waiting for the queues and actors")
     for guest in guests.all.joined() {
       // A call that had passed its check when the guest was removed may still be running.
       trial.expect(
@@ -182,5 +192,15 @@ private final class QueuesRound: ScenarioRound {
 
   private func report(_ violation: String?, _ who: String, _ sender: Int) {
     if let violation { trial.fail("\(who), of sender \(sender): \(violation)") }
+  }
+}
+
+private func add(
+  _ target: QueueTarget, _ ownership: Ownership, on place: Place,
+  to hub: MulticastDelegate<QueueTarget>
+) -> Registration<QueueTarget> {
+  switch place {
+  case .queue(let queue): hub.add(target, ownership: ownership, on: queue)
+  case .actor(let home): hub.add(target, ownership: ownership, on: home)
   }
 }
