@@ -5,6 +5,8 @@ internal import Foundation
 @main
 enum Main {
   static func main() {
+    // Instruction counters need one thread, and measure nothing of the main actor.
+    if CommandLine.arguments.contains("--iterations") { program.main() }
     // On a thread of its own, so that the main actor runs while it is measured.
     Thread.detachNewThread { program.main() }
     dispatchMain()

@@ -56,7 +56,7 @@ final class TaskCalls: CallTracking, @unchecked Sendable {
   private var free: TaskCall.Pointer?
   @usableFromInline let lightBarrierIsFence: Bool
 
-  init() {
+  override init() {
     cmulticast_barrier_prepare()
     lightBarrierIsFence = cmulticast_light_barrier_must_fence()
   }
@@ -72,6 +72,28 @@ final class TaskCalls: CallTracking, @unchecked Sendable {
       block.deinitialize(count: 1)
       block.deallocate()
     }
+  }
+
+  /// Whether any task is calling `entry`.
+  ///
+  /// - Complexity: O(calls that ever ran concurrently).
+  override func isCalled(_ entry: UnsafeRawPointer) -> Bool {
+    // Acquiring: what the callback did happened before this, if its call is empty.
+    contains { $0.pointee.entry.load(ordering: .acquiring) == entry }
+  }
+
+  /// Whether the current task, or one that waits for it, is calling `entry`.
+  ///
+  /// Such a task waits until the current one ends, so the answer stays true.
+  override func isCalledByCurrentTask(_ entry: UnsafeRawPointer) -> Bool {
+    InvocationScope.currentBelongs(to: self, calling: entry)
+      || TaskIdentity.anyWaitingForCurrent { task in
+        contains {
+          // Relaxed: stored by the same task as `task`.
+          $0.pointee.entry.load(ordering: .relaxed) == entry
+            && $0.pointee.task.load(ordering: .relaxed) == task
+        }
+      }
   }
 }
 
@@ -151,27 +173,6 @@ extension TaskCall {
 // MARK: - From any thread
 
 extension TaskCalls {
-  /// Whether any task is calling `entry`.
-  ///
-  /// - Complexity: O(calls that ever ran concurrently).
-  func isCalled(_ entry: UnsafeRawPointer) -> Bool {
-    // Acquiring: what the callback did happened before this, if its call is empty.
-    contains { $0.pointee.entry.load(ordering: .acquiring) == entry }
-  }
-
-  /// Whether the current task, or one that waits for it, is calling `entry`.
-  ///
-  /// Such a task waits until the current one ends, so the answer stays true.
-  func isCalledByCurrentTask(_ entry: UnsafeRawPointer) -> Bool {
-    InvocationScope.currentBelongs(to: self, calling: entry)
-      || TaskIdentity.anyWaitingForCurrent { task in
-        contains {
-          // Relaxed: stored by the same task as `task`.
-          $0.pointee.entry.load(ordering: .relaxed) == entry
-            && $0.pointee.task.load(ordering: .relaxed) == task
-        }
-      }
-  }
 
   /// Whether `task` is a child of a concurrent invocation by `parent`.
   func isChild(_ task: TaskIdentity, of parent: TaskIdentity) -> Bool {

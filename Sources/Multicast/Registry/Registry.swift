@@ -10,26 +10,33 @@ final class Registry: Sendable {
   let storage: any EntryStorage
   let strategy: StorageStrategy
   let duplicates: DuplicatePolicy
-  /// The name of the hub, for descriptions and messages.
-  let name: String?
   /// The published slots if the strategy is `waitFree`: the fast path of an invocation.
   @usableFromInline let published: Unmanaged<PublishedSlots>?
 
   /// The calls of tasks, if the hub awaits its delegates.
-  let taskCalls: (any CallTracking)?
-  /// Runs after each change, outside of any lock, with the change of the number of entries.
-  private let onChange: (@Sendable (Int) -> Void)?
+  let taskCalls: CallTracking?
+  /// What few hubs have, in one word; `nil` if the hub has nothing of it.
+  private let extras: Extras?
+
+  private final class Extras: Sendable {
+    let name: String?
+    let onChange: (@Sendable (Int) -> Void)?
+
+    init(_ name: String?, _ onChange: (@Sendable (Int) -> Void)?) {
+      self.name = name
+      self.onChange = onChange
+    }
+  }
 
   init(
     strategy: StorageStrategy, duplicates: DuplicatePolicy, name: String? = nil,
-    taskCalls: (any CallTracking)? = nil, onChange: (@Sendable (Int) -> Void)? = nil
+    taskCalls: CallTracking? = nil, onChange: (@Sendable (Int) -> Void)? = nil
   ) {
     _ = RuntimeContract.holds  // Checks once in a process.
     self.taskCalls = taskCalls
-    self.onChange = onChange
+    extras = name == nil && onChange == nil ? nil : Extras(name, onChange)
     self.strategy = strategy
     self.duplicates = duplicates
-    self.name = name
     switch strategy {
     case .locked:
       (storage, published) = (LockedStorage(), nil)
@@ -44,6 +51,14 @@ final class Registry: Sendable {
       (storage, published) = (waitFree, .passUnretained(waitFree.slots))
     }
   }
+}
+
+extension Registry {
+  /// The name of the hub, for descriptions and messages.
+  var name: String? { extras?.name }
+
+  /// Runs after each change, outside of any lock, with the change of the number of entries.
+  private var onChange: (@Sendable (Int) -> Void)? { extras?.onChange }
 }
 
 // MARK: - Changes
@@ -165,10 +180,20 @@ extension Registry {
 }
 
 /// The entries that tasks are calling. (``ThreadCallStack`` tracks the calls of threads.)
-protocol CallTracking: AnyObject, Sendable {
+///
+/// A class and not a protocol, because a reference to it takes one word instead of two in each hub.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+@usableFromInline
+class CallTracking: @unchecked Sendable {
+  // Sendable: without state; the subclass says why it is.
+
+  init() {}
+
   /// Whether any task is calling `entry`.
-  func isCalled(_ entry: UnsafeRawPointer) -> Bool
+  func isCalled(_ entry: UnsafeRawPointer) -> Bool { false }
 
   /// Whether the current task, or one that waits for it, is calling `entry`.
-  func isCalledByCurrentTask(_ entry: UnsafeRawPointer) -> Bool
+  func isCalledByCurrentTask(_ entry: UnsafeRawPointer) -> Bool { false }
 }
