@@ -39,6 +39,9 @@ extension ScheduleTest {
   }
 
   /// Repeats the schedule with this seed.
+  ///
+  /// - Returns: a report, which has the failure if there is one. It throws nothing: a test calls
+  ///   `check(schedules: 1, seed:)` instead.
   public func replay(seed: UInt64) -> ScheduleReport {
     run(schedules: 1, seed: seed)
   }

@@ -68,6 +68,8 @@ extension MailboxState {
     inFlight += 1
     inFlightPositions.append(position)
     admitParked(for: 1, &effects)
+    // One after the other, all consumers wake, however many elements an input has added at once.
+    if hasWaiting { wake(&effects) }
     return ((item.element, position), effects)
   }
 

@@ -4,15 +4,16 @@
 /// It never changes.
 @usableFromInline
 final class CarriedKeys: Sendable {
-  private let captureEach: [@Sendable () -> CarriedValues.Binding]
+  /// By the identity of the key, which the closure keeps.
+  let captureEach: [(key: ObjectIdentifier, capture: @Sendable () -> CarriedValues.Binding)]
 
-  init(_ captureEach: [@Sendable () -> CarriedValues.Binding]) {
+  init(_ captureEach: [(key: ObjectIdentifier, capture: @Sendable () -> CarriedValues.Binding)]) {
     self.captureEach = captureEach
   }
 
   /// The values in the current task.
   func capture() -> CarriedValues {
-    CarriedValues(bindings: captureEach.map { $0() })
+    CarriedValues(bindings: captureEach.map { $0.capture() })
   }
 }
 

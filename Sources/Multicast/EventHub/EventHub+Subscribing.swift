@@ -28,9 +28,9 @@ extension EventHub {
   ///   }
   /// }
   /// ```
-  /// The hub does not keep the actor alive: the subscription ends with it. In an actor that is not a
-  /// global one, `[weak self]` makes a handler that may not use the actor's state; use
-  /// `subscribe(with: self)` there.
+  /// The hub does not keep the actor alive, but a handler that uses `self` does. In an actor write
+  /// `subscribe(with: self)`; in a class of the main actor write that, or `[weak self]`. If the actor
+  /// is gone, the subscription ends at the next event.
   ///
   /// - Parameters:
   ///   - buffering: how many events may wait for the handler, if it belongs to an actor.
@@ -64,6 +64,7 @@ extension EventHub {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
+  ///   - isolation: the actor that calls this function. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handler receives the replay, and the subscription ends.
@@ -72,11 +73,13 @@ extension EventHub {
   public func subscribe(
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    maxConcurrentCalls: Int = 1,
+    maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Event) async -> Void
   ) -> EventSubscription {
     subscribe(
-      .init(.isolated(limit: maxConcurrentCalls, handler), buffering, filter, options))
+      .init(
+        .isolated(limit: maxConcurrentCalls, handler, context: isolation), buffering, filter,
+        options))
   }
 
   /// Calls `handler` with the replay, if the hub has one, and with each event from then on, on the

@@ -70,6 +70,7 @@ extension EventHub {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
+  ///   - isolation: the actor that calls this function. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
@@ -78,13 +79,14 @@ extension EventHub {
   public func subscribe<Owner: AnyObject & Sendable>(
     with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    maxConcurrentCalls: Int = 1,
+    maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (Owner, Event) async -> Void
   ) -> EventSubscription {
     subscribe(
       .init(
-        .isolated(limit: maxConcurrentCalls, handler, with: owner), buffering, filter, options,
+        .isolated(limit: maxConcurrentCalls, handler, with: owner, context: isolation), buffering,
+        filter, options,
         owner: owner))
   }
 
@@ -99,6 +101,7 @@ extension EventHub {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
+  ///   - isolation: the actor that calls this function. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.

@@ -100,7 +100,7 @@ extension EventHub {
   public func subscribe(
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    maxConcurrentCalls: Int = 1,
+    maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) async -> Void
   ) -> EventSubscription {

@@ -38,7 +38,7 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   private var isEnded = false
   /// The keys whose values some subscribers see. Another thread may deliver an event, so they are
   /// captured when it is sent.
-  private var carried: [CarriedKeys] = []
+  private var carried: [ObjectIdentifier: @Sendable () -> CarriedValues.Binding] = [:]
 
   /// - Parameter initialValue: the first event to replay, sent to no subscriber.
   init(replay: Int, initialValue: Event? = nil) {
@@ -108,14 +108,16 @@ extension EventSequencer {
 
   /// Captures the values of `keys` with each event from now on.
   func carry(_ keys: CarriedKeys) {
-    lock.withLock { carried.append(keys) }
+    lock.withLock {
+      for (key, capture) in keys.captureEach { carried[key] = carried[key] ?? capture }
+    }
   }
 
   /// The values in the current task that subscribers see.
   private func captureValues(_ hub: EventHub<Event>) -> CarriedValues? {
     guard hub.kinds.hasCarriers else { return nil }
     let keys = lock.withLock { carried }
-    return CarriedValues(bindings: keys.flatMap { $0.capture().bindings })
+    return CarriedValues(bindings: keys.values.map { $0() })
   }
 
   /// Numbers `event` and adds it to the history and to what is pending. Inside the lock.

@@ -76,21 +76,22 @@ extension HandlerDelivery {
 extension HandlerDelivery {
   /// Awaits `handler`, in tasks that begin on its actor.
   static func isolated(
-    limit: Int, _ handler: @escaping @isolated(any) @Sendable (Event) async -> Void
+    limit: Int, _ handler: @escaping @isolated(any) @Sendable (Event) async -> Void,
+    context: (any Actor)?
   ) -> Self {
     requireConcurrency(limit)
-    return .task(handler.isolation, limit: limit) { await handler($0) }
+    return .task(handler.isolation ?? context, limit: limit) { await handler($0) }
   }
 
   /// As ``isolated(limit:_:)``, with the owner of the subscription.
   static func isolated<Owner: AnyObject & Sendable>(
     limit: Int, _ handler: @escaping @isolated(any) @Sendable (Owner, Event) async -> Void,
-    with owner: Owner
+    with owner: Owner, context: (any Actor)?
   ) -> Self {
     requireConcurrency(limit)
     // SAFETY: as for `passing`.
     let unretained = Unmanaged.passUnretained(owner)
-    return .task(handler.isolation, limit: limit) { event in
+    return .task(handler.isolation ?? context, limit: limit) { event in
       await handler(unretained.takeUnretainedValue(), event)
     }
   }

@@ -19,8 +19,8 @@ extension SubscriberOption {
   ///
   /// - Parameter keys: the projected values of `@TaskLocal` properties.
   public static func carrying<each Value: Sendable>(_ keys: repeat TaskLocal<each Value>) -> Self {
-    var captures: [@Sendable () -> CarriedValues.Binding] = []
-    for key in repeat each keys { captures.append(capture(key)) }
+    var captures: [(key: ObjectIdentifier, capture: @Sendable () -> CarriedValues.Binding)] = []
+    for key in repeat each keys { captures.append((ObjectIdentifier(key), capture(key))) }
     let carried = CarriedKeys(captures)
     return Self { $0.carried = carried }
   }

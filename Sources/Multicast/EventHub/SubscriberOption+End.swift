@@ -11,15 +11,18 @@ extension SubscriberOption {
   /// call, that is the thread that finishes the hub; a `send` that another thread began before may
   /// still be calling the handler.
   ///
-  /// - Parameter action: called with the reason, and with the error of `finish(throwing:)`, if any.
+  /// - Parameters:
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - action: called with the reason, and with the error of `finish(throwing:)`, if any.
   public static func onEnd(
+    isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext _ action:
       @escaping @isolated(any) @Sendable (SubscriptionEnd, (any Error)?) -> Void
   ) -> Self {
     // SAFETY: a synchronous function with dynamic isolation is called like one without. It is
     // called on its actor, or anywhere if it has none.
     let unchecked = unsafeBitCast(action, to: SubscriptionRequest<Event>.EndAction.self)
-    guard let home = action.isolation else { return Self { $0.onEnd = unchecked } }
+    guard let home = action.isolation ?? isolation else { return Self { $0.onEnd = unchecked } }
     return Self {
       $0.onEnd = { end, failure in
         Task.detached(operation: makeActorJob(on: home) { _ in unchecked(end, failure) })

@@ -92,7 +92,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// - Returns: the effects, and whether to run `whenExhausted`.
   private func finishTaken(delivered: Int) -> (MailboxState.Effects, isExhausted: Bool) {
     let effects = state.finishTaken(delivered: delivered)
-    isAtEnd = state.isExhausted
+    isAtEnd = state.isExhausted && !state.isBlocked
     return (effects, isAtEnd)
   }
 

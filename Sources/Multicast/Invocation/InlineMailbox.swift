@@ -26,6 +26,8 @@ final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
   /// Does nothing: the sender serves the handler when every mailbox has the event.
   override func wake(_ entry: Entry) {}
 
+  override var isServed: Bool { true }
+
   /// Calls the handler with what waited while it was blocked, on this thread.
   override func resume(_ entry: Entry) { serve(entry) }
 

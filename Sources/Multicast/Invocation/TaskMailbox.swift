@@ -109,7 +109,7 @@ extension TaskMailbox {
   private func work(_ entry: Unmanaged<Entry>, isolation: isolated (any Actor)?) async {
     let task = TaskIdentity.current
     var calls = 0
-    while let (element, position) = take(as: task) {
+    while let (element, position) = take(entry, as: task) {
       let isDelivered = await call(entry, element, isolation: isolation)
       finish(
         lock.withLock {
@@ -120,7 +120,7 @@ extension TaskMailbox {
       if calls % Self.callsPerYield == 0 { await Task.yield() }
     }
     let isExhausted = lock.withLock {
-      guard state.isExhausted, state.inFlight == 0, !isAtEnd else { return false }
+      guard state.isExhausted, !state.isBlocked, state.inFlight == 0, !isAtEnd else { return false }
       isAtEnd = true
       return true
     }
@@ -129,13 +129,15 @@ extension TaskMailbox {
     if isExhausted { whenExhausted?(entry) }
   }
 
-  private func take(as task: TaskIdentity) -> (element: Envelope, position: Int)? {
+  private func take(
+    _ entry: Unmanaged<Entry>, as task: TaskIdentity
+  ) -> (element: Envelope, position: Int)? {
     let (taken, effects) = lock.withLock {
       let (taken, effects) = state.takeOne()
       if taken != nil { callers.append(task) }
       return (taken, effects)
     }
-    finish(effects)
+    entry._withUnsafeGuaranteedRef { perform(effects, for: $0) }
     return taken
   }
 

@@ -100,15 +100,20 @@ extension MulticastDelegate {
   /// }
   /// ```
   ///
-  /// - Parameter body: called with each delegate. It may add, remove and invoke.
+  /// - Parameters:
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - body: called with each delegate. It may add, remove and invoke.
   /// - Returns: the number of delegates for which the call was enqueued.
   /// - Complexity: O(`count`).
   @discardableResult
-  public func invokeIsolated(_ body: @escaping @isolated(any) @Sendable (Delegate) -> Void) -> Int {
+  public func invokeIsolated(
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
+  ) -> Int {
     // SAFETY: a synchronous function with dynamic isolation is called like one without. It is
     // called on its actor, or anywhere if it has none.
     let unchecked = unsafeBitCast(body, to: (@Sendable (Delegate) -> Void).self)
-    guard let home = body.isolation else { return invoke(unchecked) }
+    guard let home = body.isolation ?? isolation else { return invoke(unchecked) }
     return registry.enqueue(on: home, through: isolatedCalls, unchecked)
   }
 
@@ -152,60 +157,76 @@ extension MulticastDelegate where Delegate: Sendable {
   /// await hub.forEachIsolated { @MainActor in $0.show("saved") }
   /// ```
   ///
-  /// - Parameter body: called with each delegate. It may add, remove and invoke.
+  /// - Parameters:
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - body: called with each delegate. It may add, remove and invoke.
   /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`), and a switch to the actor.
   public func forEachIsolated<E>(
+    isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @isolated(any) @Sendable (Delegate) throws(E) -> Void
   ) async throws(E) {
-    // SAFETY: called on the actor of `body`: see `run`.
+    // SAFETY: called on the actor of `body`, or of the caller: see `run`.
     let unchecked = unsafeBitCast(body, to: (@Sendable (Delegate) throws(E) -> Void).self)
-    try await run(on: body.isolation) { () throws(E) in
+    try await run(on: body.isolation ?? isolation) { () throws(E) in
       try forEach(throwing: E.self, unchecked)
     }
   }
 
   /// Calls `body` with each delegate, as ``results(_:)`` does, on the actor to which `body` belongs.
   ///
-  /// - Parameter body: called with each delegate. It may add, remove and invoke.
+  /// - Parameters:
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - body: called with each delegate. It may add, remove and invoke.
   /// - Returns: what `body` returns or throws for each delegate, in registration order.
   /// - Complexity: O(`count`), and a switch to the actor.
   public func resultsIsolated<T: Sendable, E>(
+    isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @isolated(any) @Sendable (Delegate) throws(E) -> T
   ) async -> [Result<T, E>] {
-    // SAFETY: called on the actor of `body`: see `run`.
+    // SAFETY: called on the actor of `body`, or of the caller: see `run`.
     let unchecked = unsafeBitCast(body, to: (@Sendable (Delegate) throws(E) -> T).self)
-    return await run(on: body.isolation) { results(unchecked) }
+    return await run(on: body.isolation ?? isolation) { results(unchecked) }
   }
 
   /// Calls `body` with each delegate, as ``firstResult(_:)`` does, on the actor to which `body`
   /// belongs.
   ///
-  /// - Parameter body: called with each delegate until it returns a value that is not `nil`.
+  /// - Parameters:
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - body: called with each delegate until it returns a value that is not `nil`.
   /// - Returns: that value, or `nil` if there is none.
   /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`), and a switch to the actor.
   public func firstResultIsolated<T: Sendable, E>(
+    isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @isolated(any) @Sendable (Delegate) throws(E) -> T?
   ) async throws(E) -> T? {
-    // SAFETY: called on the actor of `body`: see `run`.
+    // SAFETY: called on the actor of `body`, or of the caller: see `run`.
     let unchecked = unsafeBitCast(body, to: (@Sendable (Delegate) throws(E) -> T?).self)
-    return try await run(on: body.isolation) { () throws(E) in try firstResult(unchecked) }
+    return try await run(on: body.isolation ?? isolation) { () throws(E) in
+      try firstResult(unchecked)
+    }
   }
 
   /// Calls `body` with each delegate, as ``lastResult(_:)`` does, on the actor to which `body`
   /// belongs.
   ///
-  /// - Parameter body: called with each delegate.
+  /// - Parameters:
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - body: called with each delegate.
   /// - Returns: the last value that is not `nil`, or `nil` if there is none.
   /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`), and a switch to the actor.
   public func lastResultIsolated<T: Sendable, E>(
+    isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @isolated(any) @Sendable (Delegate) throws(E) -> T?
   ) async throws(E) -> T? {
-    // SAFETY: called on the actor of `body`: see `run`.
+    // SAFETY: called on the actor of `body`, or of the caller: see `run`.
     let unchecked = unsafeBitCast(body, to: (@Sendable (Delegate) throws(E) -> T?).self)
-    return try await run(on: body.isolation) { () throws(E) in try lastResult(unchecked) }
+    return try await run(on: body.isolation ?? isolation) { () throws(E) in
+      try lastResult(unchecked)
+    }
   }
 
   /// Runs `work` on `home`; if that is `nil`, on the global executor.

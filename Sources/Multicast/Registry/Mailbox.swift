@@ -101,10 +101,15 @@ class Mailbox: @unchecked Sendable {
   /// Makes the consumer of `entry` pause while that is blocked, and continue afterwards. Called after
   /// each change, so the last call finds the final state.
   final func adoptBlock(of entry: Entry) {
-    let effects = lock.withLock { state.setBlocked(entry.isBlocked) }
+    let (effects, isBlocked) = lock.withLock {
+      (state.setBlocked(entry.isBlocked), state.isBlocked)
+    }
     finish(effects)
-    if effects.wake { resume(entry) }
+    if effects.wake || (!isBlocked && isServed) { resume(entry) }
   }
+
+  /// Whether senders deliver what waits, and no consumer is woken.
+  var isServed: Bool { false }
 
   /// Wakes the consumer after the last block.
   func resume(_ entry: Entry) { wake(entry) }

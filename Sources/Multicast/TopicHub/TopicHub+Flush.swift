@@ -6,6 +6,8 @@ extension TopicHub {
   /// - Complexity: O(subscribers of all topics), O(largest number of topics so far), and the wait.
   public func flush() async {
     await HubFlush(targets: flushTargets).wait()
+    // Afterwards: the topics pass their events on to it.
+    await allTopics.flush()
   }
 
   /// Blocks the thread until every event that was sent before to any topic has been handled by every
@@ -19,7 +21,9 @@ extension TopicHub {
   @discardableResult
   public func flush(timeout: Duration) -> Bool {
     // A hub without a replay has no handlers that the sender calls from a buffer.
-    HubFlush(targets: flushTargets).wait(timeout: timeout, serve: {})
+    let start = ContinuousClock.now
+    guard HubFlush(targets: flushTargets).wait(timeout: timeout, serve: {}) else { return false }
+    return allTopics.flush(timeout: timeout - (ContinuousClock.now - start))
   }
 
   private var flushTargets: [HubFlush<Event>.Target] {

@@ -41,6 +41,7 @@ extension TopicHub {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
+  ///   - isolation: the actor that calls this function. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
@@ -50,12 +51,14 @@ extension TopicHub {
     to topic: Topic,
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    maxConcurrentCalls: Int = 1,
+    maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Event) async -> Void
   ) -> EventSubscription {
     subscribe(
       to: topic,
-      SubscriptionRequest(.isolated(limit: maxConcurrentCalls, handler), buffering, filter, options)
+      SubscriptionRequest(
+        .isolated(limit: maxConcurrentCalls, handler, context: isolation), buffering, filter,
+        options)
     )
   }
 

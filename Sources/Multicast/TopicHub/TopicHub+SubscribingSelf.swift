@@ -105,7 +105,7 @@ extension TopicHub {
   public func subscribe(
     to topic: Topic, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    maxConcurrentCalls: Int = 1,
+    maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) async -> Void
   ) -> EventSubscription {
