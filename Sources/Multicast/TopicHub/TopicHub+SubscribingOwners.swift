@@ -100,7 +100,6 @@ extension TopicHub {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
-  ///   - isolation: the actor that calls this function. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.

@@ -98,6 +98,7 @@ extension TopicHub {
   ///     the buffer.
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once.
+  ///   - isolation: the actor that calls this function. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: as for that function.
