@@ -37,7 +37,7 @@ protocol Quiet: Animal {
   @Answer(.some) func isHungry() -> Bool
 }
 
-/// A protocol that somebody else declared, without a composite.
+/// A protocol of another module, without a composite.
 protocol Foreign: AnyObject {
   func arrive(_ place: String)
 }

@@ -99,7 +99,7 @@ struct EndActionTests {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test("cancelled or finished, never both, whoever is first")
+  @Test("cancelled or finished, never both, in every race")
   func race() {
     struct State: Sendable {
       let hub = EventHub<Int>()

@@ -18,7 +18,7 @@ struct TrySendTests {
   }
 
   @Test(
-    "a full buffer that would drop the event, or make a sender wait: nobody gets it",
+    "a full buffer that would drop the event, or make a sender wait: no subscriber gets it",
     arguments: [OverflowPolicy.dropNewest, .suspend, .disconnect], 0...2)
   func full(_ policy: OverflowPolicy, kind: Int) async {
     let hub = Self.hub(kind)
