@@ -11,6 +11,9 @@ extension MulticastDelegate {
   /// it reaches them. A delegate that is added in the meantime is called from the next invocation
   /// on. A weak delegate is retained for exactly its call.
   ///
+  /// It ends the process at a delegate that was added on a queue or an actor: use ``invoke(_:)``. On
+  /// the main actor it may call those that were added `on: .main`.
+  ///
   /// - Parameter body: called with each delegate. It may add, remove and invoke.
   /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`), without an allocation; ``StorageStrategy/locked`` copies the list.
@@ -67,8 +70,8 @@ extension MulticastDelegate {
 
   /// Calls `body` with each delegate in the delegate's own context, in registration order.
   ///
-  /// A delegate that was added without a queue is called on the calling thread, as by `forEach(_:)`.
-  /// For a delegate that was added with a queue, the call is enqueued. The calls of one delegate run
+  /// A delegate that was added without a place is called on the calling thread, as by `forEach(_:)`.
+  /// For one that was added on a queue or an actor, the call is enqueued. The calls of one delegate run
   /// one at a time, in the order of each sender, even on a concurrent queue. A call whose delegate
   /// is removed or deallocated before the call runs is discarded.
   ///
@@ -92,7 +95,7 @@ extension MulticastDelegate {
   /// ``invoke(_:)`` does.
   ///
   /// - Returns: the number of delegates that were called or for which the call was enqueued. The cast
-  ///   of a delegate with a queue happens on the queue, so such a delegate counts in any case.
+  ///   of a delegate with a place happens there, so such a delegate counts in any case.
   /// - Complexity: O(`count`), with a dynamic cast for each delegate.
   @inlinable @discardableResult
   public func invoke<Other>(

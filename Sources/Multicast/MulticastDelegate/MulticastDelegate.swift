@@ -18,7 +18,7 @@
 ///
 /// `forEach(_:)` calls on the calling thread and stops at the first error. ``results(_:)`` collects
 /// results and errors. ``invoke(_:)`` calls each delegate in its own context: on the calling thread,
-/// or later on the delegate's queue.
+/// or later on the delegate's queue or actor.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also inside a callback and in a `deinit`, on this
