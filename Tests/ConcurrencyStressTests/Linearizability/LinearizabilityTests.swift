@@ -36,7 +36,7 @@ private final class BrokenQueue: Sendable {
     let report = LinearizabilityTest({ BrokenQueue() }, model: [Int]())
       .operation("enqueue", 1...9, { $0.enqueue($1) }, model: { $0.append($1) })
       .operation("dequeue", { $0.dequeue() }, model: { $0.isEmpty ? nil : $0.removeFirst() })
-      .run(seconds: 60)
+      .run(seconds: 600)
     let failure = try #require(report.failure)
     // One enqueue before, and two dequeues at once, of which both return it or none removes it.
     #expect(report.failureOperations <= 4, "\(failure)")
@@ -51,7 +51,7 @@ private final class BrokenQueue: Sendable {
       _ = LinearizabilityTest({ LockedQueue() }, model: [Int]())
         .operation("enqueue", [7], { $0.enqueue($1) }, model: { $0.append($1) })
         .operation("dequeue", { $0.dequeue()! }, model: { _ in 7 })  // The queue may be empty.
-        .run(seconds: 60)
+        .run(seconds: 600)
     }
     let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
     #expect(errors.contains("BROKEN  a history crashed:\n"), "\(errors)")

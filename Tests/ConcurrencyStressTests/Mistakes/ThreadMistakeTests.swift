@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func aWakeUpBetweenTheCheckAndTheSleepIsLost() {
-    let table = bell(checksLast: false).run(seconds: 60)
+    let table = bell(checksLast: false).run(seconds: 600)
     #expect(!table.held, "\(table)")
     let corrected = bell(checksLast: true).run(seconds: 1)
     #expect(corrected.held, "\(corrected)")
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test func aStackThatComparesNumbersOnlySuffersFromABA() throws {
-    let report = stack(counts: false).run(seconds: 60)
+    let report = stack(counts: false).run(seconds: 600)
     let failure = try #require(report.failure)
     #expect(failure.contains("┌ pop()"), "\(failure)")
     let corrected = stack(counts: true).run(seconds: 1)

@@ -25,13 +25,13 @@ private final class Cell: Sendable {
       ],
       outcome: { $0.value == 40 },
       expected: [true: .accepted("both count"), false: .forbidden("an increment is lost")])
-    let table = test.run(seconds: 60)
+    let table = test.run(seconds: 600)
     #expect(!table.held)
     #expect(table.rounds == table.counts.values.reduce(0, +))
     let lines = "\(table)".split(separator: "\n")
     #expect(lines.count == 3)
     #expect(lines[2].hasPrefix("false") && lines[2].hasSuffix("FORBIDDEN   an increment is lost"))
-    let error = #expect(throws: StressFailure.self) { try test.check(seconds: 60) }
+    let error = #expect(throws: StressFailure.self) { try test.check(seconds: 600) }
     #expect(error?.description.contains("a forbidden outcome came (seed ") == true)
   }
 
