@@ -110,7 +110,7 @@ extension EventHub {
     onEnd: SubscriptionRequest<Event>.EndAction? = nil, owner: AnyObject?,
     binding: SubscriptionBinding? = nil
   ) -> EntryHandle {
-    let start = sequencer.map { _ in StartingPoint() }
+    let start = sequencer.map { StartingPoint($0.hasFirstEvent ? 0 : .max) }
     let coalescer = makeIndex.flatMap { make in mailbox.map { Coalescer($0, make()) } }
     var pipeline: EventPipeline<Event>?
     if mailbox != nil || filter != nil || start != nil || onEnd != nil {

@@ -85,18 +85,21 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///   - forward: passes each event on.
   ///   - drops: the counter of drops of a hub that contains this one.
   ///   - source: where the events come from.
+  ///   - sequencer: gives the events one order; if it is `nil`, the hub makes one where it needs it.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
     replay: Int = 0, initialValue: Event? = nil, ordering: Ordering, storage: StorageStrategy,
     name: String? = nil, forward: EventForwarding<Event>? = nil, drops: DropCounter? = nil,
-    source: (any HubSource)? = nil, onChange: (@Sendable (Int) -> Void)?
+    source: (any HubSource)? = nil, sequencer: EventSequencer<Event>? = nil,
+    onChange: (@Sendable (Int) -> Void)?
   ) {
     self.forward = forward
     self.source = source
     self.drops = DropCounter(EventHub<Event>.self, name, parent: drops)
     let sequencer =
-      replay > 0 || ordering == .total
-      ? EventSequencer<Event>(replay: replay, initialValue: initialValue) : nil
+      sequencer
+      ?? (replay > 0 || ordering == .total
+        ? EventSequencer<Event>(replay: replay, initialValue: initialValue) : nil)
     self.sequencer = sequencer
     let subscriptions = sequencer?.subscriptions ?? SubscriptionCounter()
     self.subscriptions = subscriptions

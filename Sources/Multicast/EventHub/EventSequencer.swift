@@ -21,6 +21,10 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   }
 
   private let replay: Int
+  /// The only event of every replay, if new subscribers do not receive past events but this one.
+  private let firstEvent: Event?
+  /// Makes the event to deliver of one that was sent. Called by the thread that delivers, in order.
+  private let prepare: Preparation?
   let subscriptions = SubscriptionCounter()
   /// Guards the numbers, the history and the events to be delivered. No user code runs inside.
   private let lock = Lock()
@@ -36,14 +40,28 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   private var flushes = PositionedFlushes()
   /// Whether the end is pending or was delivered: no event follows it.
   private var isEnded = false
+  /// Whether the end was taken out of `pending`: everything before it was prepared.
+  private var isEndTaken = false
   /// The keys whose values some subscribers see. Another thread may deliver an event, so they are
   /// captured when it is sent.
   private var carried: [ObjectIdentifier: @Sendable () -> CarriedValues.Binding] = [:]
 
+  typealias Preparation = @Sendable (Event, _ number: UInt64) -> Event
+
   /// - Parameter initialValue: the first event to replay, sent to no subscriber.
   init(replay: Int, initialValue: Event? = nil) {
     self.replay = replay
+    firstEvent = nil
+    prepare = nil
     if let initialValue { history.append(initialValue) }
+  }
+
+  /// A sequencer that keeps no events: each subscriber first receives `firstEvent`, and then each
+  /// event whose delivery finds it, as `prepare` makes it.
+  init(firstEvent: Event, prepare: @escaping Preparation) {
+    replay = 0
+    self.firstEvent = firstEvent
+    self.prepare = prepare
   }
 
   /// If more events than this are pending, a sender that leaves its event calls handlers itself.
@@ -51,8 +69,11 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
 }
 
 extension EventSequencer {
-  /// Whether new subscribers receive past events.
-  var replays: Bool { replay > 0 }
+  /// Whether each subscriber receives one event first, and no other past ones.
+  var hasFirstEvent: Bool { firstEvent != nil }
+
+  /// Whether new subscribers receive past events, or a first one.
+  var replays: Bool { replay > 0 || firstEvent != nil }
 
   /// The newest event that is kept for the replay.
   var newest: Event? {
@@ -99,8 +120,12 @@ extension EventSequencer {
   ///
   /// - Returns: the replay, and whether the end is pending or delivered, so that it may not reach
   ///   the subscriber.
+  ///
+  /// With a `firstEvent`, the starting point is 0: each delivery that finds the subscriber in the
+  /// registry includes it, also of an event that was sent before and is prepared later.
   func attach(_ start: StartingPoint) -> (replay: [Event], isEnded: Bool) {
     lock.withLock {
+      if let firstEvent { return ([firstEvent], isEndTaken) }
       start.first = nextNumber
       return ((0..<history.count).map { history[$0] }, isEnded)
     }
@@ -152,14 +177,16 @@ extension EventSequencer {
     deliveryRole.begin(on: thread)
     while let next = takePending(thread) {
       switch next {
-      case .event(let event, let number, let values, let waiters):
+      case .event(let sent, let number, let values, let waiters):
         var count = 0
+        let event = prepare?(sent, number) ?? sent
         values.run { count = hub.deliverForwarding(event, number, waiters: waiters) }
         // Sent before the end, so it counts as taken even if no subscriber wants it.
         waiters?.completeDelivery(isTaken: true)
         if reached == nil { reached = count }
-      case .planned(let event, let number, let values, let plan):
+      case .planned(let sent, let number, let values, let plan):
         var count = 0
+        let event = prepare?(sent, number) ?? sent
         values.run { count = hub.deliver(event, number, plan, includesNew: true) }
         if reached == nil { reached = count }
       case .flushed(let latches):
@@ -186,7 +213,9 @@ extension EventSequencer {
         return nil
       }
       taken &+= 1
-      return pending.popFirst()
+      let next = pending.popFirst()
+      if case .end = next { isEndTaken = true }
+      return next
     }
   }
 }

@@ -58,7 +58,11 @@ final class EventPipeline<Event: Sendable>: Sendable {
 final class StartingPoint: Sendable {
   // Relaxed: it is set under the sequencer's lock. The thread that delivers an event with this or a
   // higher number took the event out under the same lock afterwards.
-  private let number = Atomic<UInt64>(.max)
+  private let number: Atomic<UInt64>
+
+  init(_ first: UInt64) {
+    number = Atomic(first)
+  }
 
   /// `UInt64.max` until it is set.
   @usableFromInline var first: UInt64 {

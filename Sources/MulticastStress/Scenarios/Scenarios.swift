@@ -14,6 +14,7 @@ enum Scenarios {
     Consumers.self,
     SlowConsumers.self,
     TotalOrder.self,
+    States.self,
     Topics.self,
     Linearizability.self,
   ]

@@ -1,0 +1,80 @@
+// The state of a hub, between the thread that folds a change into it and those that read it.
+//
+//     deliverer ──take──▶ (cell empty) ──reducer──▶ put back, next version
+//     reader    ──copy, or sleep until the state is back──▶
+//
+// The reducer is user code, so it runs outside the lock. It owns the only reference to the state, so
+// a change in place copies nothing unless a subscriber still has a snapshot.
+
+internal import Dispatch
+
+/// The state of a hub, and its version: the number of the last change in it.
+///
+/// ## Thread safety
+/// Any thread may read. One thread at a time folds: the one that delivers.
+final class StateCell<State: Sendable>: @unchecked Sendable {
+  // Sendable: everything that changes is accessed inside `lock` alone.
+
+  typealias Snapshot = (state: State, version: UInt64)
+
+  /// Guards the state. No user code runs inside; copying a state retains it.
+  private let lock = Lock()
+  /// `nil` while a thread folds.
+  private var state: State?
+  private var version: UInt64 = 0
+  /// The thread that folds.
+  private var folder: ThreadCallStack.Pointer?
+  /// Readers that sleep until the state is back.
+  private var sleepers: [DispatchSemaphore] = []
+  private let name: String?
+
+  init(_ state: State, name: String?) {
+    self.state = state
+    self.name = name
+  }
+
+  /// A copy of the state, with its version. While a thread folds, the caller sleeps.
+  ///
+  /// - Precondition: the caller is not the thread that folds.
+  func snapshot() -> Snapshot {
+    while true {
+      let (snapshot, sleeper) = lock.withLock { () -> (Snapshot?, DispatchSemaphore?) in
+        if let state { return ((state, version), nil) }
+        guard folder != ThreadCallStack.current else { return (nil, nil) }
+        let sleeper = DispatchSemaphore(value: 0)
+        sleepers.append(sleeper)
+        return (nil, sleeper)
+      }
+      if let snapshot { return snapshot }
+      require(
+        sleeper != nil,
+        """
+        \(messagePrefix(name)) the state was read inside the reducer of its hub; use the state that \
+        the reducer gets.
+        """)
+      sleeper?.wait()
+    }
+  }
+
+  /// Folds the change with the number `version` into the state.
+  ///
+  /// - Parameter change: user code. Other threads sleep if they read the state meanwhile.
+  func fold(_ version: UInt64, _ change: (inout State) -> Void) {
+    // One variable throughout: a copy would be a second reference.
+    var taken = lock.withLock {
+      folder = ThreadCallStack.current
+      return state.take()
+    }
+    require(taken != nil, "\(messagePrefix(name)) two threads fold a change")
+    change(&taken!)
+    let woken = lock.withLock {
+      state = taken.take()
+      self.version = version
+      folder = nil
+      let woken = sleepers
+      if !woken.isEmpty { sleepers = [] }
+      return woken
+    }
+    for sleeper in woken { sleeper.signal() }
+  }
+}

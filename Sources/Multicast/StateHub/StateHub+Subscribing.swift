@@ -1,0 +1,154 @@
+public import Dispatch
+
+// One overload of `subscribe` for each place where a handler can be called, as for `EventHub`.
+
+extension StateHub {
+  /// Calls `handler` with a snapshot of the state, and then with each update, on the actor to which
+  /// the handler belongs; by the thread that applies if it belongs to none.
+  ///
+  /// The handler belongs to the actor on which you write it: see <doc:Isolation>. A burst of changes
+  /// wakes the actor once. A handler that belongs to no actor gets its snapshot before this returns.
+  ///
+  /// - Parameters:
+  ///   - limit: how many changes may wait for the handler. If more would, the oldest are dropped, and
+  ///     the handler gets a snapshot in their place. Changes that wait for a handler without an actor
+  ///     are not limited.
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - handler: called with one update at a time. It may apply, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``: the
+  ///   handler receives a snapshot, and the subscription ends.
+  /// - Precondition: `limit` is at least 1.
+  /// - Complexity: amortised O(1).
+  public func subscribe(
+    keepingUpTo limit: Int = .max, isolation: isolated (any Actor)? = #isolation,
+    @_inheritActorContext
+    _ handler: @escaping @isolated(any) @Sendable (StateUpdate<State, Change>) -> Void
+  ) -> EventSubscription {
+    subscribe(.isolated(handler, context: isolation), limit)
+  }
+
+  /// Calls `handler` with a snapshot of the state, before this returns, and then with each update, on
+  /// the thread that applies.
+  ///
+  /// One thread at a time calls it; that thread also delivers what others apply in the meantime.
+  ///
+  /// - Parameters:
+  ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
+  ///   - handler: called with each update. It may apply, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed.
+  /// - Complexity: amortised O(1).
+  public func subscribe(
+    on sender: SenderPlace, _ handler: @escaping @Sendable (StateUpdate<State, Change>) -> Void
+  ) -> EventSubscription {
+    subscribe(.sender(handler), .max)
+  }
+
+  /// Calls `handler` with a snapshot of the state, and then with each update, on the main actor.
+  ///
+  /// - Parameters:
+  ///   - main: `.main`.
+  ///   - limit: how many changes may wait; see ``subscribe(keepingUpTo:isolation:_:)``.
+  ///   - handler: called with each update. It may apply, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed.
+  /// - Precondition: `limit` is at least 1.
+  /// - Complexity: amortised O(1).
+  public func subscribe(
+    on main: MainActorPlace, keepingUpTo limit: Int = .max,
+    _ handler: @escaping @MainActor @Sendable (StateUpdate<State, Change>) -> Void
+  ) -> EventSubscription {
+    subscribe(.isolated(handler, context: nil), limit)
+  }
+
+  /// Calls `handler` on `queue` with a snapshot of the state, and then with each update, one at a
+  /// time even if the queue is concurrent.
+  ///
+  /// - Parameters:
+  ///   - queue: the queue on which to call the handler.
+  ///   - limit: how many changes may wait; see ``subscribe(keepingUpTo:isolation:_:)``.
+  ///   - handler: called with each update. It may apply, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed.
+  /// - Precondition: `limit` is at least 1.
+  /// - Complexity: amortised O(1).
+  @_disfavoredOverload
+  public func subscribe(
+    on queue: DispatchQueue, keepingUpTo limit: Int = .max,
+    _ handler: @escaping @Sendable (StateUpdate<State, Change>) -> Void
+  ) -> EventSubscription {
+    subscribe(.queue(queue, handler), limit)
+  }
+
+  /// Calls `handler` with `owner`, a snapshot of the state, and then each update, as long as `owner`
+  /// lives, on the actor to which the handler belongs.
+  ///
+  /// The hub keeps `owner` alive only during each call. The subscription ends with the owner, not
+  /// with the handle.
+  ///
+  /// - Parameters:
+  ///   - owner: the object with which the subscription ends.
+  ///   - limit: how many changes may wait; see ``subscribe(keepingUpTo:isolation:_:)``.
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - handler: called with each update. It should not capture the owner.
+  /// - Returns: a handle to end the subscription earlier.
+  /// - Precondition: `limit` is at least 1.
+  /// - Complexity: amortised O(1).
+  @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable>(
+    with owner: Owner, keepingUpTo limit: Int = .max,
+    isolation: isolated (any Actor)? = #isolation,
+    @_inheritActorContext
+    _ handler: @escaping @isolated(any) @Sendable (Owner, StateUpdate<State, Change>) -> Void
+  ) -> EventSubscription {
+    subscribe(.isolated(handler, with: owner, context: isolation), limit, owner: owner)
+  }
+
+  /// Calls `handler` on `owner`, an actor, with a snapshot of the state, and then each update, as
+  /// long as `owner` lives.
+  ///
+  /// - Parameters:
+  ///   - owner: the actor on which to call the handler, and with which the subscription ends.
+  ///   - limit: how many changes may wait; see ``subscribe(keepingUpTo:isolation:_:)``.
+  ///   - handler: called with each update. It should not capture the owner.
+  /// - Returns: a handle to end the subscription earlier.
+  /// - Precondition: `limit` is at least 1.
+  /// - Complexity: amortised O(1).
+  @discardableResult
+  public func subscribe<Owner: Actor>(
+    with owner: Owner, keepingUpTo limit: Int = .max,
+    _ handler: @escaping @Sendable (isolated Owner, StateUpdate<State, Change>) -> Void
+  ) -> EventSubscription {
+    subscribe(.actor(owner, handler), limit, owner: owner)
+  }
+
+  private func subscribe(
+    _ delivery: HandlerDelivery<StateUpdate<State, Change>>, _ limit: Int,
+    owner: (any AnyObject & Sendable)? = nil
+  ) -> EventSubscription {
+    let follower = StateFollower<State, Change>(cell)
+    return hub.subscribe(
+      .init(
+        delivery.mapping { follower.update(for: $0) }, Self.buffering(limit), nil, [],
+        owner: owner))
+  }
+
+  /// Keeps the newest changes: a follower then always receives the last one, and finds the gap.
+  static func buffering(_ limit: Int) -> BufferingPolicy<Signal> {
+    .bounded(limit, whenFull: .dropOldest)
+  }
+}
+
+extension HandlerDelivery {
+  /// A delivery at the same place of other events, each as `transform` makes it; `nil` is skipped.
+  fileprivate func mapping<Other: Sendable>(
+    _ transform: @escaping @Sendable (Other) -> Event?
+  ) -> HandlerDelivery<Other> {
+    switch self {
+    case .sender(let handler): .sender { if let event = transform($0) { handler(event) } }
+    case .queue(let queue, let handler):
+      .queue(queue) { if let event = transform($0) { handler(event) } }
+    case .actor(let home, let handler):
+      .actor(home) { if let event = transform($0) { handler(event) } }
+    case .task(let home, let limit, let handler):
+      .task(home, limit: limit) { if let event = transform($0) { await handler(event) } }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+extension StateHub {
+  /// A snapshot of the state, and then each update, as an asynchronous sequence.
+  ///
+  /// The subscription begins before this returns. See ``EventSequence`` for its end, and for several
+  /// iterators.
+  ///
+  /// ```swift
+  /// for await update in board.updates() {
+  ///   switch update {
+  ///   case .snapshot(let prices): copy = prices
+  ///   case .change(let price): copy[price.symbol] = price.value
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// - Parameter limit: how many changes may wait. If more would, the oldest are dropped, and the
+  ///   sequence has a snapshot in their place.
+  /// - Precondition: `limit` is at least 1.
+  /// - Complexity: amortised O(1).
+  public func updates(keepingUpTo limit: Int = .max) -> StateSequence<State, Change> {
+    StateSequence(signals: hub.events(buffering: Self.buffering(limit)), cell: cell)
+  }
+
+  /// The value of `field` now, and then each other value that it takes, as an asynchronous sequence.
+  ///
+  /// A value that equals the one before is left out. If the state changes several times before the
+  /// consumer asks, the sequence has the last value only.
+  ///
+  /// ```swift
+  /// for await total in account.values(of: \.total) { label.show(total) }
+  /// ```
+  ///
+  /// - Parameter field: computes the value from the state. The consumer calls it.
+  /// - Complexity: amortised O(1).
+  public func values<Value: Equatable & Sendable>(
+    of field: @escaping @Sendable (State) -> Value
+  ) -> StateValues<State, Change, Value> {
+    StateValues(
+      signals: hub.events(buffering: Self.buffering(1)), cell: cell, field: field)
+  }
+}
+
+/// The updates of a ``StateHub`` as an asynchronous sequence, returned by
+/// ``StateHub/updates(keepingUpTo:)``.
+///
+/// ## Thread safety
+/// As ``EventSequence``.
+public struct StateSequence<State: Sendable, Change: Sendable>: AsyncSequence, Sendable {
+  public typealias Element = StateUpdate<State, Change>
+  public typealias Failure = Never
+
+  let signals: EventSequence<StateSignal<State, Change>>
+  let cell: StateCell<State>
+
+  /// An iterator, which begins with a snapshot; see ``EventSequence/makeAsyncIterator()``.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(signals: signals.makeAsyncIterator(), follower: StateFollower(cell))
+  }
+
+  /// An iterator over updates.
+  public struct Iterator: AsyncIteratorProtocol {
+    let signals: EventSequence<StateSignal<State, Change>>.Iterator
+    let follower: StateFollower<State, Change>
+
+    /// See ``EventSequence/Iterator/end``.
+    public var end: SubscriptionEnd? { signals.end }
+
+    /// See ``EventSequence/Iterator/statistics``.
+    public var statistics: DeliveryStatistics { signals.statistics }
+
+    /// The next update, or `nil` at the end or if the task is cancelled.
+    public mutating func next() async -> Element? {
+      await next(isolation: #isolation)
+    }
+
+    /// The next update, or `nil` at the end or if the task is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      while let signal = await signals.next(isolation: actor) {
+        if let update = follower.update(for: signal) { return update }
+      }
+      return nil
+    }
+  }
+}
+
+/// The values of one field of the state of a ``StateHub``, returned by ``StateHub/values(of:)``.
+///
+/// ## Thread safety
+/// As ``EventSequence``.
+public struct StateValues<State: Sendable, Change: Sendable, Value: Equatable & Sendable>:
+  AsyncSequence, Sendable
+{
+  public typealias Element = Value
+  public typealias Failure = Never
+
+  let signals: EventSequence<StateSignal<State, Change>>
+  let cell: StateCell<State>
+  let field: @Sendable (State) -> Value
+
+  /// An iterator, which begins with the value now; see ``EventSequence/makeAsyncIterator()``.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(signals: signals.makeAsyncIterator(), cell: cell, field: field)
+  }
+
+  /// An iterator over values.
+  public struct Iterator: AsyncIteratorProtocol {
+    let signals: EventSequence<StateSignal<State, Change>>.Iterator
+    let cell: StateCell<State>
+    let field: @Sendable (State) -> Value
+    private var last: Value?
+
+    init(
+      signals: EventSequence<StateSignal<State, Change>>.Iterator, cell: StateCell<State>,
+      field: @escaping @Sendable (State) -> Value
+    ) {
+      self.signals = signals
+      self.cell = cell
+      self.field = field
+    }
+
+    /// The next value, or `nil` at the end or if the task is cancelled.
+    public mutating func next() async -> Value? {
+      await next(isolation: #isolation)
+    }
+
+    /// The next value, or `nil` at the end or if the task is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
+      while await signals.next(isolation: actor) != nil {
+        let value = field(cell.snapshot().state)
+        guard value != last else { continue }
+        last = value
+        return value
+      }
+      return nil
+    }
+  }
+}

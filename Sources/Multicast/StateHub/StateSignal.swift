@@ -1,0 +1,67 @@
+/// What a ``StateHub`` sends through its buffers: not states, but what to do about the state.
+enum StateSignal<State: Sendable, Change: Sendable>: Sendable {
+  /// The beginning of a subscription.
+  case begin
+  /// A change, and the version of the state that has it: 0 until it is folded.
+  case change(Change, version: UInt64)
+  /// A change in place that is not folded yet.
+  case edit(@Sendable (inout State) -> Void)
+  /// A change in place, and the version of the state that has it.
+  case edited(version: UInt64)
+}
+
+/// What a subscriber of a ``StateHub`` receives.
+public enum StateUpdate<State: Sendable, Change: Sendable>: Sendable {
+  /// The whole state: the first update, and the next one after changes that the subscriber lost.
+  case snapshot(State)
+  /// A change to the state that the updates so far make.
+  case change(Change)
+}
+
+extension StateUpdate: Equatable where State: Equatable, Change: Equatable {}
+extension StateUpdate: Hashable where State: Hashable, Change: Hashable {}
+
+/// Turns the signals that reach one subscriber into updates.
+///
+/// A change continues what the subscriber has if it makes the next version. After any other change,
+/// and at the beginning, the subscriber gets a snapshot; changes that the snapshot has are skipped.
+///
+/// ## Thread safety
+/// One call at a time: the mailbox of the subscriber delivers one signal after the other.
+final class StateFollower<State: Sendable, Change: Sendable>: @unchecked Sendable {
+  // Sendable: see "Thread safety"; the lock of the mailbox hands the version from thread to thread.
+
+  private let cell: StateCell<State>
+  /// The version of what the subscriber has; `nil` before the first snapshot.
+  private var version: UInt64?
+
+  init(_ cell: StateCell<State>) {
+    self.cell = cell
+  }
+
+  /// The update for `signal`; `nil` if the subscriber has it already.
+  func update(for signal: StateSignal<State, Change>) -> StateUpdate<State, Change>? {
+    switch signal {
+    case .begin:
+      // After a change that overtook it in a small buffer, there is a snapshot already.
+      return version == nil ? snapshot() : nil
+    case .change(let change, let next):
+      guard let version else { return snapshot() }
+      guard next > version else { return nil }
+      guard next == version + 1 else { return snapshot() }
+      self.version = next
+      return .change(change)
+    case .edited(let next):
+      if let version, next <= version { return nil }
+      return snapshot()
+    case .edit:
+      fatalError("Multicast: an edit reached a subscriber before it was folded")
+    }
+  }
+
+  private func snapshot() -> StateUpdate<State, Change> {
+    let (state, version) = cell.snapshot()
+    self.version = version
+    return .snapshot(state)
+  }
+}

@@ -1,0 +1,161 @@
+import Dispatch
+import Multicast
+import MulticastTestSupport
+import Testing
+
+@Suite("Whenever nothing is under way, what a subscriber has folded equals the state of the hub")
+struct StateLawTests {
+  @Test(
+    "for every buffer size, place and beginning, beside threads that apply and cancel",
+    arguments: StorageStrategy.allCases)
+  func law(_ storage: StorageStrategy) async {
+    for limit in [1, 2, 3, 17, .max] {
+      let hub = makeChainHub(storage)
+      let copies = Guarded<[StateCopy]>([])
+      let subscriptions = Guarded<[EventSubscription]>([])
+      let consumers = Guarded<[Task<Void, Never>]>([])
+      @Sendable func join(_ kind: Int) {
+        let copy = StateCopy()
+        switch kind % 5 {
+        case 0:
+          let subscription = hub.subscribe { copy.receive($0) }
+          subscriptions.withLock { $0.append(subscription) }
+        case 1:
+          let subscription = hub.subscribe(on: .global(), keepingUpTo: limit) { copy.receive($0) }
+          subscriptions.withLock { $0.append(subscription) }
+        case 2:
+          let subscription = hub.subscribe(on: .main, keepingUpTo: limit) { copy.receive($0) }
+          subscriptions.withLock { $0.append(subscription) }
+        case 3:
+          let sequence = hub.updates(keepingUpTo: limit)
+          let task = Task { for await update in sequence { copy.receive(update) } }
+          consumers.withLock { $0.append(task) }
+        default:
+          // Comes and goes.
+          hub.subscribe(on: .global(), keepingUpTo: limit) { copy.receive($0) }.cancel()
+          return
+        }
+        copies.withLock { $0.append(copy) }
+      }
+      for kind in 0..<5 { join(kind) }
+      let (threads, perThread) = (3, 200)
+      await onOwnThread {
+        runThreads(threads) { thread in
+          for index in 0..<perThread {
+            if index.isMultiple(of: 50) {
+              hub.update { $0.append(-1) }
+            } else {
+              hub.apply(thread * perThread + index)
+            }
+            if index.isMultiple(of: 20) { join(thread + index / 20) }
+          }
+        }
+      }
+      #expect(hub.value.count == threads * perThread)
+      hub.finish()
+      for task in consumers.withLock({ $0 }) { await task.value }
+      await hub.flush()
+      for copy in copies.withLock({ $0 }) {
+        #expect(copy.state == hub.value && copy.strays == 0)
+      }
+    }
+  }
+
+  @Test("a slow consumer gets a snapshot in place of the changes that it lost, wherever they were")
+  func slowConsumer() async {
+    for limit in 1...4 {
+      let hub = makeChainHub()
+      let copy = StateCopy()
+      var iterator = hub.updates(keepingUpTo: limit).makeAsyncIterator()
+      await copy.receive(iterator.next()!)
+      for burst in 1...10 {
+        for change in 0..<burst { hub.apply(change) }
+        // A burst that fits arrives as changes; otherwise one snapshot has all of it.
+        for _ in 0..<(burst <= limit ? burst : 1) { await copy.receive(iterator.next()!) }
+        #expect(copy.state == hub.value)
+        #expect(copy.snapshots == 1 + max(0, burst - limit))
+      }
+    }
+  }
+
+  @Test("a subscriber that comes while a change waits for its reducer gets that change too")
+  func beforeFold() async {
+    let (folding, mayFold) = (Gate("folding"), Gate("may fold"))
+    let hub = StateHub(Chain()) { (state: inout Chain, change: Int) in
+      if change == 0 {
+        folding.open()
+        mayFold.wait()
+      }
+      state.append(change)
+    }
+    let applier = RunningThread { hub.apply(0) }
+    folding.wait()
+    hub.apply(1)  // Left to the thread that folds.
+    let sequence = hub.updates()
+    let copy = StateCopy()
+    let subscription = hub.subscribe(on: .global()) { copy.receive($0) }
+    mayFold.open()
+    await onOwnThread { applier.join() }
+    #expect(hub.value.count == 2)
+    hub.finish()
+    let consumed = StateCopy()
+    for await update in sequence { consumed.receive(update) }
+    await hub.flush()
+    #expect(consumed.state == hub.value && copy.state == hub.value)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("a subscriber that comes after `finish`, while changes wait, ends with the last state")
+  func finishWhileFolding() async {
+    let (folding, mayFold) = (Gate("folding"), Gate("may fold"))
+    let hub = StateHub(Chain()) { (state: inout Chain, change: Int) in
+      if change == 0 {
+        folding.open()
+        mayFold.wait()
+      }
+      state.append(change)
+    }
+    let applier = RunningThread { hub.apply(0) }
+    folding.wait()
+    hub.apply(1)
+    hub.finish()
+    let sequence = hub.updates()
+    #expect(hub.apply(2) == 0)
+    mayFold.open()
+    await onOwnThread { applier.join() }
+    let copy = StateCopy()
+    for await update in sequence { copy.receive(update) }
+    #expect(copy.state == hub.value && hub.value.count == 2)
+  }
+
+  @Test("the values of a field: no value twice in a row, and the last one arrives")
+  func values() async {
+    let hub = StateHub([String: Int]()) { (counts: inout [String: Int], key: String) in
+      counts[key, default: 0] += 1
+    }
+    var iterator = hub.values(of: { $0["a", default: 0] }).makeAsyncIterator()
+    #expect(await iterator.next() == 0)
+    hub.apply("a")
+    #expect(await iterator.next() == 1)
+    hub.apply("b")
+    hub.apply("b")
+    hub.apply("a")
+    #expect(await iterator.next() == 2)
+    hub.apply("b")
+    hub.finish()
+    #expect(await iterator.next() == nil)
+
+    let race = StateHub(0) { (sum: inout Int, change: Int) in sum += change }
+    let values = race.values(of: { $0 })
+    let consumer = Task {
+      var received: [Int] = []
+      for await value in values { received.append(value) }
+      return received
+    }
+    await onOwnThread { runThreads(4) { _ in for _ in 0..<500 { race.apply(1) } } }
+    race.finish()
+    let received = await consumer.value
+    #expect(received.last == 2000)
+    #expect(zip(received, received.dropFirst()).allSatisfy { $0 < $1 })
+  }
+}
