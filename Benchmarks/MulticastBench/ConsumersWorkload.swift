@@ -5,7 +5,8 @@ extension Workload {
   /// `EventHub.send` to asynchronous sequences, beside an `AsyncStream` for each consumer.
   static var consumers: Workload {
     Workload("consumers", summary: "N tasks consume the events of an EventHub, per delivery") { _ in
-      [HubConsumers(size: 100).experiment, StalledConsumer(size: 100).experiment]
+      SparseConsumers.experiments
+        + [HubConsumers(size: 100).experiment, StalledConsumer(size: 100).experiment]
         + [StalledMemory().experiment].compactMap { $0 }
     }
   }

@@ -18,7 +18,7 @@ enum Main {
       summary: "measures the storage strategies of Multicast side by side",
       workloads: [
         .floor, .invocation, .composite, .retain, .contention, .churn, .registration, .memory,
-        .prune, .capturing,
+        .prune, .capturing, .removal,
         .compaction, .queues, .hub, .isolation, .consumers, .actor, .topics,
       ])
   }

@@ -18,7 +18,15 @@ extension Workload {
       } + [
         Experiment("memory/hub", sampling: .few, requirements: [hubLimit]) {
           StorageStrategy.allCases.map(emptyHubs)
-        }
+        },
+        Experiment("memory/event hub", sampling: .few) {
+          StorageStrategy.allCases.map(emptyEventHubs)
+        },
+        Experiment("memory/subscription", sampling: .few) {
+          settings.sizes(or: [10_000, large]).flatMap { size in
+            StorageStrategy.allCases.map { subscriptions($0, size) }
+          }
+        },
       ]
     }
   }
@@ -61,6 +69,36 @@ extension Workload {
       let after = Heap.bytesInUse ?? 0
       blackHole(hubs)
       return [Double(after - before) / Double(count)]
+    }
+  }
+
+  private static func emptyEventHubs(_ storage: StorageStrategy) -> Case {
+    Case(storage.rawValue, metrics: [bytes], iterations: 1000) { count in
+      var hubs: [EventHub<Int>] = []
+      hubs.reserveCapacity(count)
+      let before = Heap.bytesInUse ?? 0
+      for _ in 0..<count { hubs.append(EventHub(storage: storage)) }
+      let after = Heap.bytesInUse ?? 0
+      blackHole(hubs)
+      return [Double(after - before) / Double(count)]
+    }
+  }
+
+  /// With its handle, and with a closure that captures an observer.
+  private static func subscriptions(_ storage: StorageStrategy, _ size: Int) -> Case {
+    Case(storage.rawValue, size: size, metrics: [bytes], iterations: 1) { _ in
+      let listeners = Listeners(size)
+      let hub = EventHub<Int>(storage: storage)
+      var handles: [EventSubscription] = []
+      handles.reserveCapacity(size)
+      let before = Heap.bytesInUse ?? 0
+      for observer in listeners.observers {
+        handles.append(hub.subscribe { observer.notify($0) })
+      }
+      let after = Heap.bytesInUse ?? 0
+      try WrongResult.check(storage.rawValue, delivered: hub.send(1), expected: size)
+      withExtendedLifetime(handles) {}
+      return [Double(after - before) / Double(size)]
     }
   }
 }

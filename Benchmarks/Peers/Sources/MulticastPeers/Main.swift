@@ -6,7 +6,7 @@ enum Main {
     let program = BenchmarkProgram(
       "multicast-peers", summary: "measures Multicast beside what one would use instead",
       workloads: [
-        .invocation, .contention, .churn, .registration, .memory, .queue, .consumers,
+        .invocation, .capturing, .contention, .churn, .registration, .memory, .queue, .consumers,
       ], notes: Peer.notes)
     program.main()
   }

@@ -18,6 +18,8 @@ private struct Churn {
     Metric("add + remove", unit: "k/s", largerIsBetter: true),
     Metric("p99 emission", unit: "ns"),
     Metric("longest emission", unit: "ns"),
+    // Of the emissions of a thread that nothing disturbs.
+    Metric("share of undisturbed", unit: "", largerIsBetter: true),
   ]
 
   private let size = 10
@@ -36,6 +38,8 @@ private struct Churn {
       peer.name, size: size, threads: 2, metrics: Self.metrics,
       iterations: settings.isQuick ? 5000 : 20_000
     ) { iterations in
+      let undisturbed = Emitter(rival, emissions: iterations)
+      _ = ThreadTeam.run(1) { _ in undisturbed.run() }
       let emitter = Emitter(rival, emissions: iterations)
       let churner = Churner(rival)
       _ = ThreadTeam.run(2) { thread in
@@ -48,12 +52,13 @@ private struct Churn {
       }
       withExtendedLifetime(registrations) {}
       try WrongResult.check(
-        peer.name, delivered: listeners.takeReceived(), expected: iterations * size)
+        peer.name, delivered: listeners.takeReceived(), expected: 2 * iterations * size)
       let latency = Distribution(emitter.latencies.map(Double.init))
       return [
         Double(iterations) / Double(emitter.elapsed) * 1e6,
         Double(churner.pairs) / Double(churner.elapsed) * 1e6,
         latency.percentile(99), latency.maximum,
+        Double(undisturbed.elapsed) / Double(emitter.elapsed),
       ]
     }
   }
