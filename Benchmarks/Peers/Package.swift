@@ -25,16 +25,20 @@ let package = Package(
     // its package; and under another name, because those of targets are unique among all packages.
     .target(name: "PeersHarness", path: "Sources/Harness", swiftSettings: strict),
     .target(name: "CSignals2"),
+    .target(name: "CFunctionList"),
     .executableTarget(
       name: "MulticastPeers",
       dependencies: [
         "PeersHarness",
         "CSignals2",
+        "CFunctionList",
         .product(name: "Multicast", package: "swift-multicast"),
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
         .product(name: "OpenCombine", package: "OpenCombine"),
         .product(name: "OpenCombineDispatch", package: "OpenCombine"),
       ],
+      // Compiled and run by a JDK, in a process of its own.
+      resources: [.copy("Java/CopyOnWriteList.java")],
       swiftSettings: strict + [
         .unsafeFlags(["-module-alias", "BenchmarkHarness=PeersHarness"])
       ]),

@@ -5,8 +5,9 @@ struct Peer {
   let name: String
   /// Whether several threads may use it.
   var isThreadSafe = true
-  /// Whether removing by a token takes the longer, the more observers there are.
-  var searchesToRemove = false
+  /// The most observers with which registering is measured: for systems in which one more takes the
+  /// longer, the more there are.
+  var largestRegistration = Int.max
   private let strong: (any Rival.Type)?
   private let weak: (any Rival.Type)?
 
@@ -28,16 +29,19 @@ extension Peer {
       Peer(name: "OpenCombine", strong: OpenCombineSubject.self, weak: OpenCombineSubject.self),
       Peer(name: "NotificationCenter", strong: Notifications.self, weak: Notifications.self),
       Peer(
-        name: "array under a lock", searchesToRemove: true,
+        name: "array under a lock", largestRegistration: 10_000,
         strong: LockedArray<StrongList>.self, weak: LockedArray<WeakList>.self),
       Peer(
-        name: "array on a queue", searchesToRemove: true,
+        name: "array on a queue", largestRegistration: 10_000,
         strong: QueuedArray<StrongList>.self, weak: QueuedArray<WeakList>.self),
       Peer(
-        name: "array in an actor", searchesToRemove: true,
+        name: "array in an actor", largestRegistration: 10_000,
         strong: ActorArray<StrongList>.self, weak: ActorArray<WeakList>.self),
       Peer(
-        name: "tutorial's weak array", isThreadSafe: false, searchesToRemove: true,
+        name: "C++ copy-on-write list", largestRegistration: 1000,
+        strong: FunctionList.self, weak: FunctionList.self),
+      Peer(
+        name: "tutorial's weak array", isThreadSafe: false, largestRegistration: 10_000,
         strong: nil, weak: TutorialArray.self),
     ]
     if Signals2.isAvailable {
@@ -53,11 +57,17 @@ extension Peer {
         ? nil
         : "Boost.Signals2 is left out: its headers were not there when this was built (Debian: "
           + "libboost-dev; then swift package clean)",
+      JavaProcess.shared == nil
+        ? "Java's CopyOnWriteArrayList is left out: no JDK on PATH (Debian: default-jdk-headless)"
+        : nil,
+      "Java's list is measured with strong observers only: its weak references last until a "
+        + "collection",
       "the tutorial's weak array is left out of contention and churn: it is for one thread",
       "prune, compaction, actor and topics are measured by multicast-bench only: no rival here does"
         + " the same",
       "a class over NSHashTable is left out: Foundation has that on Apple's platforms only",
       "arrays are registered with up to 10000 observers only: removing one searches the array",
+      "lists that are copied are registered with up to 1000 observers only: each change copies all",
     ].compactMap { $0 }
   }
 }

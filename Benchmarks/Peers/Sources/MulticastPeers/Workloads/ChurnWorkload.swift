@@ -27,6 +27,25 @@ private struct Churn {
   var experiment: Experiment {
     Experiment("churn/\(isWeak ? "weak" : "strong")", detail: "N = \(size)", sampling: .few) {
       Peer.all.filter(\.isThreadSafe).compactMap(measured)
+        + (isWeak ? [] : [java].compactMap(\.self))
+    }
+  }
+
+  private var java: Case? {
+    guard let process = JavaProcess.shared else { return nil }
+    return Case(
+      JavaProcess.name, size: size, threads: 2, metrics: Self.metrics,
+      // Long enough for the other thread to start.
+      iterations: settings.isQuick ? 50_000 : 200_000
+    ) { iterations in
+      let answer = try process.ask("churn \(size) \(iterations)", answers: 7)
+      let (undisturbed, emitting, pairs, churning) = (answer[0], answer[1], answer[2], answer[3])
+      try WrongResult.check(
+        JavaProcess.name, delivered: answer[6], expected: 2 * iterations * size)
+      return [
+        Double(iterations) / Double(emitting) * 1e6, Double(pairs) / Double(churning) * 1e6,
+        Double(answer[4]), Double(answer[5]), Double(undisturbed) / Double(emitting),
+      ]
     }
   }
 

@@ -16,12 +16,14 @@ private struct Contention {
   let settings: Settings
 
   private let size = 10
+  private static let throughput = Metric("throughput", unit: "M/s", largerIsBetter: true)
 
   var experiment: Experiment {
     Experiment("contention/\(isWeak ? "weak" : "strong")", detail: "N = \(size)") {
       settings.threads(or: [1, 2, 4, 8]).flatMap { threads in
         [bare(threads)]
           + Peer.all.filter(\.isThreadSafe).compactMap { measured($0, threads) }
+          + (isWeak ? [] : [java(threads)].compactMap(\.self))
       }
     }
   }
@@ -38,6 +40,19 @@ private struct Contention {
     let list = BareList<any Observer>(listeners.observers.map { $0 })
     return timed("floor", threads, isBaseline: true, iterations: 12_000) {
       BareLoop.answers(list, $0)
+    }
+  }
+
+  private func java(_ threads: Int) -> Case? {
+    guard let process = JavaProcess.shared else { return nil }
+    let size = size
+    return Case(
+      JavaProcess.name, size: size, threads: threads, metrics: [Self.throughput], iterations: 12_000
+    ) { iterations in
+      let answer = try process.ask("contention \(size) \(threads) \(iterations)", answers: 2)
+      try WrongResult.check(
+        JavaProcess.name, delivered: answer[1], expected: iterations * size)
+      return [Double(iterations * size) / Double(answer[0]) * 1000]
     }
   }
 
@@ -59,7 +74,7 @@ private struct Contention {
     let size = size
     return Case(
       system, size: size, threads: threads, isBaseline: isBaseline,
-      metrics: [Metric("throughput", unit: "M/s", largerIsBetter: true)], iterations: iterations
+      metrics: [Self.throughput], iterations: iterations
     ) { iterations in
       let delivered = Tally()
       let elapsed = ThreadTeam.run(threads) { thread in

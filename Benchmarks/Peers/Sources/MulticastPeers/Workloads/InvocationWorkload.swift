@@ -19,7 +19,20 @@ private struct Invocation {
 
   var experiment: Experiment {
     Experiment("invocation/\(isWeak ? "weak" : "strong")", detail: "N = \(size)") {
-      [bare] + Peer.all.compactMap(measured)
+      [bare] + Peer.all.compactMap(measured) + (isWeak ? [] : [java].compactMap(\.self))
+    }
+  }
+
+  private var java: Case? {
+    guard let process = JavaProcess.shared else { return nil }
+    // Not calibrated: the time of a request does not count.
+    return Case(
+      JavaProcess.name, size: size, metrics: [.time], iterations: max(1, 1_000_000 / size)
+    ) { iterations in
+      let answer = try process.ask("invocation \(size) \(iterations)", answers: 2)
+      let expected = iterations * size
+      try WrongResult.check(JavaProcess.name, delivered: answer[1], expected: expected)
+      return [Double(answer[0]) / Double(expected)]
     }
   }
 

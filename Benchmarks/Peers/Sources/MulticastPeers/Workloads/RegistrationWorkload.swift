@@ -37,12 +37,23 @@ private struct RegistrationCost {
     Experiment(
       "registration/\(isWeak ? "weak" : "strong")", detail: "N = \(size)", sampling: .few
     ) {
-      Peer.all.compactMap(measured)
+      Peer.all.compactMap(measured) + (isWeak ? [] : [java].compactMap(\.self))
+    }
+  }
+
+  private var java: Case? {
+    guard size <= 1000, let process = JavaProcess.shared else { return nil }
+    return Case(
+      JavaProcess.name, size: size, metrics: Self.metrics, iterations: max(1, 2000 / size)
+    ) { rounds in
+      let times = try process.ask("registration \(size) \(rounds)", answers: 2)
+      let operations = Double(rounds * size)
+      return [times[0], times[1], times[0] + times[1]].map { Double($0) / operations }
     }
   }
 
   private func measured(_ peer: Peer) -> Case? {
-    guard !peer.searchesToRemove || size <= 10_000 else { return nil }
+    guard size <= peer.largestRegistration else { return nil }
     guard peer.make(isWeak: isWeak, .notify) != nil else { return nil }
     let observers = Listeners(size).observers
     // As many, one after the other, as make a sample long enough.
