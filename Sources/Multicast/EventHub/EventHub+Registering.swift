@@ -54,7 +54,7 @@ extension EventHub {
       binding: request.binding)
     if replays, let entry = registration.entry { start(entry) }
     return EventSubscription(
-      registration, mailbox, finishing.completion, endsWithHandle: request.owner == nil)
+      registration, finishing.completion, endsWithHandle: request.owner == nil)
   }
 
   /// Passes events to the handler of an entry.
@@ -124,7 +124,7 @@ extension EventHub {
         : mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let registration = registry.add(
       Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox,
-      willInsert: { binding?.bind($0, mailbox, finishing.completion) })
+      willInsert: { binding?.bind($0, finishing.completion) })
     if let sequencer, let start {
       // From now on senders append to the mailbox, whose consumer has not started. The replay,
       // which is older, goes in front.

@@ -7,18 +7,14 @@
 /// Every operation may be called from any thread, also from inside the handler.
 public final class EventSubscription: Sendable {
   let registration: EntryHandle
-  /// `nil` for a handler without a queue, unless the hub has a replay.
-  private let mailbox: Mailbox?
   private let completion: Completion
   private let endsWithHandle: Bool
 
   init(
-    _ registration: EntryHandle, _ mailbox: Mailbox?, _ completion: Completion,
-    endsWithHandle: Bool
+    _ registration: EntryHandle, _ completion: Completion, endsWithHandle: Bool
   ) {
     self.completion = completion
     self.registration = registration
-    self.mailbox = mailbox
     self.endsWithHandle = endsWithHandle
   }
 
@@ -29,6 +25,9 @@ public final class EventSubscription: Sendable {
 }
 
 extension EventSubscription {
+  /// `nil` for a handler without a queue, unless the hub has a replay.
+  private var mailbox: Mailbox? { registration.initialMailbox }
+
   /// Whether the handler can still be called.
   public var isActive: Bool { registration.isActive }
 

@@ -1,18 +1,18 @@
 // The memory of one registration.
 //
 //     ┌─ object header, 16 bytes ─┐
-//     │ previous, next            │  EntryHead, the same for every type of value
+//     │ previous or type, next    │  EntryHead, the same for every type of value
 //     │ mailbox                   │
-//     │ target ───────────────────┼──▶ the delegate (weakly), or a strong owner of the value
+//     │ target ───────────────────┼──▶ the delegate, weakly or strongly, or this entry itself
 //     │ slot, isWeak, state       │
 //     ├───────────────────────────┤
-//     │ value                     │  EntryValue<Value>: a copy without a retain
-//     │ (keeper)                  │  owns the value, if the target does not
+//     │ value                     │  EntryValue<Value>
 //     └───────────────────────────┘
 //
 // The value that user code receives (such as an `any P`: a reference and a witness table) is stored
-// as bits that own nothing. A delivery checks that the target is alive and passes the bits to the
-// callback: no cast, no copy, and for a strong target no reference counting.
+// as bits that own nothing, if the target owns it; otherwise the entry owns it. A delivery checks
+// that the target is alive and passes the bits to the callback: no cast, no copy, and for a strong
+// target no reference counting.
 //
 // Only the typed value is generic: the registry and its storages are compiled once, and only the
 // loop over the callbacks is specialised in the user's module.
@@ -34,17 +34,23 @@ public import Synchronization
 @usableFromInline
 final class Entry: ManagedBuffer<Void, UInt> {
   deinit {
-    // SAFETY: `make` has initialised it. Only the target, the mailbox and the keeper are owned.
+    // SAFETY: `make` has initialised it. Only the target, the mailbox and perhaps the value are owned.
     let head = head
     if head.pointee.isWeak {
       WeakReference(word: head.pointee.target).destroy()
-    } else {
+    } else if head.pointee.target != Unmanaged.passUnretained(self).toOpaque() {
       Unmanaged<AnyObject>.fromOpaque(head.pointee.target).release()
     }
     head.pointee.mailbox?.release()
-    if head.pointee.keeperOffset > 0 {
-      (UnsafeMutableRawPointer(head) + Int(head.pointee.keeperOffset))
-        .load(as: Unmanaged<AnyObject>.self).release()
+    func destroy<Value>(_: Value.Type) {
+      // SAFETY: `make` has initialised a value of this type there.
+      UnsafeMutableRawPointer(mutating: Entry.value(head, as: Value.self))
+        .assumingMemoryBound(to: Value.self).deinitialize(count: 1)
+    }
+    switch head.pointee.valueOwner {
+    case .target: break
+    case .errorEntry: destroy((any Error).self)
+    case .entry: _openExistential(head.pointee.valueType, do: destroy)
     }
   }
 }
@@ -56,8 +62,19 @@ final class Entry: ManagedBuffer<Void, UInt> {
 /// The untyped part of an ``Entry``.
 @usableFromInline
 struct EntryHead: ~Copyable {
-  /// The neighbours in a chain of the ``IdentityIndex``.
-  var previous: Unmanaged<Entry>?
+  /// Who owns the value.
+  enum ValueOwner: UInt8 {
+    case target
+    /// The entry. It is in no ``IdentityIndex``: nothing searches for its target.
+    case entry
+    /// The entry, and the value is an `any Error`. The target is its object.
+    case errorEntry
+  }
+
+  /// The previous entry in a chain of the ``IdentityIndex``, or the type of a value that the entry
+  /// owns.
+  private var previousOrType: UnsafeRawPointer?
+  /// The next entry in that chain.
   var next: Unmanaged<Entry>?
   /// The mailbox in which deliveries wait, owned; `nil` if there is none yet. It is set once.
   @usableFromInline let mailboxReference: Atomic<Unmanaged<Mailbox>?>
@@ -65,8 +82,7 @@ struct EntryHead: ~Copyable {
   @usableFromInline let target: UnsafeMutableRawPointer
   /// The index of this entry in the slots of the storage.
   var slot: UInt32 = 0
-  /// The offset from the head of the object that owns the value; 0 if the target owns it.
-  let keeperOffset: UInt16
+  let valueOwner: ValueOwner
   /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
   @usableFromInline let isWeak: Bool
   /// One of ``activeStrong`` and ``activeWeak``, plus ``isPlaced``; or ``inactive``, which is final.
@@ -74,17 +90,36 @@ struct EntryHead: ~Copyable {
   @usableFromInline let state: Atomic<UInt8>
 
   init(
-    isWeak: Bool, keeperOffset: UInt16, target: UnsafeMutableRawPointer, mailbox: Mailbox?,
-    isPlaced: Bool
+    isWeak: Bool, valueOwner: ValueOwner, valueType: Any.Type, target: UnsafeMutableRawPointer,
+    mailbox: Mailbox?, isPlaced: Bool
   ) {
+    // SAFETY: a metatype is the address of the metadata of its type, which lives for ever.
+    previousOrType =
+      valueOwner == .entry ? unsafeBitCast(valueType, to: UnsafeRawPointer.self) : nil
     state = Atomic(
       (isWeak ? EntryHead.activeWeak : EntryHead.activeStrong)
         | (isPlaced && mailbox != nil ? EntryHead.isPlaced : 0))
     self.isWeak = isWeak
-    self.keeperOffset = keeperOffset
+    self.valueOwner = valueOwner
     self.target = target
     mailboxReference = Atomic(mailbox.map(Unmanaged.passRetained))
   }
+
+  /// The type of the value of an entry that owns it.
+  var valueType: Any.Type {
+    // SAFETY: see `init`; such an entry is in no chain.
+    unsafeBitCast(previousOrType!, to: Any.Type.self)
+  }
+
+  /// The previous entry in a chain of the ``IdentityIndex``.
+  var previous: Unmanaged<Entry>? {
+    // SAFETY: only an entry in the index has a neighbour, and its setter has set it.
+    get { previousOrType.map(Unmanaged.fromOpaque) }
+    set { previousOrType = newValue.map { UnsafeRawPointer($0.toOpaque()) } }
+  }
+
+  /// Whether an ``IdentityIndex`` has the entry.
+  var isIndexed: Bool { valueOwner != .entry }
 
   /// The mailbox of an entry that was added with one.
   @inlinable var placedMailbox: Unmanaged<Mailbox>? {
@@ -141,15 +176,6 @@ struct EntryValue<Value>: ~Copyable {
   }
 }
 
-/// Owns a value.
-private final class ValueOwner<Value> {
-  let value: Value
-
-  init(_ value: Value) {
-    self.value = value
-  }
-}
-
 // MARK: - Creation
 
 extension Entry {
@@ -166,48 +192,41 @@ extension Entry {
         \(messagePrefix(hub)) \(type(of: delegate as Any)) is a value type, which cannot be held \
         weakly. Add it with ownership: .strong, or make it a class.
         """)
-      let owner = ValueOwner(delegate)
-      return make(
-        owner.value, isWeak: false, target: Unmanaged.passRetained(owner).toOpaque(),
-        mailbox: mailbox)
+      return make(delegate, isWeak: false, target: nil, mailbox: mailbox, valueOwner: .entry)
     }
     if ownership == .weak { requireOwner(of: object, as: Value.self, hub) }
     switch ownership {
     case .weak:
       return make(
-        delegate, isWeak: true, target: WeakReference(object).word, mailbox: mailbox)
+        delegate, isWeak: true, target: WeakReference(object).word, mailbox: mailbox,
+        valueOwner: .target)
     case .strong:
       return make(
         delegate, isWeak: false, target: Unmanaged.passRetained(object).toOpaque(),
-        mailbox: mailbox, keeper: isErrorBox(Value.self) ? ValueOwner(delegate) : nil)
+        mailbox: mailbox, valueOwner: isErrorBox(Value.self) ? .errorEntry : .target)
     }
   }
 
   /// An entry that owns `value`, and may be called as long as `owner`, if there is one, lives.
   static func make<Value>(_ value: Value, owner: AnyObject?, mailbox: Mailbox?) -> Entry {
-    let keeper = ValueOwner(value)
-    guard let owner else {
-      // The hub itself tells apart whom a sender calls, and no target could die.
-      return make(
-        keeper.value, isWeak: false, target: Unmanaged.passRetained(keeper).toOpaque(),
-        mailbox: mailbox, isPlaced: false)
-    }
-    return make(
-      keeper.value, isWeak: true, target: WeakReference(owner).word, mailbox: mailbox,
-      keeper: keeper)
+    // Without an owner the hub itself tells apart whom a sender calls, and no target could die.
+    make(
+      value, isWeak: owner != nil, target: owner.map { WeakReference($0).word }, mailbox: mailbox,
+      valueOwner: .entry, isPlaced: owner != nil)
   }
 
-  /// An entry with the bits of `value`, owned by `keeper`, or by `target` if there is no keeper.
+  /// An entry with `value`, or with its bits if the target owns it.
+  ///
+  /// - Parameter target: `nil` for the entry itself.
   private static func make<Value>(
-    _ value: Value, isWeak: Bool, target: UnsafeMutableRawPointer, mailbox: Mailbox?,
-    keeper: AnyObject? = nil, isPlaced: Bool = true
+    _ value: Value, isWeak: Bool, target: UnsafeMutableRawPointer?, mailbox: Mailbox?,
+    valueOwner: EntryHead.ValueOwner, isPlaced: Bool = true
   ) -> Entry {
     require(
       MemoryLayout<Value>.alignment <= 16,
       "Multicast: \(Value.self) is aligned to more than 16 bytes; add a class that holds it.")
     let offset = valueOffset(Value.self)
-    let keeperOffset = (offset + MemoryLayout<Value>.size + 7) & ~7
-    let words = keeperOffset / 8 + (keeper == nil ? 0 : 1)
+    let words = (offset + MemoryLayout<Value>.size + 7) / 8
     // SAFETY: `create` makes an instance of the class it is called on.
     let entry = unsafeDowncast(
       Entry.create(minimumCapacity: words, makingHeaderWith: { _ in () }), to: Entry.self)
@@ -216,17 +235,19 @@ extension Entry {
       "the head does not begin where its offset says")
     entry.head.initialize(
       to: EntryHead(
-        isWeak: isWeak, keeperOffset: keeper == nil ? 0 : UInt16(keeperOffset), target: target,
-        mailbox: mailbox, isPlaced: isPlaced))
-    // SAFETY: copies the bits without the retain of a copied value. They are used only while
-    // `target` or `keeper` owns what they refer to, and never destroyed.
-    withUnsafeBytes(of: value) { bits in
-      (UnsafeMutableRawPointer(entry.head) + offset).copyMemory(
-        from: bits.baseAddress!, byteCount: bits.count)
-    }
-    if let keeper {
-      (UnsafeMutableRawPointer(entry.head) + keeperOffset)
-        .initializeMemory(as: Unmanaged<AnyObject>.self, to: .passRetained(keeper))
+        isWeak: isWeak, valueOwner: valueOwner, valueType: Value.self,
+        target: target ?? Unmanaged.passUnretained(entry).toOpaque(), mailbox: mailbox,
+        isPlaced: isPlaced))
+    let memory = UnsafeMutableRawPointer(entry.head) + offset
+    if valueOwner == .target {
+      // SAFETY: copies the bits without the retain of a copied value. They are used only while
+      // `target` owns what they refer to, and never destroyed.
+      withUnsafeBytes(of: value) { bits in
+        memory.copyMemory(from: bits.baseAddress!, byteCount: bits.count)
+      }
+    } else {
+      // SAFETY: the memory has space for it; `deinit` destroys it.
+      memory.initializeMemory(as: Value.self, to: value)
     }
     return entry
   }
@@ -236,7 +257,7 @@ extension Entry {
 
 extension Entry {
   /// The offset of the head from the object: the size of the object's own header.
-  static var headOffset: Int { 16 }
+  @usableFromInline static var headOffset: Int { 16 }
 
   /// The offset of the word with the state from the object; the value follows.
   @usableFromInline static var hotOffset: Int { 48 }
@@ -273,11 +294,17 @@ extension Unmanaged<Entry> {
   @usableFromInline var head: UnsafeMutablePointer<EntryHead> {
     // SAFETY: the storage holds the entries of its index; a read section or a snapshot holds those
     // of a delivery.
-    @inlinable get { _withUnsafeGuaranteedRef { $0.head } }
+    // By its offset: also of an entry that is dead, of which a caller keeps the memory.
+    @inlinable get {
+      (toOpaque() + Entry.headOffset).assumingMemoryBound(to: EntryHead.self)
+    }
   }
 }
 
 extension EntryHead {
+  /// See `Entry.isDead`.
+  var isDead: Bool { isWeak && WeakReference(word: target).isDead }
+
   /// The address of the target, which may be dead if it is weak.
   var address: Int {
     isWeak ? WeakReference(word: target).address : Int(bitPattern: target)
@@ -352,9 +379,7 @@ extension Entry {
 
   /// Whether the target is weak and its deinitialisation has begun. Never call it inside a critical
   /// section, as ``isLive``.
-  var isDead: Bool {
-    head.pointee.isWeak && WeakReference(word: head.pointee.target).isDead
-  }
+  var isDead: Bool { head.pointee.isDead }
 
   /// The value, retained, if the entry is live.
   ///

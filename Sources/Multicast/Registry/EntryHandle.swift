@@ -9,22 +9,34 @@ internal import Synchronization
 /// inside a critical section. Ending a registration may destroy the delegate on the calling thread.
 /// So if the delegate is not `Sendable`, users get the handle only inside a ``Registration``, which
 /// is not `Sendable` either.
-final class EntryHandle: Sendable {
-  // An unowned reference keeps the memory of the entry, hence its address, but not what the entry
-  // owns: a handle, even one that the delegate itself stores, does not keep the delegate alive.
-  // SAFETY: an entry is a native Swift object on every platform; the word never changes.
-  nonisolated(unsafe) let reference: UnsafeMutableRawPointer
+///
+/// A value, so that a handle that is not kept costs no allocation.
+struct EntryHandle: @unchecked Sendable {
+  // Sendable: nothing changes, and what it refers to is Sendable. About the entry, see above.
+
+  /// Keeps the memory of an entry, hence its address, but not what the entry owns: a handle, even
+  /// one that the delegate itself stores, does not keep the delegate alive.
+  private struct Memory {
+    unowned let entry: Entry
+  }
+
+  private let memory: Memory
   /// The mailbox with which the entry was added.
-  private let initialMailbox: Mailbox?
-  private let registry: Registry
+  let initialMailbox: Mailbox?
+  let registry: Registry
 
   init(_ entry: Entry, in registry: Registry) {
-    reference = swift_unownedRetain(Unmanaged.passUnretained(entry).toOpaque())
+    memory = Memory(entry: entry)
     initialMailbox = entry.mailbox
     self.registry = registry
   }
 
-  deinit { swift_unownedRelease(reference) }
+  /// The address of the entry, which may be dead: `entry` of `memory` would trap then.
+  var reference: UnsafeMutableRawPointer {
+    // SAFETY: an entry is a native Swift object on every platform, and an unowned reference to one
+    // is its address. The word is only read; `memory` still owns it.
+    unsafeBitCast(memory, to: UnsafeMutableRawPointer.self)
+  }
 
   /// The entry, or `nil` if it was removed and no reader holds it.
   var entry: Entry? {
@@ -39,7 +51,7 @@ final class EntryHandle: Sendable {
 }
 
 extension EntryHandle {
-  private var mailbox: Mailbox? { initialMailbox ?? entry?.mailbox }
+  var mailbox: Mailbox? { initialMailbox ?? entry?.mailbox }
 
   /// See ``Registration/isActive``.
   ///
@@ -70,7 +82,9 @@ extension EntryHandle {
 
   /// See ``Registration/cancel()``.
   func cancel() {
-    if let entry { registry.remove(entry) }
+    guard EntryHead.isActive(state) else { return }
+    // SAFETY: `memory` keeps the memory of the entry until `remove` returns.
+    withExtendedLifetime(memory) { _ = registry.remove(.fromOpaque(reference)) }
   }
 
   /// See ``Registration/cancelAndWait()``.

@@ -9,8 +9,8 @@ protocol EntrySlots {
   var used: Int { get }
   /// The number of slots.
   var capacity: Int { get }
-  /// The entries, in order.
-  var entries: ContiguousArray<Unmanaged<Entry>> { get }
+  /// Runs `body` with each entry and its slot, in order.
+  func forEach(_ body: (Int, Unmanaged<Entry>) -> Void)
   /// Puts `entry` into the first unused slot. There must be one.
   mutating func append(_ entry: Entry)
   /// Puts `entry` into `slot`, and returns the old entry.
@@ -27,7 +27,7 @@ protocol EntrySlots {
 ///
 /// Plain data, guarded by the lock of the storage. It runs no user code and destroys no entry: it
 /// returns those that it removes.
-struct EntryTable<Slots: EntrySlots> {
+struct EntryTable<Slots: EntrySlots>: ~Copyable {
   private(set) var slots: Slots
   private var index = IdentityIndex()
   /// The number of entries in the slots, including dead ones.
@@ -63,7 +63,7 @@ extension EntryTable {
     }
     if slots.used == slots.capacity {
       guard mayGrow else { return .full }
-      compact()
+      grow()
     }
     guard let existing else {
       append(entry)
@@ -90,18 +90,19 @@ extension EntryTable {
     let slot = existing.head.pointee.slot
     deactivate(.passUnretained(existing))
     entry.head.pointee.slot = slot
-    index.insert(.passUnretained(entry))
+    index.insert(.passUnretained(entry), of: slots.capacity)
     return slots.exchange(Int(slot), for: entry)
   }
 
   /// Removes `entry` if it is registered.
   ///
+  /// - Parameter entry: perhaps a dead one, of which only the memory is left. It is inactive then.
   /// - Complexity: amortised O(1).
-  mutating func remove(_ entry: Entry) -> Entry? {
+  mutating func remove(_ entry: Unmanaged<Entry>) -> Entry? {
     // Relaxed: it changes only under the lock.
     let state = entry.head.pointee.state.load(ordering: .relaxed)
     guard EntryHead.isActive(state) else { return nil }
-    let removed = take(.passUnretained(entry), from: Int(entry.head.pointee.slot))
+    let removed = take(entry, from: Int(entry.head.pointee.slot))
     compactIfSparse()
     return removed
   }
@@ -143,7 +144,7 @@ extension EntryTable {
 
   private mutating func append(_ entry: Entry) {
     entry.head.pointee.slot = UInt32(slots.used)
-    index.insert(.passUnretained(entry))
+    index.insert(.passUnretained(entry), of: slots.capacity)
     slots.append(entry)
     count += 1
   }
@@ -171,21 +172,32 @@ extension EntryTable {
   /// The capacity of the smallest list.
   static var minimumCapacity: Int { 4 }
 
-  /// Closes the gaps, and makes slots for at least half as many entries again.
+  /// Makes unused slots for an entry, when every slot is used.
   ///
   /// - Complexity: O(`count`), after at least a proportional number of changes.
-  private mutating func compact() {
-    var capacity = Self.minimumCapacity
-    while capacity < count + count / 2 + 1 { capacity *= 2 }
-    require(capacity <= UInt32.max, "Multicast: more than 2^31 registrations in one hub")
-    slots.compact(to: capacity)
-    let entries = slots.entries
-    for (slot, entry) in entries.enumerated() { entry.head.pointee.slot = UInt32(slot) }
-    index.rebuild(for: capacity, entries)
+  private mutating func grow() {
+    // If most slots are in use, entries are being added: fewer steps while the list is small.
+    // Otherwise they come and go: as many unused slots as entries, before it is compacted again.
+    let isChurn = count < slots.capacity
+    compact(to: max(min((isChurn ? 2 : 4) * count, count + 32), count + count / 2 + 1))
   }
 
   private mutating func compactIfSparse() {
-    if slots.used > 4 * Self.minimumCapacity && count < slots.used / 2 { compact() }
+    if slots.used > 4 * Self.minimumCapacity && count < slots.used / 2 {
+      compact(to: count + count / 2 + 1)
+    }
+  }
+
+  /// Closes the gaps, and makes at least `minimum` slots.
+  ///
+  /// - Complexity: O(`count`).
+  private mutating func compact(to minimum: Int) {
+    var capacity = Self.minimumCapacity
+    while capacity < minimum { capacity *= 2 }
+    require(capacity <= UInt32.max, "Multicast: more than 2^31 registrations in one hub")
+    slots.compact(to: capacity)
+    slots.forEach { slot, entry in entry.head.pointee.slot = UInt32(slot) }
+    index.rebuild(for: capacity, slots)
   }
 }
 

@@ -3,26 +3,38 @@
 /// A hash table whose chains link the entries themselves: it removes an entry in constant time, even
 /// among many of the same delegate. It hashes addresses: no `hash(into:)` or `==` of a user runs.
 ///
-/// Up to four entries form one chain without a table: most hubs have no more.
+/// Few entries form one chain without a table: most hubs have no more.
 ///
-/// It owns nothing. An entry must be removed from it before it is released.
-struct IdentityIndex {
-  private var chains = Chains.none
+/// It owns no entry. An entry must be removed from it before it is released. Entries that own their
+/// value are never searched for, and are not in it.
+struct IdentityIndex: ~Copyable {
+  private typealias Chain = Unmanaged<Entry>?
 
+  /// The first entry of the only chain, if there is no table.
+  private var only: Chain = nil
   /// The first entry of each chain.
-  private enum Chains {
-    case none
-    case one(Unmanaged<Entry>)
-    case buckets(ContiguousArray<Unmanaged<Entry>?>)
+  private var table: UnsafeMutablePointer<Chain>? = nil
+  /// The number of chains of the table, a power of two, minus one; 0 without a table.
+  private var mask = 0
+
+  init() {}
+
+  deinit {
+    // SAFETY: `rebuild` has allocated it.
+    table?.deallocate()
   }
 
   /// The largest capacity with one chain.
-  private static var chainLength: Int { 4 }
+  private static var chainLength: Int { 8 }
 
   /// Adds `entry`, in front of others with the same address.
   ///
-  /// - Complexity: O(1).
-  mutating func insert(_ entry: Unmanaged<Entry>) {
+  /// - Parameter capacity: the number of entries that the list has slots for.
+  /// - Complexity: amortised O(1).
+  mutating func insert(_ entry: Unmanaged<Entry>, of capacity: Int) {
+    guard entry.head.pointee.isIndexed else { return }
+    // If there is none for so many, no entry is in the index: see `rebuild`.
+    if capacity > Self.chainLength && table == nil { makeTable(for: capacity) }
     let address = entry.head.pointee.address
     let first = self[address]
     entry.head.pointee.previous = nil
@@ -36,6 +48,7 @@ struct IdentityIndex {
   /// - Complexity: O(1).
   mutating func remove(_ entry: Unmanaged<Entry>) {
     let head = entry.head
+    guard head.pointee.isIndexed else { return }
     head.pointee.next?.head.pointee.previous = head.pointee.previous
     if let previous = head.pointee.previous {
       previous.head.pointee.next = head.pointee.next
@@ -67,43 +80,47 @@ struct IdentityIndex {
     return nil
   }
 
-  /// Replaces the contents by `entries`, with buckets for `capacity` of them.
+  /// Fits the table to a list that has been given slots for `capacity` entries.
   ///
-  /// - Complexity: O(`capacity`).
-  mutating func rebuild(for capacity: Int, _ entries: ContiguousArray<Unmanaged<Entry>>) {
-    var count = 0
-    if capacity > Self.chainLength {
-      count = 2 * Self.chainLength
-      while count < capacity { count *= 2 }
-    }
-    chains = count == 0 ? .none : .buckets(ContiguousArray(repeating: nil, count: count))
-    for entry in entries { insert(entry) }
+  /// - Complexity: O(`capacity`); O(1) if the table has the right size already.
+  mutating func rebuild(for capacity: Int, _ slots: some EntrySlots) {
+    guard capacity > Self.chainLength || table != nil else { return }
+    guard Self.chainCount(for: capacity) != mask + 1 else { return }
+    table?.deallocate()
+    (only, table, mask) = (nil, nil, 0)
+    slots.forEach { _, entry in insert(entry, of: capacity) }
+  }
+
+  private static func chainCount(for capacity: Int) -> Int {
+    guard capacity > chainLength else { return 1 }
+    var count = 2 * chainLength
+    while count < capacity { count *= 2 }
+    return count
+  }
+
+  private mutating func makeTable(for capacity: Int) {
+    let count = Self.chainCount(for: capacity)
+    // SAFETY: freed by `rebuild` or `deinit`.
+    let table = UnsafeMutablePointer<Chain>.allocate(capacity: count)
+    table.initialize(repeating: nil, count: count)
+    self.table = table
+    mask = count - 1
   }
 
   /// The first entry of the chain for this address.
   private subscript(address: Int) -> Unmanaged<Entry>? {
     get {
-      switch chains {
-      case .none: nil
-      case .one(let first): first
-      case .buckets(let buckets): buckets[Self.bucket(of: address, among: buckets.count)]
-      }
+      // SAFETY: the table has `mask + 1` chains.
+      if let table { table[Self.hash(address) & mask] } else { only }
     }
     set {
-      if case .buckets(var buckets) = chains {
-        chains = .none  // Otherwise the array would be copied.
-        buckets[Self.bucket(of: address, among: buckets.count)] = newValue
-        chains = .buckets(buckets)
-      } else {
-        chains = newValue.map(Chains.one) ?? .none
-      }
+      if let table { table[Self.hash(address) & mask] = newValue } else { only = newValue }
     }
   }
 
-  private static func bucket(of address: Int, among count: Int) -> Int {
+  private static func hash(_ address: Int) -> Int {
     // Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. The low bits of an
     // address are zero; the product's high bits depend on all of them.
-    let hash = UInt(bitPattern: address) &* 0x9E37_79B9_7F4A_7C15
-    return Int(hash >> 32) & (count - 1)
+    Int((UInt(bitPattern: address) &* 0x9E37_79B9_7F4A_7C15) >> 32)
   }
 }

@@ -120,6 +120,11 @@ extension Registry {
   /// - Returns: whether it was registered.
   @discardableResult
   func remove(_ entry: Entry) -> Bool {
+    withExtendedLifetime(entry) { remove(.passUnretained(entry)) }
+  }
+
+  /// As above; the caller keeps at least the memory of `entry`.
+  func remove(_ entry: Unmanaged<Entry>) -> Bool {
     guard storage.remove(entry) else { return false }
     onChange?(-1)
     return true
@@ -159,7 +164,17 @@ extension Registry {
   @discardableResult
   func prune(waiting: Bool = true) -> Int {
     var dead: ContiguousArray<Entry> = []
-    for case let entry? in storage.snapshot() where entry.isDead { dead.append(entry) }
+    if let published {
+      published.read(ThreadCallStack.current) { entries in
+        _ = entries.forEach { entry in
+          // SAFETY: the read section keeps the entry, so it can be retained.
+          if entry.head.pointee.isDead { dead.append(entry.takeUnretainedValue()) }
+          return true
+        }
+      }
+    } else {
+      for case let entry? in storage.snapshot() where entry.isDead { dead.append(entry) }
+    }
     guard !dead.isEmpty else { return 0 }
     let removed = storage.prune(dead, waiting: waiting)
     if removed > 0 { onChange?(-removed) }

@@ -39,10 +39,13 @@ struct EntryTableTests {
     Entry.make(delegates[id] as any Observing, ownership: .weak)
   }
 
-  private func ids<Slots>(_ table: EntryTable<Slots>) -> [Int] {
-    table.slots.entries.map { entry in
-      entry.takeUnretainedValue().liveValue(as: (any Observing).self, isCalled: false)!.id
+  private func ids<Slots>(_ table: borrowing EntryTable<Slots>) -> [Int] {
+    var ids: [Int] = []
+    table.slots.forEach { _, entry in
+      let entry = entry.takeUnretainedValue()
+      ids.append(entry.liveValue(as: (any Observing).self, isCalled: false)!.id)
     }
+    return ids
   }
 
   /// Adds, and grows the list if necessary.
@@ -90,7 +93,7 @@ struct EntryTableTests {
       }
       #expect(table.count == id + 1)
     }
-    #expect((4...8).contains(full), "it grows by a factor: \(full) times")
+    #expect((4...6).contains(full), "it grows by a factor: \(full) times")
     #expect(ids(table) == Array(0..<100))
     for id in 0..<100 {
       let registered = table.registered(at: Entry.identity(of: delegates[id])!)
@@ -151,7 +154,7 @@ struct EntryTableTests {
       #expect(removed.elementsEqual(entries, by: ===), "round \(round)")
       #expect(entries.allSatisfy { !$0.isLive })
       #expect(table.count == 0)
-      #expect(table.slots.entries.isEmpty)
+      #expect(ids(table).isEmpty)
       #expect(table.removeAll().isEmpty)
       #expect(table.registered(at: Entry.identity(of: delegates[0])!) == nil)
     }

@@ -22,7 +22,7 @@ struct IdentityIndexTests {
     let entries = delegates.map(makeEntry)
     var index = IdentityIndex()
     // More entries than buckets, so that the chains are long.
-    for entry in entries { index.insert(.passUnretained(entry)) }
+    for entry in entries { index.insert(.passUnretained(entry), of: 64) }
     for (delegate, entry) in zip(delegates, entries) {
       let found = index.first(at: Entry.identity(of: delegate)!)
       #expect(found?.takeUnretainedValue() === entry)
@@ -45,7 +45,7 @@ struct IdentityIndexTests {
     // The first, the last and one in the middle of the chain.
     for removed in 0..<5 {
       var index = IdentityIndex()
-      for entry in entries { index.insert(.passUnretained(entry)) }
+      for entry in entries { index.insert(.passUnretained(entry), of: 4) }
       index.remove(.passUnretained(entries[removed]))
       var found: [Int] = []
       var candidate = index.first(at: address)
@@ -62,12 +62,28 @@ struct IdentityIndexTests {
     let delegates = (0..<40).map { RecordingObserver($0) }
     let entries = delegates.map(makeEntry)
     var index = IdentityIndex()
-    for entry in entries { index.insert(.passUnretained(entry)) }
-    let kept = ContiguousArray(entries[20...].map { Unmanaged.passUnretained($0) })
+    for entry in entries { index.insert(.passUnretained(entry), of: 16) }
+    var kept = ArraySlots()
+    kept.compact(to: 64)
+    for entry in entries[20...] { kept.append(entry) }
     index.rebuild(for: 64, kept)
     for (position, delegate) in delegates.enumerated() {
       let found = index.first(at: Entry.identity(of: delegate)!)
       #expect((found != nil) == (position >= 20))
+    }
+  }
+
+  @Test("an entry that nothing searches for is not in it", arguments: [4, 64])
+  func entriesThatOwnTheirValue(capacity: Int) {
+    let owner = RecordingObserver()
+    let entries = [
+      Entry.make(1, owner: nil, mailbox: nil), Entry.make(2, owner: owner, mailbox: nil),
+    ]
+    var index = IdentityIndex()
+    for entry in entries { index.insert(.passUnretained(entry), of: capacity) }
+    for entry in entries {
+      #expect(index.first(at: entry.head.pointee.address) == nil)
+      index.remove(.passUnretained(entry))
     }
   }
 }

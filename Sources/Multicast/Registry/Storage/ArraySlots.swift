@@ -7,8 +7,10 @@ struct ArraySlots: EntrySlots {
 
   var used: Int { elements.count }
 
-  var entries: ContiguousArray<Unmanaged<Entry>> {
-    ContiguousArray(elements.lazy.compactMap { $0.map(Unmanaged.passUnretained) })
+  func forEach(_ body: (Int, Unmanaged<Entry>) -> Void) {
+    for (slot, element) in elements.enumerated() {
+      if let element { body(slot, .passUnretained(element)) }
+    }
   }
 
   mutating func append(_ entry: Entry) {

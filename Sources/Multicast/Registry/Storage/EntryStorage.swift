@@ -26,7 +26,7 @@ protocol EntryStorage: AnyObject, Sendable {
 
   func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion
   func exchange(_ existing: Entry, for entry: Entry) -> Bool
-  func remove(_ entry: Entry) -> Bool
+  func remove(_ entry: Unmanaged<Entry>) -> Bool
   func removeAll(at address: Int) -> Int
   func removeAll() -> Int
   func contains(_ address: Int) -> Bool
@@ -55,7 +55,9 @@ extension EntryStorage {
     return true
   }
 
-  func remove(_ entry: Entry) -> Bool {
+  /// - Parameter entry: perhaps a dead one, of which only the memory is left.
+  /// - Returns: whether it was registered.
+  func remove(_ entry: Unmanaged<Entry>) -> Bool {
     guard let removed = update({ $0.remove(entry) }) else { return false }
     retireAndDiscard(removed)
     return true
@@ -85,7 +87,7 @@ extension EntryStorage {
     let change: (inout EntryTable<Slots>) -> ContiguousArray<Entry> = { table in
       var removed: ContiguousArray<Entry> = []
       for entry in dead {
-        if let entry = table.remove(entry) { removed.append(entry) }
+        if let entry = table.remove(.passUnretained(entry)) { removed.append(entry) }
       }
       return removed
     }

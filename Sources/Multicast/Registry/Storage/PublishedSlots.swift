@@ -105,7 +105,7 @@ final class PublishedSlots: EntrySlots, @unchecked Sendable {
   @usableFromInline let current: Atomic<UnsafeMutablePointer<SlotList.Header>>
   @usableFromInline let reclaimer = Reclaimer()
   /// Lists that the writer has unlinked, and retires after its unlock.
-  private var replaced: ContiguousArray<SlotList> = []
+  @exclusivity(unchecked) private var replaced: ContiguousArray<SlotList> = []
 
   init(capacity: Int) {
     current = Atomic(SlotList.make(capacity: capacity).header)
@@ -113,7 +113,7 @@ final class PublishedSlots: EntrySlots, @unchecked Sendable {
 
   deinit {
     // There are no readers or writers.
-    for entry in entries { entry.release() }
+    forEach { _, entry in entry.release() }
     list.free()
     for list in replaced { list.free() }
   }
@@ -203,10 +203,11 @@ extension PublishedSlots {
 
   var capacity: Int { list.header.pointee.capacity }
 
-  var entries: ContiguousArray<Unmanaged<Entry>> {
-    let list = list
-    return ContiguousArray(
-      (0..<used).lazy.compactMap { list.slots[$0].load(ordering: .relaxed) })
+  func forEach(_ body: (Int, Unmanaged<Entry>) -> Void) {
+    let slots = list.slots
+    for slot in 0..<used {
+      if let entry = slots[slot].load(ordering: .relaxed) { body(slot, entry) }
+    }
   }
 
   func append(_ entry: Entry) {
@@ -234,7 +235,7 @@ extension PublishedSlots {
   func compact(to capacity: Int) {
     let new = SlotList.make(capacity: capacity)
     var count = 0
-    for entry in entries {
+    forEach { _, entry in
       // Relaxed: published with the list below.
       new.slots[count].store(entry, ordering: .relaxed)
       count += 1
@@ -244,7 +245,8 @@ extension PublishedSlots {
   }
 
   func removeAll() -> ContiguousArray<Entry> {
-    let removed = ContiguousArray(entries.lazy.map { $0.takeRetainedValue() })
+    var removed: ContiguousArray<Entry> = []
+    forEach { _, entry in removed.append(entry.takeRetainedValue()) }
     publish(SlotList.make(capacity: EntryTable<PublishedSlots>.minimumCapacity))
     return removed
   }

@@ -4,7 +4,8 @@ final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
   let slots = PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity)
   /// Held by the writer. Readers never take it.
   private let lock = Lock()
-  private var table: EntryTable<PublishedSlots>
+  // Unchecked: the check of exclusive access costs more than most changes, and `lock` gives it.
+  @exclusivity(unchecked) private var table: EntryTable<PublishedSlots>
 
   init() {
     table = EntryTable(slots)
