@@ -28,7 +28,7 @@ extension EventHub {
     _ buffering: BufferingPolicy<Event>, _ filter: (@Sendable (Event) -> Bool)?
   ) -> EventConsumer {
     let mailbox = StreamMailbox(
-      limit: buffering.limit, whenFull: buffering.whenFull, drops: drops)
+      limit: buffering.limit, whenFull: buffering.whenFull, drops: dropCounter)
     let registration = register(mailbox, buffering.positions, filter, { _ in }, owner: nil)
     return EventConsumer(registration, mailbox, finishing.completion)
   }

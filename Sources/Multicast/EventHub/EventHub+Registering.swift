@@ -16,21 +16,21 @@ extension EventHub {
       handler = inline
       // With a replay, later events wait for its end.
       let box =
-        replays ? InlineMailbox(drops: drops, whenExhausted: removal, deliver: deliver) : nil
+        replays ? InlineMailbox(drops: dropCounter, whenExhausted: removal, deliver: deliver) : nil
       mailbox = box
       start = { box?.start($0) }
     case .queue(let queue, let onQueue):
       handler = onQueue
       let box = QueueMailbox(
         on: queue, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
-        drops: drops, whenExhausted: removal, deliver: deliver)
+        drops: dropCounter, whenExhausted: removal, deliver: deliver)
       mailbox = box
       start = { box.start($0) }
     case .actor(let home, let onActor):
       handler = onActor
       let box = ActorMailbox(
         on: home, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
-        drops: drops, whenExhausted: removal, deliver: deliver)
+        drops: dropCounter, whenExhausted: removal, deliver: deliver)
       mailbox = box
       start = { box.start($0) }
     case .task(let home, let limit, let inTask):
@@ -38,7 +38,7 @@ extension EventHub {
       let state = MailboxState(
         limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays, consumers: limit)
       let box = TaskMailbox(
-        on: home, state, drops: drops, whenExhausted: removal,
+        on: home, state, drops: dropCounter, whenExhausted: removal,
         deliver: request.carried == nil ? callAsync : callAsyncCarrying)
       mailbox = box
       start = { box.start($0, consumers: limit) }

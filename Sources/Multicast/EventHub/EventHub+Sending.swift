@@ -1,4 +1,5 @@
-internal import Synchronization
+public import CMulticast
+public import Synchronization
 
 extension EventHub {
   /// Delivers `event` to every subscriber that is registered when the call begins.
@@ -117,19 +118,57 @@ extension EventHub {
     registry.forEachEntry(passes: kinds.hasBuffersAndHandlers ? 2 : 1) { invocation, entry, pass in
       // The second of two passes is for the handlers.
       if pass.count == 2, (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
-      return invocation.pass(entry, access: .enqueue) { (subscriber: Subscriber<Event>) in
-        if let pipeline = subscriber.pipeline {
-          let isDelivered = pipeline.deliver(
-            event, number, &envelope, handler: subscriber.handler, for: entry, waiters: waiters)
-          if isDelivered { delivered += 1 }
-        } else {
-          subscriber.handler(event)
-          delivered += 1
-        }
-        return true
+      if invocation.callAtOnce(entry, event) {
+        delivered += 1
+      } else {
+        delivered += deliver(event, number, &envelope, waiters, to: entry, &invocation)
       }
+      return true
     }
     return delivered
+  }
+
+  /// Delivers an event to one subscriber, of any kind.
+  ///
+  /// - Returns: 1, or 0 if it was not delivered.
+  @usableFromInline @inline(never)
+  func deliver(
+    _ event: Event, _ number: UInt64, _ envelope: inout Envelope?, _ waiters: SendWaiterList?,
+    to entry: Unmanaged<Entry>, _ invocation: inout Invocation
+  ) -> Int {
+    invocation.pass(entry, access: .enqueue, otherwise: 0) { head in
+      Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
+        guard let pipeline = subscriber.pipeline else {
+          subscriber.handler(event)
+          return 1
+        }
+        let isDelivered = pipeline.deliver(
+          event, number, &envelope, handler: subscriber.handler, for: entry, waiters: waiters)
+        return isDelivered ? 1 : 0
+      }
+    }
+  }
+}
+
+extension Invocation {
+  /// Calls the handler of `entry` if the entry is active, has no owner, and nothing stands between
+  /// the sender and the handler. Otherwise does nothing.
+  ///
+  /// - Returns: whether it was called.
+  @inlinable @inline(__always)
+  func callAtOnce<Event: Sendable>(_ entry: Unmanaged<Entry>, _ event: Event) -> Bool {
+    let head = entry.head
+    // The same as in `pass`, with the same orders.
+    frame.pointee.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)
+    cmulticast_barrier_light(lightBarrierIsFence)
+    guard head.pointee.state.load(ordering: .acquiring) == EntryHead.activeStrong else {
+      return false
+    }
+    return Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
+      guard subscriber.pipeline == nil else { return false }
+      subscriber.handler(event)
+      return true
+    }
   }
 }
 

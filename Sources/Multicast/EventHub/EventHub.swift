@@ -45,8 +45,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   @usableFromInline let finishing = FinishFlag()
   /// Passes each event on, if this is the hub of a topic.
   let forward: EventForwarding<Event>?
-  let drops: DropCounter
-  let subscriptions: SubscriptionCounter
+  let drops: LazyDropCounter
   /// Where the events come from, if the hub knows it. Stopped when the hub finishes.
   let source: (any HubSource)?
   // Relaxed: a statistic.
@@ -85,30 +84,24 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///   - forward: passes each event on.
   ///   - drops: the counter of drops of a hub that contains this one.
   ///   - source: where the events come from.
-  ///   - sequencer: gives the events one order; if it is `nil`, the hub makes one where it needs it.
+  ///   - opening: how subscriptions begin in a hub with one order that keeps no events.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
     replay: Int = 0, initialValue: Event? = nil, ordering: Ordering, storage: StorageStrategy,
     name: String? = nil, forward: EventForwarding<Event>? = nil, drops: DropCounter? = nil,
-    source: (any HubSource)? = nil, sequencer: EventSequencer<Event>? = nil,
+    source: (any HubSource)? = nil, opening: EventOpening<Event>? = nil,
     onChange: (@Sendable (Int) -> Void)?
   ) {
     self.forward = forward
     self.source = source
-    self.drops = DropCounter(EventHub<Event>.self, name, parent: drops)
-    let sequencer =
-      sequencer
-      ?? (replay > 0 || ordering == .total
-        ? EventSequencer<Event>(replay: replay, initialValue: initialValue) : nil)
-    self.sequencer = sequencer
-    let subscriptions = sequencer?.subscriptions ?? SubscriptionCounter()
-    self.subscriptions = subscriptions
-    registry = Registry(
-      strategy: storage, duplicates: .allow, name: name,
-      onChange: { difference in
-        subscriptions.add(difference)
-        onChange?(difference)
-      })
+    self.drops = LazyDropCounter(parent: drops)
+    let subscriptions = SubscriptionCounter(name: name, onChange: onChange)
+    sequencer =
+      replay > 0 || ordering == .total
+      ? EventSequencer(
+        replay: replay, initialValue: initialValue, opening: opening, subscriptions: subscriptions)
+      : nil
+    registry = Registry(strategy: storage, duplicates: .allow, extras: subscriptions)
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.
@@ -121,6 +114,15 @@ public final class EventHub<Event: Sendable>: Sendable {
 // MARK: - State
 
 extension EventHub {
+  /// Counts the subscriptions: what the registry has beside its entries.
+  var subscriptions: SubscriptionCounter {
+    // SAFETY: see `init`.
+    unsafeDowncast(registry.extras!, to: SubscriptionCounter.self)
+  }
+
+  /// The counter of drops, for a subscriber with a buffer.
+  var dropCounter: DropCounter { drops.counter(EventHub<Event>.self, registry.name) }
+
   /// The number of subscribers, excluding those whose owner is gone.
   ///
   /// - Complexity: O(subscribers).
@@ -144,8 +146,8 @@ extension EventHub {
       statistics.pending += mailbox?.statistics.pending ?? 0
       return true
     }
-    statistics.dropped = drops.total
-    statistics.droppedWithoutWaiting = drops.totalUnwaited
+    statistics.dropped = drops.current?.total ?? 0
+    statistics.droppedWithoutWaiting = drops.current?.totalUnwaited ?? 0
     statistics.refused = refused.load(ordering: .relaxed)
     return statistics
   }

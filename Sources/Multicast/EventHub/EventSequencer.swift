@@ -21,11 +21,8 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   }
 
   private let replay: Int
-  /// The only event of every replay, if new subscribers do not receive past events but this one.
-  private let firstEvent: Event?
-  /// Makes the event to deliver of one that was sent. Called by the thread that delivers, in order.
-  private let prepare: Preparation?
-  let subscriptions = SubscriptionCounter()
+  private let opening: EventOpening<Event>?
+  private let subscriptions: SubscriptionCounter
   /// Guards the numbers, the history and the events to be delivered. No user code runs inside.
   private let lock = Lock()
   private var nextNumber: UInt64 = 1
@@ -46,22 +43,18 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   /// captured when it is sent.
   private var carried: [ObjectIdentifier: @Sendable () -> CarriedValues.Binding] = [:]
 
-  typealias Preparation = @Sendable (Event, _ number: UInt64) -> Event
-
-  /// - Parameter initialValue: the first event to replay, sent to no subscriber.
-  init(replay: Int, initialValue: Event? = nil) {
+  /// - Parameters:
+  ///   - initialValue: the first event to replay, sent to no subscriber.
+  ///   - opening: how subscriptions begin, if the sequencer keeps no events.
+  ///   - subscriptions: counts those of the hub.
+  init(
+    replay: Int, initialValue: Event? = nil, opening: EventOpening<Event>? = nil,
+    subscriptions: SubscriptionCounter = SubscriptionCounter()
+  ) {
     self.replay = replay
-    firstEvent = nil
-    prepare = nil
+    self.opening = opening
+    self.subscriptions = subscriptions
     if let initialValue { history.append(initialValue) }
-  }
-
-  /// A sequencer that keeps no events: each subscriber first receives `firstEvent`, and then each
-  /// event whose delivery finds it, as `prepare` makes it.
-  init(firstEvent: Event, prepare: @escaping Preparation) {
-    replay = 0
-    self.firstEvent = firstEvent
-    self.prepare = prepare
   }
 
   /// If more events than this are pending, a sender that leaves its event calls handlers itself.
@@ -70,10 +63,10 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
 
 extension EventSequencer {
   /// Whether each subscriber receives one event first, and no other past ones.
-  var hasFirstEvent: Bool { firstEvent != nil }
+  var hasFirstEvent: Bool { opening != nil }
 
   /// Whether new subscribers receive past events, or a first one.
-  var replays: Bool { replay > 0 || firstEvent != nil }
+  var replays: Bool { replay > 0 || opening != nil }
 
   /// The newest event that is kept for the replay.
   var newest: Event? {
@@ -121,11 +114,11 @@ extension EventSequencer {
   /// - Returns: the replay, and whether the end is pending or delivered, so that it may not reach
   ///   the subscriber.
   ///
-  /// With a `firstEvent`, the starting point is 0: each delivery that finds the subscriber in the
+  /// With an `opening`, the starting point is 0: each delivery that finds the subscriber in the
   /// registry includes it, also of an event that was sent before and is prepared later.
   func attach(_ start: StartingPoint) -> (replay: [Event], isEnded: Bool) {
     lock.withLock {
-      if let firstEvent { return ([firstEvent], isEndTaken) }
+      if let opening { return ([opening.firstEvent], isEndTaken) }
       start.first = nextNumber
       return ((0..<history.count).map { history[$0] }, isEnded)
     }
@@ -179,14 +172,14 @@ extension EventSequencer {
       switch next {
       case .event(let sent, let number, let values, let waiters):
         var count = 0
-        let event = prepare?(sent, number) ?? sent
+        let event = opening?.prepare(sent, number) ?? sent
         values.run { count = hub.deliverForwarding(event, number, waiters: waiters) }
         // Sent before the end, so it counts as taken even if no subscriber wants it.
         waiters?.completeDelivery(isTaken: true)
         if reached == nil { reached = count }
       case .planned(let sent, let number, let values, let plan):
         var count = 0
-        let event = prepare?(sent, number) ?? sent
+        let event = opening?.prepare(sent, number) ?? sent
         values.run { count = hub.deliver(event, number, plan, includesNew: true) }
         if reached == nil { reached = count }
       case .flushed(let latches):

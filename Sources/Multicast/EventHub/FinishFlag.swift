@@ -3,7 +3,9 @@ public import Synchronization
 /// Whether a hub has finished, and how. A hub shares it with its subscriptions and sequences, which
 /// may outlive it.
 @usableFromInline
-final class FinishFlag: Sendable {
+final class FinishFlag: Completion, @unchecked Sendable {
+  // Sendable: everything that it adds is atomic.
+
   @usableFromInline let isRaised = Atomic(false)
 
   /// What a sender checks: 0 if the hub accepts events. The lowest bit: it has finished; the others
@@ -20,19 +22,19 @@ final class FinishFlag: Sendable {
   /// Whether senders skip all subscribers.
   var isBlocked: Bool { gate.load(ordering: .acquiring) > 1 }  // Acquiring: as above.
 
-  /// Set before the flag is raised.
-  let completion = Completion()
+  /// How the hub has finished: the same object.
+  var completion: Completion { self }
 
   /// Raises the flag.
   ///
   /// - Returns: whether it was not raised before. Only then does `failure` count.
-  func raise(_ failure: (any Error)?) -> Bool {
-    completion.complete(failure) {
-      // Sequentially consistent: see `EventHub.finish`.
-      isRaised.store(true, ordering: .sequentiallyConsistent)
-      // Releasing: a sender that finds the gate closed for good finds the flag raised.
-      gate.bitwiseOr(1, ordering: .releasing)
-    }
+  func raise(_ failure: (any Error)?) -> Bool { complete(failure) }
+
+  override func publish() {
+    // Sequentially consistent: see `EventHub.finish`.
+    isRaised.store(true, ordering: .sequentiallyConsistent)
+    // Releasing: a sender that finds the gate closed for good finds the flag raised.
+    gate.bitwiseOr(1, ordering: .releasing)
   }
 
   func block() {

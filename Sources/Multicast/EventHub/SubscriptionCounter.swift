@@ -8,15 +8,26 @@ internal import Synchronization
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, outside of any lock.
-final class SubscriptionCounter: Sendable {
+final class SubscriptionCounter: RegistryExtras, @unchecked Sendable {
+  // Sendable: everything that it adds is atomic.
+
   // Sequentially consistent, both: a thread changes `count` and then reads `monitor`; one that begins
   // to observe sets `monitor` and then reads `count`. One of the two sees the other.
   private let count = Atomic<Int>(0)
   private let monitor = Atomic<Unmanaged<SubscriberMonitor>?>(nil)
 
+  init(name: String? = nil, onChange: (@Sendable (Int) -> Void)? = nil) {
+    super.init(name, onChange: onChange)
+  }
+
   deinit {
     // Relaxed: no other thread has a reference.
     monitor.load(ordering: .relaxed)?.release()
+  }
+
+  override func entriesChanged(by difference: Int) {
+    add(difference)
+    super.entriesChanged(by: difference)
   }
 
   /// Counts entries that were added, or removed if negative.

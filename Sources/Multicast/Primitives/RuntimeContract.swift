@@ -2,7 +2,7 @@ internal import CMulticast
 
 /// A check of the runtime behaviour that this library needs and the language does not promise: that
 /// of the entry points declared in `CMulticast.h`, and the layout of `UnsafeCurrentTask` and
-/// `UnownedTaskExecutor`.
+/// `UnownedTaskExecutor`, and the metadata of types.
 ///
 /// The check runs once in a process, when the first registry is created. If the runtime behaves
 /// differently, the process ends with a message instead of corrupting memory later.
@@ -36,12 +36,23 @@ enum RuntimeContract {
     expect(
       canCastTaskExecutors,
       "UnownedTaskExecutor is not the two words of a reference to a TaskExecutor")
+    for type in [Any.self, (any Error).self, (any Unbound).self, Int.self, (AnyObject?).self]
+      as [Any.Type]
+    {
+      expect(!StaticType(type).isReference, "the metadata of \(type) is that of a reference")
+    }
+    expect(
+      StaticType((any Bound).self).isReference && StaticType(AnyObject.self).isReference,
+      "the metadata of an existential does not tell whether it is bound to classes")
     #if !canImport(ObjectiveC) && !MULTICAST_PORTABLE_WEAK
       for kind in ObjectKind.allCases { checkLifetime(of: kind, expect) }
       checkImmortalObject(expect)
     #endif
     return differences
   }
+
+  private protocol Bound: AnyObject {}
+  private protocol Unbound {}
 
   private static var canCastTaskExecutors: Bool {
     guard MemoryLayout<UnownedTaskExecutor>.size == MemoryLayout<any TaskExecutor>.size else {

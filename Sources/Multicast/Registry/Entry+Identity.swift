@@ -6,6 +6,12 @@ extension Entry {
   ///
   /// `as? AnyObject` does not tell: on Linux it boxes any value, and succeeds.
   static func classInstance<Value>(_ delegate: Value) -> AnyObject? {
+    if StaticType(Value.self).isReference {
+      // SAFETY: such a value begins with a reference to its object.
+      return withUnsafeBytes(of: delegate) {
+        $0.loadUnaligned(as: Unmanaged<AnyObject>.self).takeUnretainedValue()
+      }
+    }
     guard type(of: delegate as Any) is AnyClass else { return nil }
     // Casting an `any Error` would return its box, which is not a Swift object.
     guard isErrorBox(Value.self), let error = delegate as? any Error else {

@@ -1,4 +1,3 @@
-internal import CMulticast
 internal import Dispatch
 internal import Synchronization
 
@@ -14,40 +13,25 @@ internal import Synchronization
 struct EntryHandle: @unchecked Sendable {
   // Sendable: nothing changes, and what it refers to is Sendable. About the entry, see above.
 
-  /// Keeps the memory of an entry, hence its address, but not what the entry owns: a handle, even
+  /// Keeps the memory of the entry, hence its address, but not what the entry owns: a handle, even
   /// one that the delegate itself stores, does not keep the delegate alive.
-  private struct Memory {
-    unowned let entry: Entry
-  }
-
-  private let memory: Memory
+  private let memory: UnownedReference<Entry>
   /// The mailbox with which the entry was added.
   let initialMailbox: Mailbox?
   let registry: Registry
 
   init(_ entry: Entry, in registry: Registry) {
-    memory = Memory(entry: entry)
+    memory = UnownedReference(entry)
     initialMailbox = entry.mailbox
     self.registry = registry
   }
 
-  /// The address of the entry, which may be dead: `entry` of `memory` would trap then.
-  var reference: UnsafeMutableRawPointer {
-    // SAFETY: an entry is a native Swift object on every platform, and an unowned reference to one
-    // is its address. The word is only read; `memory` still owns it.
-    unsafeBitCast(memory, to: UnsafeMutableRawPointer.self)
-  }
+  /// The address of the entry, which may be dead.
+  var reference: UnsafeMutableRawPointer { memory.address }
 
-  /// The entry, or `nil` if it was removed and no reader holds it.
-  var entry: Entry? {
-    guard let entry = swift_tryRetain(reference) else {
-      // Writes before the removal are visible after this: a caller reads whether the hub finished.
-      cmulticast_fence_acquire()
-      return nil
-    }
-    // SAFETY: try-retain has retained the entry for this call.
-    return Unmanaged<Entry>.fromOpaque(entry).takeRetainedValue()
-  }
+  /// The entry, or `nil` if it was removed and no reader holds it. Then writes before the removal are
+  /// visible: a caller reads whether the hub finished.
+  var entry: Entry? { memory.object }
 }
 
 extension EntryHandle {

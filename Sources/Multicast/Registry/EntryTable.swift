@@ -62,7 +62,7 @@ extension EntryTable {
       if duplicates == .ignore, let existing { return .exists(existing.takeUnretainedValue()) }
     }
     if slots.used == slots.capacity {
-      guard mayGrow else { return .full }
+      guard mayGrow || slots.capacity == 0 else { return .full }
       grow()
     }
     guard let existing else {
@@ -169,8 +169,8 @@ extension EntryTable {
 // MARK: - Compaction
 
 extension EntryTable {
-  /// The capacity of the smallest list.
-  static var minimumCapacity: Int { 4 }
+  /// A list of so many slots is not worth compacting.
+  private static var sparseLimit: Int { 16 }
 
   /// Makes unused slots for an entry, when every slot is used.
   ///
@@ -183,7 +183,7 @@ extension EntryTable {
   }
 
   private mutating func compactIfSparse() {
-    if slots.used > 4 * Self.minimumCapacity && count < slots.used / 2 {
+    if slots.used > Self.sparseLimit && count < slots.used / 2 {
       compact(to: count + count / 2 + 1)
     }
   }
@@ -192,7 +192,7 @@ extension EntryTable {
   ///
   /// - Complexity: O(`count`).
   private mutating func compact(to minimum: Int) {
-    var capacity = Self.minimumCapacity
+    var capacity = 1
     while capacity < minimum { capacity *= 2 }
     require(capacity <= UInt32.max, "Multicast: more than 2^31 registrations in one hub")
     slots.compact(to: capacity)

@@ -13,28 +13,14 @@ final class Registry: Sendable {
   /// The published slots if the strategy is `waitFree`: the fast path of an invocation.
   @usableFromInline let published: Unmanaged<PublishedSlots>?
 
-  /// The calls of tasks, if the hub awaits its delegates.
-  let taskCalls: CallTracking?
-  /// What few hubs have, in one word; `nil` if the hub has nothing of it.
-  private let extras: Extras?
-
-  private final class Extras: Sendable {
-    let name: String?
-    let onChange: (@Sendable (Int) -> Void)?
-
-    init(_ name: String?, _ onChange: (@Sendable (Int) -> Void)?) {
-      self.name = name
-      self.onChange = onChange
-    }
-  }
+  /// What not every hub has, in one word; `nil` if the hub has nothing of it.
+  let extras: RegistryExtras?
 
   init(
-    strategy: StorageStrategy, duplicates: DuplicatePolicy, name: String? = nil,
-    taskCalls: CallTracking? = nil, onChange: (@Sendable (Int) -> Void)? = nil
+    strategy: StorageStrategy, duplicates: DuplicatePolicy, extras: RegistryExtras?
   ) {
     _ = RuntimeContract.holds  // Checks once in a process.
-    self.taskCalls = taskCalls
-    extras = name == nil && onChange == nil ? nil : Extras(name, onChange)
+    self.extras = extras
     self.strategy = strategy
     self.duplicates = duplicates
     switch strategy {
@@ -54,11 +40,21 @@ final class Registry: Sendable {
 }
 
 extension Registry {
+  convenience init(
+    strategy: StorageStrategy, duplicates: DuplicatePolicy, name: String? = nil,
+    taskCalls: CallTracking? = nil, onChange: (@Sendable (Int) -> Void)? = nil
+  ) {
+    let hasExtras = name != nil || taskCalls != nil || onChange != nil
+    self.init(
+      strategy: strategy, duplicates: duplicates,
+      extras: hasExtras ? RegistryExtras(name, taskCalls, onChange: onChange) : nil)
+  }
+
   /// The name of the hub, for descriptions and messages.
   var name: String? { extras?.name }
 
-  /// Runs after each change, outside of any lock, with the change of the number of entries.
-  private var onChange: (@Sendable (Int) -> Void)? { extras?.onChange }
+  /// The calls of tasks, if the hub awaits its delegates.
+  var taskCalls: CallTracking? { extras?.taskCalls }
 }
 
 // MARK: - Changes
@@ -80,7 +76,7 @@ extension Registry {
         mailbox: mailbox ?? existing.mailbox?.renewed())
       // Fails if another thread has removed or exchanged the existing entry in the meantime.
       if storage.exchange(existing, for: merged) {
-        onChange?(0)
+        extras?.entriesChanged(by: 0)
         return EntryHandle(merged, in: self)
       }
     }
@@ -111,7 +107,11 @@ extension Registry {
       insertion = storage.insert(entry, duplicates: duplicates, mayGrow: true)
     }
     if case .exists(let existing) = insertion { return existing }
-    if case .replaced = insertion { onChange?(0) } else { onChange?(1) }
+    if case .replaced = insertion {
+      extras?.entriesChanged(by: 0)
+    } else {
+      extras?.entriesChanged(by: 1)
+    }
     return nil
   }
 
@@ -126,7 +126,7 @@ extension Registry {
   /// As above; the caller keeps at least the memory of `entry`.
   func remove(_ entry: Unmanaged<Entry>) -> Bool {
     guard storage.remove(entry) else { return false }
-    onChange?(-1)
+    extras?.entriesChanged(by: -1)
     return true
   }
 
@@ -136,13 +136,13 @@ extension Registry {
   func remove<Value>(delegate: Value) -> Bool {
     guard let identity = Entry.identity(of: delegate) else { return false }
     let removed = storage.removeAll(at: identity)
-    if removed > 0 { onChange?(-removed) }
+    if removed > 0 { extras?.entriesChanged(by: -removed) }
     return removed > 0
   }
 
   func removeAll() {
     let removed = storage.removeAll()
-    if removed > 0 { onChange?(-removed) }
+    if removed > 0 { extras?.entriesChanged(by: -removed) }
   }
 
   /// The number of entries, including dead ones.
@@ -177,7 +177,7 @@ extension Registry {
     }
     guard !dead.isEmpty else { return 0 }
     let removed = storage.prune(dead, waiting: waiting)
-    if removed > 0 { onChange?(-removed) }
+    if removed > 0 { extras?.entriesChanged(by: -removed) }
     return removed
   }
 
@@ -192,23 +192,4 @@ extension Registry {
   func snapshot() -> ContiguousArray<Entry?> {
     storage.snapshot()
   }
-}
-
-/// The entries that tasks are calling. (``ThreadCallStack`` tracks the calls of threads.)
-///
-/// A class and not a protocol, because a reference to it takes one word instead of two in each hub.
-///
-/// ## Thread safety
-/// Every operation may be called from any thread.
-@usableFromInline
-class CallTracking: @unchecked Sendable {
-  // Sendable: without state; the subclass says why it is.
-
-  init() {}
-
-  /// Whether any task is calling `entry`.
-  func isCalled(_ entry: UnsafeRawPointer) -> Bool { false }
-
-  /// Whether the current task, or one that waits for it, is calling `entry`.
-  func isCalledByCurrentTask(_ entry: UnsafeRawPointer) -> Bool { false }
 }

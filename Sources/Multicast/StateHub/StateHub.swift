@@ -46,7 +46,7 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
   ) {
     let cell = StateCell(initialState, name: name)
     self.cell = cell
-    let sequencer = EventSequencer<Signal>(firstEvent: .begin) { signal, number in
+    let opening = EventOpening<Signal>(firstEvent: .begin) { signal, number in
       switch signal {
       case .change(let change, _):
         cell.fold(number) { reducer(&$0, change) }
@@ -59,7 +59,7 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
       }
     }
     hub = EventHub(
-      ordering: .total, storage: storage, name: name, sequencer: sequencer, onChange: nil)
+      ordering: .total, storage: storage, name: name, opening: opening, onChange: nil)
   }
 }
 

@@ -1,55 +1,65 @@
+internal import Synchronization
+
 /// The hub of one topic. It closes for good, and leaves its table, when it has no more users:
 /// subscribers, and threads that are subscribing.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecked Sendable {
-  // Sendable: `users` and `isClosed` are accessed inside `lock` alone; `hub` is set before another
-  // thread has the channel; `topic` and `table` never change.
+  // Sendable: `hub` is set before another thread has the channel; `topic` and `table` never change;
+  // `users` is atomic.
   private(set) var hub: EventHub<Event>! = nil
   private let topic: Topic
   /// The table that has the channel until it closes.
-  private weak let table: TopicTable<Topic, Event>?
-  private let lock = Lock()
-  private var users = 0
-  private var isClosed = false
+  private let table: UnownedReference<TopicTable<Topic, Event>>
+  /// Twice the number of users, plus `closed`, which is final.
+  // Acquiring and releasing: a thread that closes the channel sees what its users did. The hub and
+  // the table, which have their own orders, need no order of this word.
+  private let users = Atomic<Int>(0)
+
+  private static var closed: Int { 1 }
+  private static var user: Int { 2 }
 
   init(
     _ topic: Topic, in table: TopicTable<Topic, Event>, _ ordering: Ordering,
     _ storage: StorageStrategy, _ forward: @escaping EventForwarding<Event>, _ drops: DropCounter
   ) {
     self.topic = topic
-    self.table = table
+    self.table = UnownedReference(table)
+    let channel = UnownedReference(self)
     hub = EventHub(
       ordering: ordering, storage: storage, forward: forward, drops: drops,
-      onChange: { [weak self] difference in self?.change(by: difference) })
+      onChange: { difference in channel.object?.change(by: difference) })
   }
 
   /// Adds a user until ``release()``, unless the channel is closed.
   ///
   /// - Returns: whether it is open.
   func acquire() -> Bool {
-    lock.withLock {
-      guard !isClosed else { return false }
-      users += 1
-      return true
+    // Relaxed: a guess, which the exchange checks.
+    var observed = users.load(ordering: .relaxed)
+    while observed & Self.closed == 0 {
+      let (isDone, current) = users.weakCompareExchange(
+        expected: observed, desired: observed + Self.user, ordering: .acquiringAndReleasing)
+      if isDone { return true }
+      observed = current
     }
+    return false
   }
 
   func release() { change(by: -1) }
 
   /// Makes every later ``acquire()`` fail.
   func close() {
-    lock.withLock { isClosed = true }
+    users.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing)
   }
 
   private func change(by difference: Int) {
-    let closes = lock.withLock {
-      users += difference
-      guard users == 0, !isClosed else { return false }
-      isClosed = true
-      return true
-    }
-    if closes { table?.remove(self, of: topic) }
+    let rest = users.wrappingAdd(difference * Self.user, ordering: .acquiringAndReleasing).newValue
+    guard rest == 0 else { return }
+    // Fails if another thread has acquired or closed the channel in the meantime.
+    let (closes, _) = users.compareExchange(
+      expected: 0, desired: Self.closed, ordering: .acquiringAndReleasing)
+    if closes { table.object?.remove(self, of: topic) }
   }
 }

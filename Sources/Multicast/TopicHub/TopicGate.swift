@@ -6,7 +6,9 @@ public import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
-final class TopicGate: Sendable {
+final class TopicGate: Completion, @unchecked Sendable {
+  // Sendable: the word is atomic.
+
   /// The lowest bit: the hub has finished. Bits 1 to 31: the number of its blocks. From bit 32: the
   /// number of subscribers of all topics, negative for a moment if a removal is counted before the addition.
   // Sequentially consistent unless stated otherwise: see `TopicHub.finish`. For blocks and for the
@@ -49,7 +51,7 @@ final class TopicGate: Sendable {
   }
 
   /// Records that the hub has finished.
-  func finish() {
+  override func publish() {
     word.bitwiseOr(Self.finished, ordering: .sequentiallyConsistent)
   }
 

@@ -43,10 +43,7 @@ extension TopicHub {
     // Sequentially consistent, as is the table: a thread that subscribes inserts the topic and then
     // reads the flag. If this does not find the topic in the table, that thread reads `true` and
     // finishes the topic itself.
-    let isFirst = completion.complete(failure) {
-      gate.finish()
-    }
-    guard isFirst else { return }
+    guard gate.complete(failure) else { return }
     for (topic, channel) in topics.all { finish(channel, topic, failure) }
     allTopics.finish(failure)
   }

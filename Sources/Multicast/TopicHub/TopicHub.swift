@@ -43,7 +43,7 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   /// its own subscribers. It finishes with the hub of topics.
   public let allTopics: EventHub<TopicEvent<Topic, Event>>
   /// How the whole hub has finished, if it has.
-  let completion = Completion()
+  var completion: Completion { gate }
 
   /// Creates a hub without topics.
   ///

@@ -17,19 +17,19 @@ struct EntryTableTests {
   @Test("in published slots")
   func inPublishedSlots() {
     checkFilling {
-      EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
+      EntryTable(PublishedSlots())
     }
     checkReplacing {
-      EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
+      EntryTable(PublishedSlots())
     }
     checkExchanging {
-      EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
+      EntryTable(PublishedSlots())
     }
     checkShrinking {
-      EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
+      EntryTable(PublishedSlots())
     }
     checkRemovingAll {
-      EntryTable(PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity))
+      EntryTable(PublishedSlots())
     }
   }
 

@@ -78,9 +78,13 @@ struct SlotList {
     cmulticast_prefetch(list.load(ordering: .relaxed), 0)
   }
 
+  /// The list without slots of every hub that never had an entry.
+  // SAFETY: nothing writes to it: it has no slots, and its count stays 0. It is never freed.
+  nonisolated(unsafe) static let empty = make(capacity: 0)
+
   /// Frees the memory, and releases no entry.
   func free() {
-    header.deallocate()
+    if header != Self.empty.header { header.deallocate() }
   }
 }
 
@@ -107,8 +111,8 @@ final class PublishedSlots: EntrySlots, @unchecked Sendable {
   /// Lists that the writer has unlinked, and retires after its unlock.
   @exclusivity(unchecked) private var replaced: ContiguousArray<SlotList> = []
 
-  init(capacity: Int) {
-    current = Atomic(SlotList.make(capacity: capacity).header)
+  init() {
+    current = Atomic(SlotList.empty.header)
   }
 
   deinit {
@@ -247,14 +251,14 @@ extension PublishedSlots {
   func removeAll() -> ContiguousArray<Entry> {
     var removed: ContiguousArray<Entry> = []
     forEach { _, entry in removed.append(entry.takeRetainedValue()) }
-    publish(SlotList.make(capacity: EntryTable<PublishedSlots>.minimumCapacity))
+    publish(.empty)
     return removed
   }
 
   private func publish(_ new: SlotList) {
     // Sequentially consistent: unlinks the old list, and publishes the contents of the new one.
-    replaced.append(
-      SlotList(current.exchange(new.header, ordering: .sequentiallyConsistent)))
+    let old = current.exchange(new.header, ordering: .sequentiallyConsistent)
+    if old != SlotList.empty.header { replaced.append(SlotList(old)) }
   }
 
   /// The lists unlinked since the last call, to be passed to ``retire(_:)`` after unlock.

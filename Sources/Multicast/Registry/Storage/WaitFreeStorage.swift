@@ -1,7 +1,7 @@
 /// The `waitFree` strategy: a published list, guarded by a read indicator.
 final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
   // Sendable: `table` is used only inside `lock`; readers use `slots`, which is Sendable.
-  let slots = PublishedSlots(capacity: EntryTable<PublishedSlots>.minimumCapacity)
+  let slots = PublishedSlots()
   /// Held by the writer. Readers never take it.
   private let lock = Lock()
   // Unchecked: the check of exclusive access costs more than most changes, and `lock` gives it.
