@@ -10,7 +10,7 @@ protocol EntrySlots {
   /// The number of slots.
   var capacity: Int { get }
   /// Runs `body` with each entry and its slot, in order.
-  func forEach(_ body: (Int, Unmanaged<Entry>) -> Void)
+  func forEachEntry(_ body: (Int, Unmanaged<Entry>) -> Void)
   /// Puts `entry` into the first unused slot. There must be one.
   mutating func append(_ entry: Entry)
   /// Puts `entry` into `slot`, and returns the old entry.
@@ -196,7 +196,7 @@ extension EntryTable {
     while capacity < minimum { capacity *= 2 }
     require(capacity <= UInt32.max, "Multicast: more than 2^31 registrations in one hub")
     slots.compact(to: capacity)
-    slots.forEach { slot, entry in entry.head.pointee.slot = UInt32(slot) }
+    slots.forEachEntry { slot, entry in entry.head.pointee.slot = UInt32(slot) }
     index.rebuild(for: capacity, slots)
   }
 }

@@ -88,7 +88,7 @@ struct IdentityIndex: ~Copyable {
     guard Self.chainCount(for: capacity) != mask + 1 else { return }
     table?.deallocate()
     (only, table, mask) = (nil, nil, 0)
-    slots.forEach { _, entry in insert(entry, of: capacity) }
+    slots.forEachEntry { _, entry in insert(entry, of: capacity) }
   }
 
   private static func chainCount(for capacity: Int) -> Int {

@@ -13,8 +13,8 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecke
   /// The table that has the channel until it closes.
   private let table: UnownedReference<TopicTable<Topic, Event>>
   /// Twice the number of users, plus `closed`, which is final.
-  // Acquiring and releasing: a thread that closes the channel sees what its users did. The hub and
-  // the table, which have their own orders, need no order of this word.
+  // Relaxed: of several threads, one closes the channel. The hub and
+  // the table have their own orders.
   private let users = Atomic<Int>(0)
 
   private static var closed: Int { 1 }
@@ -36,11 +36,10 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecke
   ///
   /// - Returns: whether it is open.
   func acquire() -> Bool {
-    // Relaxed: a guess, which the exchange checks.
     var observed = users.load(ordering: .relaxed)
     while observed & Self.closed == 0 {
       let (isDone, current) = users.weakCompareExchange(
-        expected: observed, desired: observed + Self.user, ordering: .acquiringAndReleasing)
+        expected: observed, desired: observed + Self.user, ordering: .relaxed)
       if isDone { return true }
       observed = current
     }
@@ -51,15 +50,15 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecke
 
   /// Makes every later ``acquire()`` fail.
   func close() {
-    users.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing)
+    users.bitwiseOr(Self.closed, ordering: .relaxed)
   }
 
   private func change(by difference: Int) {
-    let rest = users.wrappingAdd(difference * Self.user, ordering: .acquiringAndReleasing).newValue
+    let rest = users.wrappingAdd(difference * Self.user, ordering: .relaxed).newValue
     guard rest == 0 else { return }
     // Fails if another thread has acquired or closed the channel in the meantime.
     let (closes, _) = users.compareExchange(
-      expected: 0, desired: Self.closed, ordering: .acquiringAndReleasing)
+      expected: 0, desired: Self.closed, ordering: .relaxed)
     if closes { table.object?.remove(self, of: topic) }
   }
 }

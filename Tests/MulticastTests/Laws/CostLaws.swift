@@ -48,7 +48,8 @@ struct CostLaws {
     #expect(each < 100_000, "\(each) ns for each")
   }
 
-  @Test("a registration costs at most 112 bytes beside the delegate")
+  @Test(
+    "a registration costs at most 104 bytes beside the delegate, and no allocation for its handle")
   func memoryOfARegistration() throws {
     let hub = MulticastDelegate<any Observing>(storage: .waitFree)
     let delegates = (0..<100_000).map { RecordingObserver($0) }
@@ -57,7 +58,40 @@ struct CostLaws {
     let entry = try #require(storage.snapshot().first??.allocatedBytes)
     // A word in the list and a word in the index for each slot.
     let slots = storage.slots.capacity * 2 * MemoryLayout<Int>.size / delegates.count
-    #expect(entry + slots <= 112, "\(entry) for the entry, \(slots) for its slot")
+    #expect(entry + slots <= 104, "\(entry) for the entry, \(slots) for its slot")
+    #expect(MemoryLayout<Registration<any Observing>>.size == 24)
+  }
+
+  @Test("a subscription to an event hub costs at most 176 bytes beside what its handler captures")
+  func memoryOfASubscription() throws {
+    let hub = EventHub<Int>()
+    let subscriptions = (0..<100_000).map { _ in hub.subscribe(on: .sender) { _ in } }
+    let storage = try #require(hub.registry.storage as? WaitFreeStorage)
+    let entry = try #require(storage.snapshot().first??.allocatedBytes)
+    // A word in the list for each slot. Handlers are in no index.
+    let slots = storage.slots.capacity * MemoryLayout<Int>.size / subscriptions.count
+    let handle = malloc_usable_size(Unmanaged.passUnretained(subscriptions[0]).toOpaque()) + 8
+    #expect(
+      entry + slots + handle <= 176,
+      "\(entry) for the entry, \(slots) for its slot, \(handle) for the handle")
+  }
+
+  @Test("delegates that come and go need a compaction for many changes, not for few")
+  func compactionsOfChurn() throws {
+    let hub = MulticastDelegate<any Observing>(storage: .waitFree)
+    let residents = (0..<10).map { RecordingObserver($0) }
+    for resident in residents { hub.add(resident) }
+    let storage = try #require(hub.registry.storage as? WaitFreeStorage)
+    let passing = RecordingObserver()
+    var compactions = 0
+    var used = storage.slots.used
+    for _ in 0..<1000 {
+      hub.add(passing).cancel()
+      if storage.slots.used <= used { compactions += 1 }
+      used = storage.slots.used
+    }
+    #expect(hub.count == 10)
+    #expect((1...100).contains(compactions), "\(compactions) for 1000 changes")
   }
 }
 

@@ -41,7 +41,7 @@ struct EntryTableTests {
 
   private func ids<Slots>(_ table: borrowing EntryTable<Slots>) -> [Int] {
     var ids: [Int] = []
-    table.slots.forEach { _, entry in
+    table.slots.forEachEntry { _, entry in
       let entry = entry.takeUnretainedValue()
       ids.append(entry.liveValue(as: (any Observing).self, isCalled: false)!.id)
     }
@@ -69,7 +69,7 @@ struct EntryTableTests {
     // Another thread found the old one before it was exchanged: it must try again.
     #expect(table.exchange(entries[1], for: late) == nil)
     #expect(table.registered(at: address)?.takeUnretainedValue() === new)
-    #expect(table.remove(new) === new)
+    #expect(table.remove(.passUnretained(new)) === new)
     #expect(table.exchange(new, for: late) == nil)
     #expect(table.registered(at: address) == nil)
     #expect(ids(table) == [0, 2] && table.count == 2)
@@ -119,7 +119,7 @@ struct EntryTableTests {
         }
         #expect(!old.isLive)
         #expect(entry.isLive)
-        #expect(table.remove(old) == nil, "it is not there any more")
+        #expect(table.remove(.passUnretained(old)) == nil, "it is not there any more")
       }
       #expect(ids(table) == Array(0..<10))
     }
@@ -133,8 +133,8 @@ struct EntryTableTests {
     for entry in entries { _ = insert(entry, &table) }
     let capacity = table.slots.capacity
     for id in 0..<97 {
-      #expect(table.remove(entries[id]) === entries[id])
-      #expect(table.remove(entries[id]) == nil)
+      #expect(table.remove(.passUnretained(entries[id])) === entries[id])
+      #expect(table.remove(.passUnretained(entries[id])) == nil)
       #expect(table.count == 99 - id)
     }
     #expect(ids(table) == [97, 98, 99])

@@ -7,7 +7,7 @@ struct ArraySlots: EntrySlots {
 
   var used: Int { elements.count }
 
-  func forEach(_ body: (Int, Unmanaged<Entry>) -> Void) {
+  func forEachEntry(_ body: (Int, Unmanaged<Entry>) -> Void) {
     for (slot, element) in elements.enumerated() {
       if let element { body(slot, .passUnretained(element)) }
     }

@@ -117,7 +117,7 @@ final class PublishedSlots: EntrySlots, @unchecked Sendable {
 
   deinit {
     // There are no readers or writers.
-    forEach { _, entry in entry.release() }
+    forEachEntry { _, entry in entry.release() }
     list.free()
     for list in replaced { list.free() }
   }
@@ -207,7 +207,7 @@ extension PublishedSlots {
 
   var capacity: Int { list.header.pointee.capacity }
 
-  func forEach(_ body: (Int, Unmanaged<Entry>) -> Void) {
+  func forEachEntry(_ body: (Int, Unmanaged<Entry>) -> Void) {
     let slots = list.slots
     for slot in 0..<used {
       if let entry = slots[slot].load(ordering: .relaxed) { body(slot, entry) }
@@ -239,7 +239,7 @@ extension PublishedSlots {
   func compact(to capacity: Int) {
     let new = SlotList.make(capacity: capacity)
     var count = 0
-    forEach { _, entry in
+    forEachEntry { _, entry in
       // Relaxed: published with the list below.
       new.slots[count].store(entry, ordering: .relaxed)
       count += 1
@@ -250,7 +250,7 @@ extension PublishedSlots {
 
   func removeAll() -> ContiguousArray<Entry> {
     var removed: ContiguousArray<Entry> = []
-    forEach { _, entry in removed.append(entry.takeRetainedValue()) }
+    forEachEntry { _, entry in removed.append(entry.takeRetainedValue()) }
     publish(.empty)
     return removed
   }
