@@ -14,6 +14,8 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
     case event(Event, number: UInt64, CarriedValues?, waiters: SendWaiterList?)
     /// An event for which space is reserved.
     case planned(Event, number: UInt64, CarriedValues?, SendPlan)
+    /// The first event of a handler without a buffer.
+    case opening(Entry, Event)
     /// Flushes that are complete.
     case flushed([FlushLatch])
     /// The end of the hub.
@@ -124,6 +126,20 @@ extension EventSequencer {
     }
   }
 
+  /// Calls the handler of `entry`, which has no buffer, with the first event, at a place in the order.
+  ///
+  /// - Returns: `false` if the hub has ended, so that the end may come first.
+  func open(_ entry: Entry, through hub: EventHub<Event>) -> Bool {
+    guard let opening else { return false }
+    let isOurs = lock.withLock { () -> Bool? in
+      guard !isEnded else { return nil }
+      pending.append(.opening(entry, opening.firstEvent))
+      return role.take()
+    }
+    if isOurs == true { deliverPending(hub) }
+    return isOurs != nil
+  }
+
   /// Captures the values of `keys` with each event from now on.
   func carry(_ keys: CarriedKeys) {
     lock.withLock {
@@ -182,6 +198,8 @@ extension EventSequencer {
         let event = opening?.prepare(sent, number) ?? sent
         values.run { count = hub.deliver(event, number, plan, includesNew: true) }
         if reached == nil { reached = count }
+      case .opening(let entry, let event):
+        hub.open(entry, with: event)
       case .flushed(let latches):
         for latch in latches { latch.countDown() }
       case .end:

@@ -7,7 +7,7 @@ extension StateHub {
   /// the handler belongs; by the thread that applies if it belongs to none.
   ///
   /// The handler belongs to the actor on which you write it: see <doc:Isolation>. A burst of changes
-  /// wakes the actor once. A handler that belongs to no actor gets its snapshot before this returns.
+  /// wakes the actor once. A handler that belongs to no actor is called as with `on: .sender`.
   ///
   /// - Parameters:
   ///   - limit: how many changes may wait for the handler. If more would, the oldest are dropped, and
@@ -27,10 +27,12 @@ extension StateHub {
     subscribe(.isolated(handler, context: isolation), limit)
   }
 
-  /// Calls `handler` with a snapshot of the state, before this returns, and then with each update, on
-  /// the thread that applies.
+  /// Calls `handler` with a snapshot of the state, and then with each update, on the thread that
+  /// applies.
   ///
-  /// One thread at a time calls it; that thread also delivers what others apply in the meantime.
+  /// One thread at a time calls it; that thread also delivers what others apply in the meantime. The
+  /// snapshot comes before this returns, unless another thread is delivering, or this is called inside
+  /// a handler: then the snapshot is left to that delivery.
   ///
   /// - Parameters:
   ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
@@ -123,6 +125,13 @@ extension StateHub {
     _ delivery: HandlerDelivery<StateUpdate<State, Change>>, _ limit: Int,
     owner: (any AnyObject & Sendable)? = nil
   ) -> EventSubscription {
+    if case .sender(let handler) = delivery {
+      let follower = StateFollower<State, Change>(cell, waitsForBegin: true)
+      let subscription = hub.subscribe(
+        opening: { if let update = follower.update(for: $0) { handler(update) } }, owner: owner)
+      // After the end, a buffer has the snapshot.
+      if let subscription { return subscription }
+    }
     let follower = StateFollower<State, Change>(cell)
     return hub.subscribe(
       .init(

@@ -34,26 +34,30 @@ final class StateFollower<State: Sendable, Change: Sendable>: @unchecked Sendabl
   private let cell: StateCell<State>
   /// The version of what the subscriber has; `nil` before the first snapshot.
   private var version: UInt64?
+  /// Whether `begin` always arrives. Then changes before it are in its snapshot.
+  private let waitsForBegin: Bool
 
-  init(_ cell: StateCell<State>) {
+  /// - Parameter waitsForBegin: whether to skip changes that arrive before `begin`. If not, the first
+  ///   of them is a reason for a snapshot, because a full buffer may have dropped `begin`.
+  init(_ cell: StateCell<State>, waitsForBegin: Bool = false) {
     self.cell = cell
+    self.waitsForBegin = waitsForBegin
   }
 
   /// The update for `signal`; `nil` if the subscriber has it already.
   func update(for signal: StateSignal<State, Change>) -> StateUpdate<State, Change>? {
     switch signal {
     case .begin:
-      // After a change that overtook it in a small buffer, there is a snapshot already.
-      return version == nil ? snapshot() : nil
+      return snapshot()
     case .change(let change, let next):
-      guard let version else { return snapshot() }
+      guard let version else { return waitsForBegin ? nil : snapshot() }
       guard next > version else { return nil }
       guard next == version + 1 else { return snapshot() }
       self.version = next
       return .change(change)
     case .edited(let next):
-      if let version, next <= version { return nil }
-      return snapshot()
+      guard let version else { return waitsForBegin ? nil : snapshot() }
+      return next > version ? snapshot() : nil
     case .edit:
       fatalError("Multicast: an edit reached a subscriber before it was folded")
     }

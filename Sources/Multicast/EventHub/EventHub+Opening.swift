@@ -1,0 +1,29 @@
+extension EventHub {
+  /// Adds a handler that the delivering thread calls, first with the event that opens each subscription.
+  ///
+  /// The handler may be called with later events before that one; it must ignore them.
+  ///
+  /// - Returns: `nil` if the hub has finished; the handler was not called then, and will not be.
+  func subscribe(
+    opening handler: @escaping @Sendable (Event) -> Void, owner: (any AnyObject & Sendable)?
+  ) -> EventSubscription? {
+    kinds.add(SubscriberKinds.handler)
+    let registration = registry.add(
+      Subscriber(handler: handler, pipeline: nil), weakly: owner, mailbox: nil)
+    guard let entry = registration.entry, sequencer?.open(entry, through: self) == true else {
+      registration.cancel()
+      return nil
+    }
+    return EventSubscription(registration, finishing.completion, endsWithHandle: owner == nil)
+  }
+
+  /// Calls the handler of `entry` with its first event.
+  func open(_ entry: Entry, with event: Event) {
+    var invocation = Invocation(ThreadCallStack.current)
+    _ = invocation.pass(.passUnretained(entry), access: .call) { (subscriber: Subscriber<Event>) in
+      subscriber.handler(event)
+      return true
+    }
+    invocation.end()
+  }
+}
