@@ -2,6 +2,19 @@ internal import Dispatch
 internal import Synchronization
 
 extension EventHub {
+  /// Adds a handler that senders call with each event, with nothing between: the usual subscriber,
+  /// and the least that one takes.
+  ///
+  /// - Returns: `nil` if the hub has one order: then something is between.
+  func subscribe(plainly handler: @escaping @Sendable (Event) -> Void) -> EventSubscription? {
+    guard sequencer == nil else { return nil }
+    kinds.add(SubscriberKinds.handler)
+    let registration = registry.add(
+      Subscriber(handler: handler, pipeline: nil), weakly: nil, mailbox: nil)
+    finishIfRaised(registration)
+    return EventSubscription(registration, finishing, endsWithHandle: true)
+  }
+
   /// Adds the subscriber that `request` describes.
   func subscribe(_ request: SubscriptionRequest<Event>) -> EventSubscription {
     let replays = sequencer?.replays ?? false
@@ -142,11 +155,16 @@ extension EventHub {
       if isEnded, let entry = registration.entry { finish(entry) }
       return registration
     }
+    finishIfRaised(registration)
+    return registration
+  }
+
+  /// Finishes a subscription that another thread may not have found when it finished the hub.
+  private func finishIfRaised(_ registration: EntryHandle) {
     // Sequentially consistent: see `finish`.
     if finishing.isRaised.load(ordering: .sequentiallyConsistent), let entry = registration.entry {
       finish(entry)
     }
-    return registration
   }
 
   /// Removes the entry of an exhausted mailbox.

@@ -48,7 +48,14 @@ extension EventHub {
     isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Event) -> Void
   ) -> EventSubscription {
-    subscribe(.init(.isolated(handler, context: isolation), buffering, filter, options))
+    if handler.isolation == nil && isolation == nil && filter == nil && options.isEmpty,
+      // SAFETY: see `HandlerDelivery.isolated`.
+      let subscription = subscribe(
+        plainly: unsafeBitCast(handler, to: (@Sendable (Event) -> Void).self))
+    {
+      return subscription
+    }
+    return subscribe(.init(.isolated(handler, context: isolation), buffering, filter, options))
   }
 
   /// Awaits `handler` with the replay, if the hub has one, and with each event from then on.
@@ -101,7 +108,10 @@ extension EventHub {
     on sender: SenderPlace, where filter: (@Sendable (Event) -> Bool)? = nil,
     options: [SubscriberOption<Event>] = [], _ handler: @escaping @Sendable (Event) -> Void
   ) -> EventSubscription {
-    subscribe(.init(.sender(handler), .unbounded, filter, options))
+    if filter == nil && options.isEmpty, let subscription = subscribe(plainly: handler) {
+      return subscription
+    }
+    return subscribe(.init(.sender(handler), .unbounded, filter, options))
   }
 
   /// Calls `handler` on the main actor, wherever this is called. See

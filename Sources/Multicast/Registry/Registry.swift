@@ -164,16 +164,10 @@ extension Registry {
   @discardableResult
   func prune(waiting: Bool = true) -> Int {
     var dead: ContiguousArray<Entry> = []
-    if let published {
-      published.read(ThreadCallStack.current) { entries in
-        _ = entries.forEach { entry in
-          // SAFETY: the read section keeps the entry, so it can be retained.
-          if entry.head.pointee.isDead { dead.append(entry.takeUnretainedValue()) }
-          return true
-        }
-      }
-    } else {
-      for case let entry? in storage.snapshot() where entry.isDead { dead.append(entry) }
+    forEachEntry { _, entry, _ in
+      // SAFETY: the invocation holds the entry, so it can be retained.
+      if entry.head.pointee.isDead { dead.append(entry.takeUnretainedValue()) }
+      return true
     }
     guard !dead.isEmpty else { return 0 }
     let removed = storage.prune(dead, waiting: waiting)

@@ -80,7 +80,7 @@ extension TopicHub {
     on sender: SenderPlace, where filter: (@Sendable (Event) -> Bool)? = nil,
     options: [SubscriberOption<Event>] = [], _ handler: @escaping @Sendable (Event) -> Void
   ) -> EventSubscription {
-    subscribe(to: topic, SubscriptionRequest(.sender(handler), .unbounded, filter, options))
+    withHub(of: topic) { $0.subscribe(on: sender, where: filter, options: options, handler) }
   }
 
   /// Calls `handler` on the main actor with each event of `topic` from now on. See the same
