@@ -22,7 +22,7 @@ extension Workload {
         Experiment("memory/event hub", sampling: .few) {
           StorageStrategy.allCases.map(emptyEventHubs)
         },
-        Experiment("memory/subscription", sampling: .few) {
+        Experiment("memory/subscription", sampling: .few, requirements: [subscriptionLimit]) {
           settings.sizes(or: [10_000, large]).flatMap { size in
             StorageStrategy.allCases.map { subscriptions($0, size) }
           }
@@ -35,13 +35,19 @@ extension Workload {
   private static let bytes = Metric("memory", unit: "bytes")
 
   private static var registrationLimit: Requirement {
-    Requirement("memory of a weak registration at \(large), in bytes", .atMost(128)) {
+    Requirement("memory of a weak registration at \(large), in bytes", .atMost(104)) {
       $0.best("waitFree", size: large, bytes)
     }
   }
 
   private static var hubLimit: Requirement {
-    Requirement("memory of an empty hub, in bytes", .atMost(512)) { $0.best("waitFree", bytes) }
+    Requirement("memory of an empty hub, in bytes", .atMost(448)) { $0.best("waitFree", bytes) }
+  }
+
+  private static var subscriptionLimit: Requirement {
+    Requirement("memory of a subscription with its handle at \(large), in bytes", .atMost(220)) {
+      $0.best("waitFree", size: large, bytes)
+    }
   }
 
   private static func registrations(

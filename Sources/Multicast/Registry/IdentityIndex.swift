@@ -82,10 +82,14 @@ struct IdentityIndex: ~Copyable {
 
   /// Fits the table to a list that has been given slots for `capacity` entries.
   ///
-  /// - Complexity: O(`capacity`); O(1) if the table has the right size already.
+  /// A table that is up to four times as large is kept: a list that is compacted now and again does
+  /// not cost a table each time.
+  ///
+  /// - Complexity: O(`capacity`); O(1) if the table has about the right size already.
   mutating func rebuild(for capacity: Int, _ slots: some EntrySlots) {
     guard capacity > Self.chainLength || table != nil else { return }
-    guard Self.chainCount(for: capacity) != mask + 1 else { return }
+    let count = Self.chainCount(for: capacity)
+    guard !(count...4 * count).contains(mask + 1) || count == 1 else { return }
     table?.deallocate()
     (only, table, mask) = (nil, nil, 0)
     slots.forEachEntry { _, entry in insert(entry, of: capacity) }

@@ -70,7 +70,8 @@ struct CostLaws {
     let entry = try #require(storage.snapshot().first??.allocatedBytes)
     // A word in the list for each slot. Handlers are in no index.
     let slots = storage.slots.capacity * MemoryLayout<Int>.size / subscriptions.count
-    let handle = malloc_usable_size(Unmanaged.passUnretained(subscriptions[0]).toOpaque()) + 8
+    let handle = try #require(
+      allocatedBytes(Unmanaged.passUnretained(subscriptions[0]).toOpaque()))
     #expect(
       entry + slots + handle <= 176,
       "\(entry) for the entry, \(slots) for its slot, \(handle) for the handle")
@@ -93,6 +94,15 @@ struct CostLaws {
     #expect(hub.count == 10)
     #expect((1...100).contains(compactions), "\(compactions) for 1000 changes")
   }
+}
+
+/// What the allocator has set aside for an object, with its own word.
+private func allocatedBytes(_ object: UnsafeMutableRawPointer) -> Int? {
+  // The overlay of the C library does not import the header that declares it.
+  guard let symbol = dlsym(nil, "malloc_usable_size") else { return nil }
+  typealias UsableSize = @convention(c) (UnsafeMutableRawPointer) -> Int
+  // SAFETY: the C library documents this type for this name.
+  return unsafeBitCast(symbol, to: UsableSize.self)(object) + MemoryLayout<Int>.size
 }
 
 extension Entry {
