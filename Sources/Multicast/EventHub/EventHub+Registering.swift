@@ -6,7 +6,7 @@ extension EventHub {
   /// and the least that one takes.
   ///
   /// - Returns: `nil` if the hub has one order: then something is between.
-  func subscribe(plainly handler: @escaping @Sendable (Event) -> Void) -> EventSubscription? {
+  func subscribeDirectly(_ handler: @escaping @Sendable (Event) -> Void) -> EventSubscription? {
     guard sequencer == nil else { return nil }
     kinds.add(SubscriberKinds.handler)
     let registration = registry.add(

@@ -50,8 +50,8 @@ extension EventHub {
   ) -> EventSubscription {
     if handler.isolation == nil && isolation == nil && filter == nil && options.isEmpty,
       // SAFETY: see `HandlerDelivery.isolated`.
-      let subscription = subscribe(
-        plainly: unsafeBitCast(handler, to: (@Sendable (Event) -> Void).self))
+      let subscription = subscribeDirectly(
+        unsafeBitCast(handler, to: (@Sendable (Event) -> Void).self))
     {
       return subscription
     }
@@ -108,7 +108,7 @@ extension EventHub {
     on sender: SenderPlace, where filter: (@Sendable (Event) -> Bool)? = nil,
     options: [SubscriberOption<Event>] = [], _ handler: @escaping @Sendable (Event) -> Void
   ) -> EventSubscription {
-    if filter == nil && options.isEmpty, let subscription = subscribe(plainly: handler) {
+    if filter == nil && options.isEmpty, let subscription = subscribeDirectly(handler) {
       return subscription
     }
     return subscribe(.init(.sender(handler), .unbounded, filter, options))
