@@ -1,4 +1,4 @@
-public import Synchronization
+internal import Synchronization
 
 /// How a hub has finished: the first `finish` decides.
 ///

@@ -4,8 +4,8 @@ extension EventHub {
   /// The handler may be called with later events before that one; it must ignore them.
   ///
   /// - Returns: `nil` if the hub has finished; the handler was not called then, and will not be.
-  func subscribe(
-    opening handler: @escaping @Sendable (Event) -> Void, owner: (any AnyObject & Sendable)?
+  func subscribeInOrder(
+    _ handler: @escaping @Sendable (Event) -> Void, owner: (any AnyObject & Sendable)?
   ) -> EventSubscription? {
     kinds.add(SubscriberKinds.handler)
     let registration = registry.add(
@@ -14,7 +14,7 @@ extension EventHub {
       registration.cancel()
       return nil
     }
-    return EventSubscription(registration, finishing.completion, endsWithHandle: owner == nil)
+    return EventSubscription(registration, finishing, endsWithHandle: owner == nil)
   }
 
   /// Calls the handler of `entry` with its first event.

@@ -127,8 +127,8 @@ extension StateHub {
   ) -> EventSubscription {
     if case .sender(let handler) = delivery {
       let follower = StateFollower<State, Change>(cell, waitsForBegin: true)
-      let subscription = hub.subscribe(
-        opening: { if let update = follower.update(for: $0) { handler(update) } }, owner: owner)
+      let subscription = hub.subscribeInOrder(
+        { if let update = follower.update(for: $0) { handler(update) } }, owner: owner)
       // After the end, a buffer has the snapshot.
       if let subscription { return subscription }
     }

@@ -20,7 +20,7 @@ struct StaticTypeTests {
   func references() {
     let types: [Any.Type] = [
       (any Bound).self, (any Bound & Sendable).self, (any Unbound & AnyObject).self, AnyObject.self,
-      (Base & Unbound).self, (any Actor).self,
+      (any Base & Unbound).self, (any Actor).self,
     ]
     for type in types { #expect(StaticType(type).isReference, "\(type)") }
     #if !canImport(ObjectiveC)
@@ -50,7 +50,7 @@ struct StaticTypeTests {
     let (base, derived, worker, failure) = (Base(), Derived(), Worker(), Failure())
     check(base as any Bound, is: base)
     check(base as any Unbound, is: base)
-    check(base as Base & Unbound, is: base)
+    check(base as any Base & Unbound, is: base)
     check(derived as Base, is: derived)
     check(derived as any Unbound & AnyObject, is: derived)
     check(derived as AnyObject, is: derived)

@@ -30,8 +30,8 @@ struct UnownedReferenceTests {
     for _ in 0..<1000 {
       let object = RecordingObserver(tracker: tracker)
       let reference = UnownedReference(object)
-      // SAFETY: released once, by the first thread.
-      nonisolated(unsafe) let owner = Unmanaged.passRetained(consume object)
+      // Released once, by the first thread.
+      let owner = Unmanaged.passRetained(consume object)
       runThreads(2) { thread in
         if thread == 0 {
           owner.release()
