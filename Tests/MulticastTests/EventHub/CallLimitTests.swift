@@ -23,6 +23,8 @@ struct CallLimitTests {
     await eventually { subscriptions.allSatisfy { !$0.isActive } }
     #expect(subscriptions.allSatisfy { $0.end == .cancelled })
     #expect(inline.entries == [1, 2, 3], "what the filter excludes does not count")
+    // A subscription ends when its last call begins.
+    await eventually { queued.entries.count == 3 && awaited.entries.count == 1 }
     #expect(queued.entries == [0, 1, 2])
     #expect(awaited.entries == [0] && owned.entries == [0])
     await eventually { subscriptions[1].statistics?.pending == 0 }
