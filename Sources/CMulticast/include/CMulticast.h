@@ -1,5 +1,6 @@
-// What cannot be written in Swift: declarations of four entry points of the Swift runtime, a
-// thread-local pointer, memory barriers, a prefetch, and an annotation for the thread sanitizer.
+// What cannot be written in Swift: declarations of five entry points of the Swift runtime, a
+// thread-local pointer, memory barriers, a prefetch, a pause, and an annotation for the thread
+// sanitizer.
 
 #ifndef CMULTICAST_H
 #define CMULTICAST_H
@@ -23,6 +24,9 @@ extern "C" {
 /// Retains a native Swift object unless its deinitialisation has begun.
 /// Returns the object, or NULL. The caller must hold an unowned reference, which keeps the memory.
 extern void *_Nullable swift_tryRetain(void *_Nonnull object);
+
+/// Retains a native Swift object `count` times. Returns the object.
+extern void *_Nonnull swift_retain_n(void *_Nonnull object, uint32_t count);
 
 /// Takes an unowned reference: keeps the object's memory, not its stored properties.
 extern void *_Nonnull swift_unownedRetain(void *_Nonnull object);
@@ -91,6 +95,17 @@ void cmulticast_sanitizer_acquire(uintptr_t address);
 /// Prefetches the cache line at `address + offset`, which need not be valid.
 static inline void cmulticast_prefetch(const void *_Nullable address, long offset) {
   __builtin_prefetch((const char *)address + offset, 0, 3);
+}
+
+// --- Polling ----------------------------------------------------------------------------------
+
+/// Tells the processor that the thread polls.
+static inline void cmulticast_spin_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
 }
 
 #if defined(__cplusplus)

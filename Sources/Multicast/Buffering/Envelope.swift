@@ -1,3 +1,5 @@
+internal import CMulticast
+
 /// A boxed call or event: the element of a mailbox.
 ///
 /// A sender creates at most one box, which all mailboxes share. So mailboxes are not generic, and a
@@ -13,6 +15,21 @@ struct Envelope: Sendable {
 }
 
 extension Envelope {
+  /// The envelope of `box`, from which it takes a retain of ``retainedBox(times:)``.
+  init(taking box: Unmanaged<AnyObject>) {
+    // SAFETY: the types have the same representation, because `Sendable` has no requirements.
+    self.box = unsafeBitCast(box.takeRetainedValue(), to: (any AnyObject & Sendable).self)
+  }
+
+  /// The box, retained `count` times.
+  func retainedBox(times count: Int) -> Unmanaged<AnyObject> {
+    let unmanaged = Unmanaged<AnyObject>.passUnretained(box)
+    // SAFETY: every box is a native Swift object: its class is one of this library, without a
+    // superclass of another.
+    _ = swift_retain_n(unmanaged.toOpaque(), UInt32(count))
+    return unmanaged
+  }
+
   @inlinable
   init<Event: Sendable>(event: Event) {
     self.init(EventBox(event))

@@ -13,7 +13,7 @@ extension MailboxState {
 
   /// Appends an element if the mailbox is open and has space: the fast path of
   /// ``append(_:sender:)``.
-  mutating func offer(_ element: Envelope) -> Offer {
+  mutating func offer(_ element: consuming Envelope) -> Offer {
     guard end == nil, waiting.count < capacity else { return .declined }
     statistics.enqueued += 1
     waiting.append(Item(element: element, dropped: droppedAtEnd))

@@ -15,7 +15,7 @@ extension MailboxState {
     if count == waiting.count {
       swap(&waiting, &batch)
     } else {
-      for _ in 0..<count { batch.append(waiting.popFirst()!) }
+      batch.append(first: count, of: &waiting)
     }
     inFlightStart = front
     front += count

@@ -131,6 +131,7 @@ extension EventHub {
         filter: filter, start: start, mailbox: mailbox, coalescer: coalescer,
         asyncHandler: asyncHandler, carried: carried, onEnd: onEnd)
     }
+    mailbox?.isDirect = filter == nil && start == nil && coalescer == nil && carried == nil
     kinds.add(
       mailbox == nil
         ? SubscriberKinds.handler

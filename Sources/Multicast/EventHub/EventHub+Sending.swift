@@ -112,10 +112,11 @@ extension EventHub {
   /// - Returns: the number of subscribers that were called or have the event in their buffer.
   @inlinable @inline(__always)
   func deliver(_ event: Event, _ number: UInt64, waiters: SendWaiterList? = nil) -> Int {
+    if kinds.mayHaveBuffers { return deliverToBuffers(event, number, waiters: waiters) }
     var delivered = 0
     var envelope: Envelope?
     // Subscribers of one kind need one pass.
-    registry.forEachEntry(passes: kinds.hasBuffersAndHandlers ? 2 : 1) { invocation, entry, pass in
+    registry.forEachEntry(passes: kinds.passes) { invocation, entry, pass in
       // The second of two passes is for the handlers.
       if pass.count == 2, (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
       if invocation.callAtOnce(entry, event) {
@@ -126,6 +127,32 @@ extension EventHub {
       return true
     }
     return delivered
+  }
+
+  /// As ``deliver(_:_:waiters:)``, and appends to many buffers at once where it can.
+  @inlinable
+  func deliverToBuffers(_ event: Event, _ number: UInt64, waiters: SendWaiterList?) -> Int {
+    var delivered = 0
+    var appends = EnvelopeAppends()
+    registry.forEachEntry(passes: kinds.passes) { invocation, entry, pass in
+      let mailbox = entry.head.pointee.mailbox
+      if pass.count == 2, (mailbox == nil) != (pass.index == 1) { return true }
+      if waiters == nil, let mailbox, mailbox._withUnsafeGuaranteedRef({ $0.isDirect }) {
+        if appends.envelope == nil { appends.envelope = Envelope(event: event) }
+        appends.add(to: mailbox, of: entry, &invocation)
+        return true
+      }
+      appends.flush(invocation.thread)
+      if mailbox == nil, invocation.callAtOnce(entry, event) {
+        delivered += 1
+      } else {
+        delivered += deliver(event, number, &appends.envelope, waiters, to: entry, &invocation)
+      }
+      return true
+    } atEnd: { invocation in
+      appends.flush(invocation.thread)
+    }
+    return delivered + appends.delivered
   }
 
   /// Delivers an event to one subscriber, of any kind.

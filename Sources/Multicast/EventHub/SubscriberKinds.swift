@@ -30,6 +30,17 @@ struct SubscriberKinds: ~Copyable, Sendable {
     return kinds.load(ordering: .relaxed) & both == both
   }
 
+  /// The number of passes over the subscribers in which a sender delivers an event.
+  @inlinable @inline(__always)
+  var passes: Int { hasBuffersAndHandlers ? 2 : 1 }
+
+  /// Whether a subscriber with a buffer was added: a hint, read before the entries are loaded.
+  @inlinable @inline(__always)
+  var mayHaveBuffers: Bool {
+    // Relaxed: either answer is right.
+    kinds.load(ordering: .relaxed) & Self.buffer != 0
+  }
+
   /// Whether the buffer of a handler may contain events.
   var hasHandlersWithBuffer: Bool {
     // Relaxed: as above.

@@ -8,18 +8,25 @@
 // enqueues one job on the actor, which drains every mailbox that arrives until none is left. So a
 // burst wakes the actor once, however many handlers it has, and the job calls them without a switch
 // of executors. After 100 microseconds, but at least 64 calls, the job makes room for other jobs of
-// the actor.
+// the actor. Before it ends because nothing is left, it polls for two microseconds: a sender that
+// comes in that time need not enqueue another job, which costs as much.
+//
+// The mailboxes of a lane share its lock. So a sender appends to many of them in one critical
+// section, and the job ends one drain and begins the next in one.
 //
 // Ownership: a mailbox owns its lane. Neither owns the actor, which may be the one that holds the
 // subscription. What waits in the lane, and a job, own the entries; a job also owns the actor.
+
+internal import CMulticast
+internal import Synchronization
 
 /// The mailboxes with elements for one actor, and the job on the actor that drains them.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class ActorLane: @unchecked Sendable {
-  // Sendable: `waiting` and `role` are used only inside `lock`, `batch` only by the job, which has
-  // the role; the rest never changes.
+  // Sendable: `waiting` and `role` are used only inside `lock`, `batch` and `pollPause` only by the
+  // job, which has the role; the rest is atomic or never changes.
 
   /// The number of calls after which a job checks how long it has run.
   private static var callsPerCheck: Int { 64 }
@@ -27,17 +34,27 @@ final class ActorLane: @unchecked Sendable {
   /// microsecond, so a hundred times that makes it cheap.
   private static var jobTime: Duration { .microseconds(100) }
 
+  /// How long a job polls before it ends: about as long as it takes to enqueue another one.
+  private static var pollTime: Duration { .microseconds(2) }
+  /// How many times a job does not poll after it has polled in vain.
+  private static var pollsSkipped: Int { 8 }
+
   /// A mailbox, and its entry with a retain.
   private typealias Pending = (mailbox: Unmanaged<ActorMailbox>, entry: Unmanaged<Entry>)
 
   private let reference: WeakActor
   private let identifier: ObjectIdentifier
-  /// Guards `waiting` and `role`. No user code runs inside.
-  private let lock = Lock()
+  /// Guards `waiting` and `role`, and the states of the mailboxes. No user code runs inside.
+  let lock = Lock()
   private var waiting = RingBuffer<Pending>()
   /// The role of draining what waits.
   private var role = ExclusiveRole()
   private var batch = RingBuffer<Pending>()
+  /// Whether a mailbox may wait: a hint for the job that polls.
+  // Relaxed: nothing is read because of it before the lock is taken.
+  private let mayHaveWaiting = Atomic(false)
+  /// How many more times the job does not poll, because it last polled in vain.
+  private var pollPause = 0
 
   fileprivate init(_ home: any Actor) {
     reference = WeakActor(home)
@@ -66,10 +83,60 @@ extension ActorLane {
   /// If the actor is gone, ends the registration of `entry` instead.
   func drain(_ mailbox: ActorMailbox, _ entry: Entry) {
     let mustStart = lock.withLock {
-      waiting.append((.passUnretained(mailbox), .passRetained(entry)))
+      add(.passUnretained(mailbox), .passUnretained(entry))
       return role.take()
     }
-    guard mustStart else { return }
+    if mustStart { start() }
+  }
+
+  /// Appends `envelope` to the mailboxes of `entries`, which are all of this lane.
+  ///
+  /// - Parameter entries: held by the caller.
+  /// - Returns: the number of mailboxes in which it waits now.
+  func append(_ envelope: Envelope, to entries: UnsafeMutableBufferPointer<Unmanaged<Entry>>) -> Int {
+    // The mailboxes take these retains. One operation on the count makes them all.
+    let retained = envelope.retainedBox(times: entries.count)
+    let (accepted, declined, mustStart) = lock.withLockAfterPolling {
+      var accepted = 0
+      var declined = 0
+      var isAnyIdle = false
+      for entry in entries {
+        // SAFETY: the caller holds the entry, which keeps its mailbox: that of an actor, because only
+        // such a mailbox has a lane.
+        let mailbox = entry.head.pointee.mailbox.unsafelyUnwrapped
+        let offer = mailbox._withUnsafeGuaranteedRef { $0.state.offer(Envelope(taking: retained)) }
+        switch offer {
+        case .accepted: accepted += 1
+        case .acceptedByIdle:
+          accepted += 1
+          isAnyIdle = true
+          add(.fromOpaque(mailbox.toOpaque()), entry)
+        case .declined:
+          // The envelope is not destroyed here: the caller has it.
+          entries[declined] = entry
+          declined += 1
+        }
+      }
+      return (accepted, declined, isAnyIdle && role.take())
+    }
+    // In an array: waking the actor may run user code, which may use `entries`.
+    let rest = declined == 0 ? [] : Array(entries[..<declined])
+    if mustStart { start() }
+    return rest.reduce(accepted) { accepted, entry in
+      // SAFETY: the caller holds the entry.
+      let entry = entry.takeUnretainedValue()
+      return accepted + (entry.mailbox?.enqueueDeclined(envelope, for: entry) == true ? 1 : 0)
+    }
+  }
+
+  /// Adds a mailbox to those that wait. Inside `lock`.
+  private func add(_ mailbox: Unmanaged<ActorMailbox>, _ entry: Unmanaged<Entry>) {
+    waiting.append((mailbox, entry.retain()))
+    mayHaveWaiting.store(true, ordering: .relaxed)
+  }
+
+  /// Enqueues a job on the actor, or ends the registrations if that is gone.
+  private func start() {
     if let home { start(on: home) } else { endAll() }
   }
 
@@ -80,24 +147,106 @@ extension ActorLane {
     Task.detached(operation: makeActorJob(on: home) { [self] home in run(on: home) })
   }
 
+  /// A mailbox whose elements were taken, to be delivered.
+  private struct Drain {
+    var pending: Pending
+    var count: Int
+    var effects: MailboxState.Effects
+  }
+
+  /// What a job does next.
+  private enum Step {
+    case drain(Drain)
+    /// Nothing is left, but the job has not given up the role.
+    case poll
+    /// The job makes room for others.
+    case restart
+    /// Nothing is left, and the job has given up the role.
+    case end
+  }
+
   /// Drains what waits, until nothing does or the time of a job has passed.
   private func run(on home: isolated any Actor) {
-    var budget = Self.callsPerCheck
-    let end = ContinuousClock.now.advanced(by: Self.jobTime)
+    let kept = UnsafeRawPointer(Unmanaged.passUnretained(home as AnyObject).toOpaque())
+    var budget = Budget(Self.callsPerCheck, until: .now.advanced(by: Self.jobTime))
+    var step = lock.withLockAfterPolling { nextStep(budget.calls, mayPoll: true) }
     while true {
-      if budget == 0 {
-        guard ContinuousClock.now < end else { break }
-        budget = Self.callsPerCheck
+      switch step {
+      case .drain(let drain): step = perform(drain, keeping: kept, &budget)
+      case .poll:
+        let mayPoll = poll()
+        step = lock.withLockAfterPolling { nextStep(budget.calls, mayPoll: mayPoll) }
+      case .restart: return start(on: home)
+      case .end: return
       }
-      guard let next = takeNext() else { return }
-      // SAFETY: the entry keeps its mailbox.
-      let isDone = next.mailbox._withUnsafeGuaranteedRef { mailbox in
-        next.entry._withUnsafeGuaranteedRef { !mailbox.drain($0, budget: &budget) }
-      }
-      // If this is the last reference, the `deinit` of a delegate runs here, on its actor.
-      if isDone { next.entry.release() } else { lock.withLock { waiting.append(next) } }
     }
-    start(on: home)
+  }
+
+  /// What a job may still do.
+  private struct Budget {
+    /// Until the next check of the time.
+    var calls: Int
+    let end: ContinuousClock.Instant
+
+    init(_ calls: Int, until end: ContinuousClock.Instant) {
+      self.calls = calls
+      self.end = end
+    }
+
+    /// Subtracts calls that were made.
+    ///
+    /// - Returns: whether the job must end.
+    mutating func spend(_ count: Int) -> Bool {
+      calls -= count
+      guard calls <= 0 else { return false }
+      calls = ActorLane.callsPerCheck
+      return ContinuousClock.now >= end
+    }
+  }
+
+  /// Delivers what was taken, and takes what is next.
+  private func perform(
+    _ drain: Drain, keeping kept: UnsafeRawPointer, _ budget: inout Budget
+  ) -> Step {
+    // SAFETY: the job has a retain of the entry, which keeps its mailbox.
+    let mailbox = drain.pending.mailbox.takeUnretainedValue()
+    let entry = drain.pending.entry.takeUnretainedValue()
+    mailbox.finish(drain.effects)
+    var delivered = mailbox.deliverTaken(to: entry, keeping: kept)
+    let isOver = budget.spend(drain.count)
+    let calls = budget.calls
+    let (effects, isExhausted, step) = lock.withLockAfterPolling {
+      let (effects, isExhausted) = mailbox.finishTaken(&delivered, for: entry)
+      if effects.wake { waiting.append(drain.pending) }
+      return (effects, isExhausted, isOver ? .restart : nextStep(calls, mayPoll: true))
+    }
+    mailbox.finish(effects)
+    withExtendedLifetime(delivered.rest) {}  // Destroyed here, outside the lock.
+    if isExhausted { mailbox.whenExhausted?(entry) }
+    // If this is the last reference, the `deinit` of a delegate runs here, on its actor.
+    if !effects.wake { drain.pending.entry.release() }
+    return step
+  }
+
+  /// Takes elements of the next mailbox; gives up the role if there is none. Inside `lock`.
+  private func nextStep(_ budget: Int, mayPoll: Bool) -> Step {
+    if batch.isEmpty {
+      swap(&waiting, &batch)
+      mayHaveWaiting.store(false, ordering: .relaxed)
+    }
+    guard let next = batch.popFirst() else {
+      if mayPoll && pollPause == 0 { return .poll }
+      if pollPause > 0 { pollPause -= 1 }
+      _ = role.keep(if: false)
+      return .end
+    }
+    // SAFETY: the entry keeps its mailbox.
+    return next.mailbox._withUnsafeGuaranteedRef { mailbox in
+      next.entry._withUnsafeGuaranteedRef { entry in
+        let (effects, count) = mailbox.take(budget, for: entry)
+        return .drain(Drain(pending: next, count: count, effects: effects))
+      }
+    }
   }
 
   /// Ends the registrations of the entries that wait, because the actor is gone.
@@ -109,7 +258,7 @@ extension ActorLane {
     }
   }
 
-  /// The next mailbox to drain; `nil` if none is left, and then the caller has lost the role.
+  /// The next mailbox that waits; `nil` if none is left, and then the caller has lost the role.
   private func takeNext() -> Pending? {
     if let next = batch.popFirst() { return next }
     let isLeft = lock.withLock {
@@ -118,6 +267,28 @@ extension ActorLane {
     }
     return isLeft ? batch.popFirst() : nil
   }
+}
+
+// MARK: - Polling
+
+extension ActorLane {
+  /// Waits for a mailbox for a short time.
+  ///
+  /// - Returns: whether one may have come.
+  private func poll() -> Bool {
+    if Self.isMultiprocessor {
+      let end = ContinuousClock.now.advanced(by: Self.pollTime)
+      repeat {
+        if mayHaveWaiting.load(ordering: .relaxed) { return true }
+        cmulticast_spin_pause()
+      } while ContinuousClock.now < end
+    }
+    pollPause = Self.pollsSkipped
+    return false
+  }
+
+  /// Whether a sender can run while the job polls.
+  private static let isMultiprocessor = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
 }
 
 // MARK: - The lanes of all actors

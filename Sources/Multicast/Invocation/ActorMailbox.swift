@@ -16,17 +16,18 @@ final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
     whenExhausted: (@Sendable (Entry) -> Void)? = nil,
     deliver: @escaping Delivery = { head in { envelope in envelope.call(head) } }
   ) {
-    lane = .lane(of: home)
+    let lane = ActorLane.lane(of: home)
+    self.lane = lane
     super.init(
       MailboxState(limit: limit, whenFull: whenFull, isIdle: isIdle),
-      drops: drops, whenExhausted: whenExhausted, deliver: deliver)
+      drops: drops, lane: lane, whenExhausted: whenExhausted, deliver: deliver)
   }
 
   private init(renewing other: ActorMailbox, limit: Int, whenFull: OverflowPolicy) {
     lane = other.lane
     super.init(
       MailboxState(limit: limit, whenFull: whenFull, isIdle: true),
-      drops: nil, whenExhausted: other.whenExhausted, deliver: other.deliver)
+      drops: nil, lane: lane, whenExhausted: other.whenExhausted, deliver: other.deliver)
   }
 
   override func renewed() -> Mailbox? {

@@ -16,22 +16,24 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
 
   final let deliver: Delivery
   final let whenExhausted: (@Sendable (Entry) -> Void)?
-  private var batch = RingBuffer<MailboxState.Item>()
+  // Unchecked, as `state`: only the draining thread accesses it, and no user code runs in an access.
+  @exclusivity(unchecked) private var batch = RingBuffer<MailboxState.Item>()
   /// Whether the mailbox was exhausted after a drain: `whenExhausted` has run, or is about to.
   private var isAtEnd = false
 
   /// - Parameters:
   ///   - state: the initial state, with limit and policy.
   ///   - drops: counts the drops of the whole hub.
+  ///   - lane: the lane whose lock the mailbox shares. The subclass keeps it.
   ///   - whenExhausted: runs when everything was delivered and no more elements will follow.
   ///   - deliver: see ``Delivery``.
   init(
-    _ state: MailboxState, drops: DropCounter?, whenExhausted: (@Sendable (Entry) -> Void)?,
-    deliver: @escaping Delivery
+    _ state: MailboxState, drops: DropCounter?, lane: ActorLane? = nil,
+    whenExhausted: (@Sendable (Entry) -> Void)?, deliver: @escaping Delivery
   ) {
     self.deliver = deliver
     self.whenExhausted = whenExhausted
-    super.init(state, drops: drops)
+    super.init(state, drops: drops, lane: lane)
   }
 
   /// Does not wake the consumer, because nothing is left to deliver and its queue might be suspended
@@ -46,45 +48,58 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ///
   /// - Returns: whether to drain again.
   final func drain(_ entry: Entry) -> Bool {
-    var budget = Self.share
-    return drain(entry, budget: &budget)
-  }
-
-  /// Delivers what waits, up to `budget`, from which it subtracts what it took.
-  ///
-  /// - Returns: whether to drain again.
-  final func drain(_ entry: Entry, budget: inout Int) -> Bool {
-    finish(
-      lock.withLock {
-        state.isBlocked = entry.isBlocked
-        return state.take(budget, into: &batch)
-      })
-    budget -= batch.count
-    var delivered = 0
-    var kept = RingBuffer<MailboxState.Item>()
-    let deliverOne = deliver(entry.head)
-    var invocation = Invocation(ThreadCallStack.current)
-    while let item = batch.popFirst() {
-      if entry.isBlocked {
-        kept.append(item)
-        while let next = batch.popFirst() { kept.append(next) }
-        break
-      }
-      invocation.passForMailbox(.passUnretained(entry)) { _ in
-        deliverOne(item.element)
-        delivered += 1
-      }
-    }
-    invocation.end()
-    let (effects, isExhausted) = lock.withLock {
-      state.isBlocked = entry.isBlocked
-      state.putBack(&kept)
-      return finishTaken(delivered: delivered)
-    }
+    finish(lock.withLock { take(Self.share, for: entry).effects })
+    var delivered = deliverTaken(to: entry, keeping: nil)
+    let (effects, isExhausted) = lock.withLock { finishTaken(&delivered, for: entry) }
     finish(effects)
-    withExtendedLifetime(kept) {}  // Destroyed here, outside the lock.
+    withExtendedLifetime(delivered.rest) {}  // Destroyed here, outside the lock.
     if isExhausted { whenExhausted?(entry) }
     return effects.wake
+  }
+
+  /// What became of the elements that a drain took.
+  struct Delivered {
+    var count = 0
+    /// Those that wait again, because the entry was blocked.
+    var rest = RingBuffer<MailboxState.Item>()
+  }
+
+  /// Begins a drain of at most `share` elements. Inside `lock`.
+  ///
+  /// - Returns: the effects, and how many elements ``deliverTaken(to:keeping:)`` will deliver.
+  final func take(
+    _ share: Int, for entry: Entry
+  ) -> (effects: MailboxState.Effects, count: Int) {
+    state.isBlocked = entry.isBlocked
+    let effects = state.take(share, into: &batch)
+    return (effects, batch.count)
+  }
+
+  /// Delivers what ``take(_:for:)`` took.
+  ///
+  /// - Parameter kept: an object that the caller keeps alive.
+  final func deliverTaken(to entry: Entry, keeping kept: UnsafeRawPointer?) -> Delivered {
+    var delivered = Delivered()
+    var taken = RingBuffer<MailboxState.Item>()
+    swap(&taken, &batch)
+    var invocation = Invocation(ThreadCallStack.current)
+    delivered.count = invocation.drain(
+      &taken, to: .passUnretained(entry), keeping: kept, deliver(entry.head))
+    invocation.end()
+    if taken.isEmpty { swap(&taken, &batch) } else { swap(&taken, &delivered.rest) }
+    return delivered
+  }
+
+  /// Ends a drain. Inside `lock`.
+  ///
+  /// - Returns: the effects, and whether to run `whenExhausted`. What remains of `delivered` is to be
+  ///   destroyed outside the lock.
+  final func finishTaken(
+    _ delivered: inout Delivered, for entry: Entry
+  ) -> (MailboxState.Effects, isExhausted: Bool) {
+    state.isBlocked = entry.isBlocked
+    state.putBack(&delivered.rest)
+    return finishTaken(delivered: delivered.count)
   }
 
   /// Ends a drain. Inside `lock`.

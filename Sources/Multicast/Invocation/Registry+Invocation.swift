@@ -29,29 +29,35 @@ extension Registry {
     here: (Value) -> Bool, later: @escaping @Sendable (Value) -> Void
   ) -> Int {
     var delivered = 0
-    var call: Envelope?
+    var appends = EnvelopeAppends()
     forEachEntry { invocation, entry, _ in
       if let mailbox = entry.head.pointee.placedMailbox {
-        if call == nil { call = Envelope(call: later) }
-        if invocation.enqueue(call!, for: entry, in: mailbox) { delivered += 1 }
+        if appends.envelope == nil { appends.envelope = Envelope(call: later) }
+        appends.add(to: mailbox, of: entry, &invocation)
         return true
       }
+      appends.flush(invocation.thread)
       return invocation.pass(entry, access: .call) { (value: Value) -> Bool in
         if here(value) { delivered += 1 }
         return true
       }
+    } atEnd: { invocation in
+      appends.flush(invocation.thread)
     }
-    return delivered
+    return delivered + appends.delivered
   }
 
   /// Runs `step` for each entry, in order, until it returns `false`; in each pass for the same
   /// entries.
   ///
-  /// - Parameter passes: the number of passes. Evaluated after the entries are loaded.
+  /// - Parameters:
+  ///   - passes: the number of passes. Evaluated after the entries are loaded.
+  ///   - atEnd: runs at the end, while the entries are held.
   @inlinable @inline(__always)
   func forEachEntry<E>(
     passes: @autoclosure () -> Int = 1,
-    _ step: (inout Invocation, Unmanaged<Entry>, Pass) throws(E) -> Bool
+    _ step: (inout Invocation, Unmanaged<Entry>, Pass) throws(E) -> Bool,
+    atEnd: (inout Invocation) -> Void = { _ in }
   ) throws(E) {
     var invocation = Invocation(ThreadCallStack.current)
     defer { if invocation.sawDead { pruneAfterInvocation() } }
@@ -60,7 +66,10 @@ extension Registry {
       // SAFETY: the storage keeps the slots, the registry the storage, and the caller the registry.
       try published.read(invocation.thread) { (entries: PublishedEntries) throws(E) in
         // Before the end of the read section, which may free entries and run a `deinit` of the user.
-        defer { invocation.end() }
+        defer {
+          atEnd(&invocation)
+          invocation.end()
+        }
         let passes = passes()
         for pass in 0..<passes {
           let isComplete = try entries.forEach { (entry: Unmanaged<Entry>) throws(E) -> Bool in
@@ -71,7 +80,10 @@ extension Registry {
       }
     } else {
       let entries = snapshot()
-      defer { invocation.end() }
+      defer {
+        atEnd(&invocation)
+        invocation.end()
+      }
       let passes = passes()
       for pass in 0..<passes {
         for entry in entries {

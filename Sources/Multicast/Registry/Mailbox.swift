@@ -11,23 +11,40 @@ internal import Synchronization
 class Mailbox: @unchecked Sendable {
   // Sendable: `state` is used only inside `lock`. Subclasses give the reasons for their own state.
 
-  /// Guards `state`. No user code runs inside.
-  final let lock = Lock()
-  final var state: MailboxState
+  /// Guards `state`. No user code runs inside. The mailboxes of one actor share a lock.
+  final let lock: Lock
+  // Unchecked, because each check costs as much as an append: the lock excludes other accesses, and
+  // no critical section accesses the state of a mailbox inside another access.
+  @exclusivity(unchecked) final var state: MailboxState
   /// Counts the drops of the whole hub.
   private let drops: DropCounter?
   /// Whether every delivery goes through the mailbox, because it came with the registration. If
   /// not, an invocation that calls each delegate on its own actor added it.
   @usableFromInline final let isPlace: Bool
+  /// Whether a sender may append every envelope, without a step of the subscriber before. Set before
+  /// the entry is published.
+  @exclusivity(unchecked) @usableFromInline final var isDirect = false
+  /// The lane of the actor that is to drain the mailbox, with the lock of that; `nil` if the mailbox
+  /// has a lock of its own.
+  final let sharedLane: Unmanaged<ActorLane>?
 
   /// The number of threads that block in a flush inside a callback of this mailbox.
   // Sequentially consistent everywhere: see `Registry.flush(timeout:)`.
   private let blockedFlushes = Atomic<Int>(0)
 
-  init(_ state: MailboxState, drops: DropCounter? = nil, isPlace: Bool = true) {
+  /// - Parameter lane: kept by the subclass.
+  init(
+    _ state: MailboxState, drops: DropCounter? = nil, isPlace: Bool = true, lane: ActorLane? = nil
+  ) {
     self.isPlace = isPlace
     self.state = state
     self.drops = drops
+    sharedLane = lane.map { .passUnretained($0) }
+    if let lane {
+      lock = Lock(sharing: lane.lock)
+    } else {
+      lock = Lock()
+    }
   }
 
   /// An empty mailbox with the same consumer, limit and policy; `nil` for a kind that cannot be
@@ -81,7 +98,7 @@ class Mailbox: @unchecked Sendable {
   }
 
   @inline(never)
-  private final func enqueueDeclined(_ envelope: Envelope, for entry: Entry) -> Bool {
+  final func enqueueDeclined(_ envelope: Envelope, for entry: Entry) -> Bool {
     let effects = lock.withLock { state.append(envelope) }
     perform(effects, for: entry)
     return effects.isAccepted  // Destroys a dropped envelope here, outside the lock.

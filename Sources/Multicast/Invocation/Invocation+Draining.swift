@@ -1,0 +1,58 @@
+// The consumer's side of an invocation: passes what waits in a mailbox to one entry.
+
+internal import CMulticast
+internal import Synchronization
+
+extension Invocation {
+  /// Passes each of `elements` to `deliver` while `entry` is active and its target alive.
+  ///
+  /// The frame holds the entry for all elements, so one barrier suffices: the state is loaded after
+  /// it for each element, and a thread that makes the entry inactive either has that seen here, or
+  /// finds the frame and waits until it changes.
+  ///
+  /// - Parameters:
+  ///   - elements: those that are left if the entry is blocked; otherwise none.
+  ///   - kept: an object that the caller keeps alive. It is not retained if it is the target.
+  /// - Returns: the number of elements that were delivered. The others were destroyed.
+  mutating func drain(
+    _ elements: inout RingBuffer<MailboxState.Item>, to entry: Unmanaged<Entry>,
+    keeping kept: UnsafeRawPointer?, _ deliver: (Envelope) -> Void
+  ) -> Int {
+    guard !elements.isEmpty else { return 0 }
+    let head = entry.head
+    // Releasing: what the last callback did happened before a waiter finds another entry here.
+    frame.pointee.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)
+    cmulticast_barrier_light(lightBarrierIsFence)
+    let isPromoted = head.pointee.isWeak && !head.pointee.refers(to: kept)
+    var delivered = 0
+    while !elements.isEmpty {
+      // Acquiring: pairs with the thread that removed the entry, or blocked it.
+      let state = head.pointee.state.load(ordering: .acquiring)
+      perturb()
+      if state & EntryHead.blocked != 0 { break }
+      // Destroyed at the end of the round, also if it is not delivered.
+      guard let item = elements.popFirst(), EntryHead.isActive(state) else { continue }
+      if isPromoted {
+        guard let target = WeakReference(word: head.pointee.target).promote() else {
+          sawDead = true
+          continue
+        }
+        // If this is the last release, the delegate's `deinit` runs here, outside of any lock.
+        defer { target.release() }
+        deliver(item.element)
+      } else {
+        deliver(item.element)
+      }
+      delivered += 1
+    }
+    return delivered
+  }
+}
+
+extension EntryHead {
+  /// Whether the target is `object`, which the caller keeps alive.
+  fileprivate func refers(to object: UnsafeRawPointer?) -> Bool {
+    isWeak && object != nil && address == Int(bitPattern: object)
+      && !WeakReference(word: target).isStale
+  }
+}
