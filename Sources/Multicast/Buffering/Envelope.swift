@@ -17,8 +17,14 @@ struct Envelope: Sendable {
 extension Envelope {
   /// The envelope of `box`, from which it takes a retain of ``retainedBox(times:)``.
   init(taking box: Unmanaged<AnyObject>) {
-    // SAFETY: the types have the same representation, because `Sendable` has no requirements.
+    // SAFETY: the types have the same representation, because `Sendable` has no requirements; the
+    // object is Sendable, because every box is.
     self.box = unsafeBitCast(box.takeRetainedValue(), to: (any AnyObject & Sendable).self)
+  }
+
+  /// The box, with the retain of this envelope.
+  consuming func intoReference() -> EnvelopeReference {
+    EnvelopeReference(box: .passRetained(box))
   }
 
   /// The box, retained `count` times.
@@ -41,6 +47,19 @@ extension Envelope {
     // SAFETY: a mailbox belongs to one hub, and a hub has one event type.
     unsafeDowncast(box, to: EventBox<Event>.self).event
   }
+}
+
+/// An envelope that the caller keeps: the compiler retains it for no call.
+struct EnvelopeReference {
+  let box: Unmanaged<AnyObject>
+
+  /// See ``Envelope/event(_:)``.
+  func event<Event: Sendable>(_: Event.Type) -> Event {
+    // SAFETY: as there.
+    box._withUnsafeGuaranteedRef { unsafeDowncast($0, to: EventBox<Event>.self).event }
+  }
+
+  func release() { box.release() }
 }
 
 @usableFromInline

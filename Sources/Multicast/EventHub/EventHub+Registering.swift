@@ -84,7 +84,7 @@ extension EventHub {
       let call = call(head)
       return { envelope in
         // Events of a replay carry none.
-        let values = (envelope.box as? CarriedEventBox<Event>)?.values
+        let values = (envelope.box.takeUnretainedValue() as? CarriedEventBox<Event>)?.values
         values.run { call(envelope) }
       }
     }

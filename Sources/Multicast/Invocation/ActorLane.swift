@@ -25,8 +25,8 @@ internal import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class ActorLane: @unchecked Sendable {
-  // Sendable: `waiting` and `role` are used only inside `lock`, `batch` and `pollPause` only by the
-  // job, which has the role; the rest is atomic or never changes.
+  // Sendable: `waiting` and `role` are used only inside `lock`, `batch`, `pollPause` and
+  // `lastPollPause` only by the job, which has the role; the rest is atomic or never changes.
 
   /// The number of calls after which a job checks how long it has run.
   private static var callsPerCheck: Int { 64 }
@@ -36,8 +36,8 @@ final class ActorLane: @unchecked Sendable {
 
   /// How long a job polls before it ends: about as long as it takes to enqueue another one.
   private static var pollTime: Duration { .microseconds(2) }
-  /// How many times a job does not poll after it has polled in vain.
-  private static var pollsSkipped: Int { 8 }
+  /// How many times at most a job does not poll after it has polled in vain.
+  private static var mostPollsSkipped: Int { 64 }
 
   /// A mailbox, and its entry with a retain.
   private typealias Pending = (mailbox: Unmanaged<ActorMailbox>, entry: Unmanaged<Entry>)
@@ -55,6 +55,8 @@ final class ActorLane: @unchecked Sendable {
   private let mayHaveWaiting = Atomic(false)
   /// How many more times the job does not poll, because it last polled in vain.
   private var pollPause = 0
+  /// The last such number: doubled by each poll in vain.
+  private var lastPollPause = 0
 
   fileprivate init(_ home: any Actor) {
     reference = WeakActor(home)
@@ -93,7 +95,8 @@ extension ActorLane {
   ///
   /// - Parameter entries: held by the caller.
   /// - Returns: the number of mailboxes in which it waits now.
-  func append(_ envelope: Envelope, to entries: UnsafeMutableBufferPointer<Unmanaged<Entry>>) -> Int {
+  func append(_ envelope: Envelope, to entries: UnsafeMutableBufferPointer<Unmanaged<Entry>>) -> Int
+  {
     // The mailboxes take these retains. One operation on the count makes them all.
     let retained = envelope.retainedBox(times: entries.count)
     let (accepted, declined, mustStart) = lock.withLockAfterPolling {
@@ -279,11 +282,15 @@ extension ActorLane {
     if Self.isMultiprocessor {
       let end = ContinuousClock.now.advanced(by: Self.pollTime)
       repeat {
-        if mayHaveWaiting.load(ordering: .relaxed) { return true }
+        if mayHaveWaiting.load(ordering: .relaxed) {
+          lastPollPause = 0
+          return true
+        }
         cmulticast_spin_pause()
       } while ContinuousClock.now < end
     }
-    pollPause = Self.pollsSkipped
+    lastPollPause = min(max(1, lastPollPause * 2), Self.mostPollsSkipped)
+    pollPause = lastPollPause
     return false
   }
 

@@ -7,11 +7,13 @@ extension Envelope {
     self.init(
       CallBox { head in Entry.value(head, as: Value.self).pointee.pass(to: body) })
   }
+}
 
+extension EnvelopeReference {
   /// Makes the call, with the value of an active entry whose target is alive.
   func call(_ head: UnsafeMutablePointer<EntryHead>) {
     // SAFETY: the mailbox of a delegate contains only calls.
-    unsafeDowncast(box, to: CallBox.self).body(head)
+    box._withUnsafeGuaranteedRef { unsafeDowncast($0, to: CallBox.self).body(head) }
   }
 }
 

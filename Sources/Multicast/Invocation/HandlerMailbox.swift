@@ -12,7 +12,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
 
   /// Returns the function that passes elements to an entry. A drain calls it once, because looking
   /// up the types of an entry costs more than a delivery.
-  typealias Delivery = @Sendable (UnsafeMutablePointer<EntryHead>) -> (Envelope) -> Void
+  typealias Delivery = @Sendable (UnsafeMutablePointer<EntryHead>) -> (EnvelopeReference) -> Void
 
   final let deliver: Delivery
   final let whenExhausted: (@Sendable (Entry) -> Void)?

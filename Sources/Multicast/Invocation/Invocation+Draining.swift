@@ -16,7 +16,7 @@ extension Invocation {
   /// - Returns: the number of elements that were delivered. The others were destroyed.
   mutating func drain(
     _ elements: inout RingBuffer<MailboxState.Item>, to entry: Unmanaged<Entry>,
-    keeping kept: UnsafeRawPointer?, _ deliver: (Envelope) -> Void
+    keeping kept: UnsafeRawPointer?, _ deliver: (EnvelopeReference) -> Void
   ) -> Int {
     guard !elements.isEmpty else { return 0 }
     let head = entry.head
@@ -30,8 +30,11 @@ extension Invocation {
       let state = head.pointee.state.load(ordering: .acquiring)
       perturb()
       if state & EntryHead.blocked != 0 { break }
-      // Destroyed at the end of the round, also if it is not delivered.
-      guard let item = elements.popFirst(), EntryHead.isActive(state) else { continue }
+      // By hand, because the compiler would retain it for the call. Released at the end of the round,
+      // also if it is not delivered.
+      let element = elements.popFirst().unsafelyUnwrapped.element.intoReference()
+      defer { element.release() }
+      guard EntryHead.isActive(state) else { continue }
       if isPromoted {
         guard let target = WeakReference(word: head.pointee.target).promote() else {
           sawDead = true
@@ -39,9 +42,9 @@ extension Invocation {
         }
         // If this is the last release, the delegate's `deinit` runs here, outside of any lock.
         defer { target.release() }
-        deliver(item.element)
+        deliver(element)
       } else {
-        deliver(item.element)
+        deliver(element)
       }
       delivered += 1
     }

@@ -81,7 +81,7 @@ extension Registry {
     } else {
       let entries = snapshot()
       defer {
-        atEnd(&invocation)
+        withExtendedLifetime(entries) { atEnd(&invocation) }
         invocation.end()
       }
       let passes = passes()
