@@ -33,13 +33,13 @@ extension EnvelopeAppends {
     to mailbox: Unmanaged<Mailbox>, of entry: Unmanaged<Entry>, _ invocation: inout Invocation
   ) {
     // SAFETY: the invocation holds the entry, which owns the mailbox, and that keeps its lane.
-    guard let lane = mailbox._withUnsafeGuaranteedRef({ $0.sharedLane }) else {
+    guard let lane = mailbox._withUnsafeGuaranteedRef({ $0.lockOwner }) else {
       if let envelope, invocation.enqueue(envelope, for: entry, in: mailbox) { delivered += 1 }
       return
     }
     if count == Self.capacity || self.lane?.toOpaque() != lane.toOpaque() {
       flush(invocation.thread)
-      self.lane = lane
+      self.lane = .fromOpaque(lane.toOpaque())  // Only a lane shares its lock.
     }
     if count == 0 { invocation.closeCall() }
     guard invocation.admits(entry) else { return }

@@ -33,7 +33,11 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ) {
     self.deliver = deliver
     self.whenExhausted = whenExhausted
-    super.init(state, drops: drops, lane: lane)
+    if let lane {
+      super.init(state, drops: drops, lock: Lock(sharing: lane.lock), lockOwner: lane)
+    } else {
+      super.init(state, drops: drops)
+    }
   }
 
   /// Does not wake the consumer, because nothing is left to deliver and its queue might be suspended

@@ -24,27 +24,25 @@ class Mailbox: @unchecked Sendable {
   /// Whether a sender may append every envelope, without a step of the subscriber before. Set before
   /// the entry is published.
   @exclusivity(unchecked) @usableFromInline final var isDirect = false
-  /// The lane of the actor that is to drain the mailbox, with the lock of that; `nil` if the mailbox
-  /// has a lock of its own.
-  final let sharedLane: Unmanaged<ActorLane>?
+  /// The object whose lock the mailbox shares; `nil` if it has a lock of its own.
+  final let lockOwner: Unmanaged<AnyObject>?
 
   /// The number of threads that block in a flush inside a callback of this mailbox.
   // Sequentially consistent everywhere: see `Registry.flush(timeout:)`.
   private let blockedFlushes = Atomic<Int>(0)
 
-  /// - Parameter lane: kept by the subclass.
+  /// - Parameters:
+  ///   - lock: that of `lockOwner`, if there is one.
+  ///   - lockOwner: kept by the subclass.
   init(
-    _ state: MailboxState, drops: DropCounter? = nil, isPlace: Bool = true, lane: ActorLane? = nil
+    _ state: MailboxState, drops: DropCounter? = nil, isPlace: Bool = true,
+    lock: consuming Lock = Lock(), lockOwner: AnyObject? = nil
   ) {
     self.isPlace = isPlace
     self.state = state
     self.drops = drops
-    sharedLane = lane.map { .passUnretained($0) }
-    if let lane {
-      lock = Lock(sharing: lane.lock)
-    } else {
-      lock = Lock()
-    }
+    self.lock = lock
+    self.lockOwner = lockOwner.map { .passUnretained($0) }
   }
 
   /// An empty mailbox with the same consumer, limit and policy; `nil` for a kind that cannot be
