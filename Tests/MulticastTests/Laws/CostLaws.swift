@@ -77,7 +77,7 @@ struct CostLaws {
       "\(entry) for the entry, \(slots) for its slot, \(handle) for the handle")
   }
 
-  @Test("delegates that come and go need a compaction for many changes, not for few")
+  @Test("delegates that come and go, beside ten others, need a compaction for at least eight pairs")
   func compactionsOfChurn() throws {
     let hub = MulticastDelegate<any Observing>(storage: .waitFree)
     let residents = (0..<10).map { RecordingObserver($0) }
@@ -92,7 +92,7 @@ struct CostLaws {
       used = storage.slots.used
     }
     #expect(hub.count == 10)
-    #expect((1...100).contains(compactions), "\(compactions) for 1000 changes")
+    #expect((1...125).contains(compactions), "\(compactions) for 1000 changes")
   }
 }
 

@@ -55,7 +55,7 @@ struct StaticTypeTests {
     check(derived as any Unbound & AnyObject, is: derived)
     check(derived as AnyObject, is: derived)
     check(derived as Any, is: derived)
-    check(derived as Base?, is: derived)
+    check(derived as Base?, is: nil)
     check(worker, is: worker)
     check(worker as any Actor, is: worker)
     check(failure as any Error, is: failure)
