@@ -5,7 +5,7 @@ extension MulticastDelegate {
   /// An error for one delegate does not stop the others.
   ///
   /// - Complexity: O(`count`).
-  @inlinable
+  @inlinable @inline(__always)
   public func results<T, E>(_ body: (Delegate) throws(E) -> T) -> [Result<T, E>] {
     var results: [Result<T, E>] = []
     forEach { delegate in

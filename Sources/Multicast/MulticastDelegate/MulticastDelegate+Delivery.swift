@@ -17,7 +17,7 @@ extension MulticastDelegate {
   /// - Parameter body: called with each delegate. It may add, remove and invoke.
   /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`), without an allocation; ``StorageStrategy/locked`` copies the list.
-  @inlinable
+  @inlinable @inline(__always)
   public func forEach(_ body: (Delegate) throws -> Void) rethrows {
     try registry.forEachValue(Delegate.self) { (delegate: Delegate) throws -> Bool in
       try body(delegate)
@@ -36,7 +36,7 @@ extension MulticastDelegate {
   ///   - body: called with each delegate. It may add, remove and invoke.
   /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: as for `forEach(_:)`.
-  @inlinable
+  @inlinable @inline(__always)
   public func forEach<E>(
     throwing _: E.Type, _ body: (Delegate) throws(E) -> Void
   ) throws(E) {
@@ -82,7 +82,7 @@ extension MulticastDelegate {
   /// - Returns: the number of delegates that were called or for which the call was enqueued.
   /// - Complexity: O(`count`).
   @_disfavoredOverload  // A protocol that belongs to an actor has an overload of its own.
-  @inlinable @discardableResult
+  @inlinable @inline(__always) @discardableResult
   public func invoke(_ body: @escaping @Sendable (Delegate) -> Void) -> Int {
     registry.deliver(
       here: { (delegate: Delegate) in
