@@ -1,6 +1,7 @@
 #include "CMulticast.h"
 
 #include <pthread.h>
+#include <time.h>
 
 #if defined(__linux__)
 #include <errno.h>
@@ -19,6 +20,15 @@
 _Thread_local void *cmulticast_thread_pointer;
 
 bool cmulticast_light_barrier_is_fence = true;
+
+// Relaxed: a statistic.
+static atomic_ulong barriers;
+
+unsigned long cmulticast_barrier_count(void) {
+  return atomic_load_explicit(&barriers, memory_order_relaxed);
+}
+
+void cmulticast_barrier_light_by_fence(void) { atomic_thread_fence(memory_order_seq_cst); }
 
 #if defined(HAS_MEMBARRIER)
 
@@ -43,6 +53,7 @@ static _Noreturn void fail(int error) {
 }
 
 void cmulticast_barrier_heavy(void) {
+  atomic_fetch_add_explicit(&barriers, 1, memory_order_relaxed);
   atomic_thread_fence(memory_order_seq_cst);
   if (!cmulticast_light_barrier_is_fence && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) {
     // Register again, in case the registration is gone. Only once: a refusal is permanent.
@@ -59,7 +70,10 @@ void cmulticast_barrier_heavy(void) {
 // The light half stays a fence.
 static void prepare(void) {}
 
-void cmulticast_barrier_heavy(void) { atomic_thread_fence(memory_order_seq_cst); }
+void cmulticast_barrier_heavy(void) {
+  atomic_fetch_add_explicit(&barriers, 1, memory_order_relaxed);
+  atomic_thread_fence(memory_order_seq_cst);
+}
 
 #endif
 
@@ -88,4 +102,10 @@ void cmulticast_sanitizer_acquire(uintptr_t address) { (void)address; }
 void cmulticast_barrier_prepare(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare);
+}
+
+uint64_t cmulticast_monotonic_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }

@@ -65,13 +65,18 @@ void cmulticast_barrier_prepare(void);
 /// The heavy half, about a microsecond. May be called from any thread.
 void cmulticast_barrier_heavy(void);
 
+/// The number of heavy halves so far, for tests.
+unsigned long cmulticast_barrier_count(void);
+
+/// The light half where it must be a fence. Not inlined: a loop over delegates has no instruction
+/// that locks the bus.
+void cmulticast_barrier_light_by_fence(void);
+
 /// The light half. `is_fence` is `cmulticast_light_barrier_is_fence`, read once per invocation.
 static inline void cmulticast_barrier_light(bool is_fence) {
-  if (__builtin_expect(is_fence, 0)) {
-    atomic_thread_fence(memory_order_seq_cst);
-  } else {
-    atomic_signal_fence(memory_order_seq_cst);
-  }
+  atomic_signal_fence(memory_order_seq_cst);
+  if (__builtin_expect(is_fence, 0)) cmulticast_barrier_light_by_fence();
+  atomic_signal_fence(memory_order_seq_cst);
 }
 
 // --- An acquire fence --------------------------------------------------------------------------
@@ -80,6 +85,11 @@ static inline void cmulticast_barrier_light(bool is_fence) {
 /// relaxed, so a thread that finds an object dead needs this fence before it reads what was written
 /// before the object died.
 static inline void cmulticast_fence_acquire(void) { atomic_thread_fence(memory_order_acquire); }
+
+// --- A clock -----------------------------------------------------------------------------------
+
+/// The nanoseconds since some moment in the past, which never run backwards.
+uint64_t cmulticast_monotonic_nanoseconds(void);
 
 // --- The thread sanitizer --------------------------------------------------------------------
 

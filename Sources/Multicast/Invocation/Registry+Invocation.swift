@@ -8,7 +8,7 @@ extension Registry {
   /// call. No lock is held while `body` runs. A weak target is retained for exactly its call.
   ///
   /// - Parameter access: what `body` does with the value.
-  @inlinable
+  @inlinable @inline(__always)
   func forEachValue<Value, E>(
     _: Value.Type, access: Access = .call, _ body: (Value) throws(E) -> Bool
   ) throws(E) {
@@ -64,7 +64,9 @@ extension Registry {
     if let published {
       defer { withExtendedLifetime(self) {} }
       // SAFETY: the storage keeps the slots, the registry the storage, and the caller the registry.
-      try published.read(invocation.thread) { (entries: PublishedEntries) throws(E) in
+      try published.read(
+        invocation.thread, invocation.frame, isFence: invocation.lightBarrierIsFence
+      ) { (entries: PublishedEntries) throws(E) in
         // Before the end of the read section, which may free entries and run a `deinit` of the user.
         defer {
           atEnd(&invocation)

@@ -26,14 +26,15 @@ public import Synchronization
 
 /// Counters of the readers inside read sections, striped under contention.
 ///
-/// There is one small stripe until two threads contend for it. Then the counters grow, once, to at
-/// least two padded stripes per processor. A thread whose compare-and-swap fails moves to the next
-/// stripe.
+/// There is no counter until the first reader comes, and then one small stripe until two threads
+/// contend for it. Then the counters grow, once, to at least two padded stripes per processor. A
+/// thread whose compare-and-swap fails moves to the next stripe.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
-struct ReadIndicator: ~Copyable {
+struct ReadIndicator: ~Copyable, @unchecked Sendable {
+  // Sendable: `current` and the counters of its blocks are atomic; the rest never changes.
   @usableFromInline typealias Counter = Atomic<Int>
 
   /// The counter in which a reader has counted itself.
@@ -47,30 +48,38 @@ struct ReadIndicator: ~Copyable {
 
   // The base of a block is its first stripe. A stripe begins with its two counters. The word before
   // the base holds the number of stripes minus one: a mask, because the number is a power of two.
-  // A base is a multiple of 16, so bit 3 of a counter's address is its column. Blocks live as long
-  // as the read indicator.
-  private let small: UnsafeMutableRawPointer
-  @usableFromInline let current: Atomic<UnsafeMutableRawPointer>
+  // The word before that holds the base of the previous block. A base is a multiple of 16, so bit 3
+  // of a counter's address is its column. Blocks live as long as the read indicator.
+  @usableFromInline typealias Block = UnsafeMutableRawPointer
 
-  init() {
-    small = Self.makeBlock(stripes: 1, stride: 16, header: 16)
-    current = Atomic(small)
-  }
+  /// The newest block; `nil` before the first reader.
+  let current = Atomic<Block?>(nil)
+
+  private static var smallHeader: Int { 16 }
+
+  init() {}
 
   deinit {
     // Relaxed: no other thread uses the counters any more.
-    let large = current.load(ordering: .relaxed)
-    if large != small { Self.freeBlock(large, header: Self.stride) }
-    Self.freeBlock(small, header: 16)
+    guard let newest = current.load(ordering: .relaxed) else { return }
+    if let small = Self.previous(newest) {
+      Self.freeBlock(newest, header: Self.stride)
+      Self.freeBlock(small, header: Self.smallHeader)
+    } else {
+      Self.freeBlock(newest, header: Self.smallHeader)
+    }
   }
 
-  private static func makeBlock(stripes: Int, stride: Int, header: Int) -> UnsafeMutableRawPointer {
+  private static func makeBlock(
+    stripes: Int, stride: Int, header: Int, previous: Block?
+  ) -> Block {
     // SAFETY: `header` and `stride` are multiples of 16, so each counter is aligned; the mask and
     // the counters of every stripe lie within the allocation.
     let base =
-      UnsafeMutableRawPointer.allocate(byteCount: header + stripes * stride, alignment: header)
+      Block.allocate(byteCount: header + stripes * stride, alignment: header)
       + header
     (base - 8).initializeMemory(as: Int.self, to: stripes - 1)
+    (base - 16).initializeMemory(as: Block?.self, to: previous)
     for stripe in 0..<stripes {
       let counters = (base + stripe * stride).bindMemory(to: Counter.self, capacity: 2)
       counters.initialize(to: Counter(0))
@@ -79,46 +88,53 @@ struct ReadIndicator: ~Copyable {
     return base
   }
 
-  private static func freeBlock(_ base: UnsafeMutableRawPointer, header: Int) {
+  private static func freeBlock(_ base: Block, header: Int) {
     (base - header).deallocate()
+  }
+
+  // SAFETY: see the layout of a block above.
+  private static func previous(_ base: Block) -> Block? {
+    (base - 16).assumingMemoryBound(to: Block?.self).pointee
+  }
+
+  private static func mask(_ base: Block) -> Int {
+    (base - 8).assumingMemoryBound(to: Int.self).pointee
   }
 }
 
 extension ReadIndicator {
   /// Counts the calling thread in. It may load shared pointers until ``leave(_:)``.
-  @inlinable @inline(__always)
   borrowing func enter(_ thread: ThreadCallStack.Pointer) -> Ticket {
     // Sequentially consistent: see `isDrained`, which must find every block in use.
-    let base = current.load(ordering: .sequentiallyConsistent)
-    // SAFETY: see the layout of a block above.
-    let mask = (base - 8).assumingMemoryBound(to: Int.self).pointee
+    let base = current.load(ordering: .sequentiallyConsistent) ?? begin()
     // Relaxed: a stale phase delays the reclaimer but cannot mislead it.
     let column = phase.load(ordering: .relaxed)
     perturb()
-    let ticket =
-      (base + (thread.pointee.stripe & mask) &* Self.stride).assumingMemoryBound(to: Counter.self)
-      + column
+    // SAFETY: see the layout of a block above.
+    let stripe = (thread.pointee.stripe & Self.mask(base)) &* Self.stride
+    let ticket = (base + stripe).assumingMemoryBound(to: Counter.self) + column
     // Relaxed: a guess, which the exchange checks.
     let count = ticket.pointee.load(ordering: .relaxed)
     // Sequentially consistent: see the head of this file.
     let (exchanged, _) = ticket.pointee.compareExchange(
       expected: count, desired: count &+ 1, ordering: .sequentiallyConsistent)
-    if !exchanged { enterContended(thread, ticket) }
+    if !exchanged { enterContended(thread, ticket, base) }
     return ticket
   }
 
   /// Counts the calling thread in after contention, and moves it to another stripe.
-  @usableFromInline @inline(never)
-  borrowing func enterContended(_ thread: ThreadCallStack.Pointer, _ ticket: Ticket) {
+  @inline(never)
+  borrowing func enterContended(
+    _ thread: ThreadCallStack.Pointer, _ ticket: Ticket, _ base: Block
+  ) {
     // Sequentially consistent: it replaces the exchange in `enter`.
     ticket.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
     thread.pointee.stripe &+= 1
-    // Relaxed: a guess, which `grow` checks.
-    if current.load(ordering: .relaxed) == small { grow() }
+    // `grow` checks that it is still the newest.
+    if Self.previous(base) == nil { grow(base) }
   }
 
   /// Counts out the reader with this ticket.
-  @inlinable @inline(__always)
   borrowing func leave(_ ticket: Ticket) {
     // Sequentially consistent: releases what the reader did to the collector, and precedes the
     // reader's load of the role (see `Reclaimer`).
@@ -141,12 +157,11 @@ extension ReadIndicator {
     let column = phase.load(ordering: .relaxed) ^ 1
     // Sequentially consistent: pairs with the load in `enter`. A reader that holds an unlinked
     // object loaded its block before the unlinking; this load comes after it and finds the block.
-    let base = current.load(ordering: .sequentiallyConsistent)
-    guard isZero(small, column) else { return false }
-    guard base != small else { return true }
-    // SAFETY: see the layout of a block above.
-    let mask = (base - 8).assumingMemoryBound(to: Int.self).pointee
-    for stripe in 0...mask where !isZero(base + stripe * Self.stride, column) { return false }
+    guard let base = current.load(ordering: .sequentiallyConsistent) else { return true }
+    if let small = Self.previous(base), !isZero(small, column) { return false }
+    for stripe in 0...Self.mask(base) where !isZero(base + stripe * Self.stride, column) {
+      return false
+    }
     return true
   }
 
@@ -156,16 +171,30 @@ extension ReadIndicator {
     phase.store(phase.load(ordering: .relaxed) ^ 1, ordering: .sequentiallyConsistent)
   }
 
-  private borrowing func isZero(_ stripe: UnsafeMutableRawPointer, _ column: Int) -> Bool {
+  private borrowing func isZero(_ stripe: Block, _ column: Int) -> Bool {
     // SAFETY: `stripe` points at the two counters of a stripe, bound by `makeBlock`.
     // Sequentially consistent: see the head of this file.
     stripe.assumingMemoryBound(to: Counter.self)[column]
       .load(ordering: .sequentiallyConsistent) == 0
   }
 
-  private borrowing func grow() {
+  /// Makes the first block, and returns the newest.
+  @inline(never)
+  private borrowing func begin() -> Block {
     let block = Self.makeBlock(
-      stripes: Self.stripesUnderContention, stride: Self.stride, header: Self.stride)
+      stripes: 1, stride: 16, header: Self.smallHeader, previous: nil)
+    // Sequentially consistent: as in `grow`.
+    let (exchanged, newest) = current.compareExchange(
+      expected: nil, desired: block, ordering: .sequentiallyConsistent)
+    if exchanged { return block }
+    Self.freeBlock(block, header: Self.smallHeader)
+    return newest ?? block
+  }
+
+  private borrowing func grow(_ small: Block) {
+    let block = Self.makeBlock(
+      stripes: Self.stripesUnderContention, stride: Self.stride, header: Self.stride,
+      previous: small)
     // Sequentially consistent: publishes the block with its contents, and pairs with the loads in
     // `enter` and `isDrained`.
     let (exchanged, _) = current.compareExchange(

@@ -4,13 +4,51 @@
 // be freed when every reader that was inside a read section at that time has left. No thread waits
 // for that: the thread that retires an object checks at once, and so do readers that leave.
 //
+// A structure that is read often and seldom changed is *biased* towards readers (Dice and Kogan,
+// BRAVO, 2019): a reader writes nothing that another thread writes.
+//
+//     reader                                      collector, after unlinking an object
+//     section.store(structure)                    mode.store(revoked)
+//     light barrier                               heavy barrier
+//     mode.load() == biased?                      section.load() == structure?
+//     …
+//     section.store(nil)
+//     light barrier
+//     role.load() == idle?
+//
+// The section is a word of the reader's own `ThreadCallStack`. The barriers ensure that the collector
+// finds the section, or the reader finds the mode; and when the reader leaves, that the collector
+// finds that it has left, or the reader finds the role. A reader that does not find the structure
+// biased counts itself in a `ReadIndicator`. So after the barrier every biased reader is in a
+// section, and each check of all sections finds those that are still inside. `mode` is one of:
+//
+//     biased   readers use sections
+//     revoked  a biased reader may be inside, new readers are counted
+//     counted  no reader is in a section; objects were retired since the last check for quiet
+//     quiet    the same, and none was retired
+//
+//     biased ──retire──▶ revoked ──no section──▶ counted ──check──▶ quiet ──check──▶ biased
+//                                                   ▲                 │
+//                                                   └──────retire─────┘
+//
+// Revoking costs a heavy barrier, which interrupts every running thread of the process. So the
+// structure is biased again only if nothing was retired for a multiple of what the revocation took.
+// Readers check for that, rarely, as the collector. A new structure is counted too: one that is
+// seldom read before it is destroyed never pays for a barrier. Where the light barrier would be a
+// fence, no structure is ever biased.
+//
+// The reader's load of the mode acquires, and the store that makes a structure biased releases: a
+// reader that relies on the new bias also finds everything that was unlinked before.
+//
 //     retired ──take──▶ newer ──drained, flip──▶ older ──drained, flip──▶ freed
 //
-// "Drained" means: the counters of the column that new readers do not use were all found at zero.
-// After two such observations with a flip between them, both columns have been at zero at some
-// moment after the object was retired. That is the condition given in `ReadIndicator`.
+// "Drained" means: the counters of the column that new readers do not use were all found at zero,
+// and no section has the structure. After two such observations with a flip between them, both
+// columns have been at zero at some moment after the object was retired. That is the condition given
+// in `ReadIndicator`.
 //
-// The lists belong to the collector, a role that one thread at a time has. `role` is one of:
+// The lists and the mode belong to the collector, a role that one thread at a time has. `role` is
+// one of:
 //
 //     idle        nothing is retired
 //     pending     an object is retired, and readers are inside
@@ -26,109 +64,94 @@
 // are sequentially consistent, so either the collector finds that the reader has left, or the
 // reader finds that the role is not idle.
 
+public import CMulticast
 public import Synchronization
 
-/// An unlinked object that waits for its last reader: a link of a list.
-@usableFromInline
-final class Retired {
-  fileprivate let object: AnyObject
-  /// The rest of the list, retained. Only the owner of the list uses it.
-  fileprivate var next: Unmanaged<Retired>?
-
-  init(_ object: AnyObject) {
-    self.object = object
-  }
-}
-
-/// The retired objects of one structure, and the read indicator that tells when to free them.
+/// The retired objects of one structure, and its readers.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, but never inside a critical section: freeing an
 /// object may run user code.
 @usableFromInline
-struct Reclaimer: ~Copyable, @unchecked Sendable {
-  // Sendable: only the collector uses `lists`, and the role passes from thread to thread with
-  // acquire and release. Everything else is atomic.
+struct Reclaimer: ~Copyable, Sendable {
+  /// The address of the structure: identifies it in the sections of threads.
+  @usableFromInline typealias Structure = UnsafeRawPointer
 
-  /// The readers that may hold an object retired here.
-  @usableFromInline let readers = ReadIndicator()
+  /// One of `biased`, `revoked`, `counted` and `quiet`; see the head of this file.
+  @usableFromInline let mode = Atomic<UInt8>(Reclaimer.quiet)
   /// One of `idle`, `pending`, `collecting` and `recheck`; see the head of this file.
   @usableFromInline let role = Atomic<UInt8>(Reclaimer.idle)
+  /// The readers that are counted.
+  let readers = ReadIndicator()
 
-  private let retired = Atomic<Unmanaged<Retired>?>(nil)
-  private let lists: UnsafeMutablePointer<(newer: RetiredList, older: RetiredList)>
+  private let retired = Atomic<RetiredList.Link>(0)
+
+  // Relaxed: only the collector uses them, and the role passes from thread to thread with acquire
+  // and release.
+  private let newer = Atomic<RetiredList.Link>(0)
+  private let older = Atomic<RetiredList.Link>(0)
+  /// The nanoseconds that the last revocation took.
+  private let revocationTime = Atomic<UInt64>(0)
+  /// When a check found that objects were retired, in nanoseconds.
+  private let quietSince = Atomic<UInt64>(0)
+
+  @usableFromInline static var biased: UInt8 { 0 }
+  static var revoked: UInt8 { 1 }
+  static var counted: UInt8 { 2 }
+  static var quiet: UInt8 { 3 }
 
   @usableFromInline static var idle: UInt8 { 0 }
   private static var pending: UInt8 { 1 }
   private static var collecting: UInt8 { 2 }
   private static var recheck: UInt8 { 3 }
 
-  init() {
-    lists = .allocate(capacity: 1)
-    lists.initialize(to: (RetiredList(), RetiredList()))
-  }
+  init() {}
 
   /// Frees what is left. There are no readers any more.
   deinit {
     // Relaxed would be enough: the runtime orders a `deinit` after every use of the object.
     // Acquiring, because it is loaded once: the links and their objects.
-    lists.pointee.newer.prepend(RetiredList(retired.load(ordering: .acquiring)))
-    lists.pointee.older.prepend(lists.pointee.newer)
-    lists.pointee.older.free()
-    lists.deallocate()
+    var rest = RetiredList(retired.load(ordering: .acquiring))
+    rest.prepend(RetiredList(newer.load(ordering: .relaxed)))
+    rest.prepend(RetiredList(older.load(ordering: .relaxed)))
+    rest.free()
   }
 }
 
+// MARK: - Collecting
+
 extension Reclaimer {
-  /// Frees `object` once no reader can hold it: at once if there is no reader, otherwise when the
+  /// Frees `object` once no reader can hold it, as ``retire(_:of:)`` does.
+  borrowing func retire(_ object: AnyObject, of structure: Structure) {
+    retire(RetiredLink.list(of: object), of: structure)
+  }
+
+  /// Frees `objects` once no reader can hold them: at once if there is no reader, otherwise when the
   /// last one leaves.
   ///
-  /// - Precondition: a sequentially consistent store has unlinked `object`.
-  /// - Complexity: O(stripes), plus the objects freed.
-  borrowing func retire(_ object: AnyObject) {
-    let link = Retired(object)
-    let unmanaged = Unmanaged.passRetained(link)
+  /// - Precondition: sequentially consistent stores have unlinked `objects`.
+  /// - Complexity: O(stripes), plus the objects freed; O(threads) if a reader since the last time
+  ///   was not counted.
+  borrowing func retire(_ objects: RetiredList, of structure: Structure) {
+    guard !objects.isEmpty else { return }
+    let last = objects.last
     // Relaxed: a guess, which the exchange checks; nothing is read through it.
     var head = retired.load(ordering: .relaxed)
     while true {
-      link.next = head
-      // Releases the link, and acquires the last exchange of a collector: one that is asked to check
-      // again must find the link. Sequentially consistent, because that costs no more on ARM64 than
+      RetiredList.setNext(of: last, to: head)
+      // Releases the links, and acquires the last exchange of a collector: one that is asked to check
+      // again must find them. Sequentially consistent, because that costs no more on ARM64 than
       // acquiring and releasing. The list is taken as a whole, so there is no ABA.
       let (pushed, latest) = retired.compareExchange(
-        expected: head, desired: unmanaged, ordering: .sequentiallyConsistent)
+        expected: head, desired: objects.first, ordering: .sequentiallyConsistent)
       if pushed { break }
       head = latest
     }
-    collect()
-  }
-
-  /// Runs `body` inside a read section: no object that it finds is freed before it returns.
-  @inlinable @inline(__always)
-  borrowing func withReadSection<R, E>(
-    _ thread: ThreadCallStack.Pointer, _ body: () throws(E) -> R
-  ) throws(E) -> R {
-    let ticket = readers.enter(thread)
-    defer { leave(ticket) }
-    return try body()
-  }
-
-  /// Counts the reader out, and collects if retired objects wait for it.
-  @inlinable @inline(__always)
-  borrowing func leave(_ ticket: ReadIndicator.Ticket) {
-    readers.leave(ticket)
-    // Sequentially consistent: see the head of this file.
-    if role.load(ordering: .sequentiallyConsistent) != Self.idle { leftWhilePending(ticket) }
-  }
-
-  /// Collects if the collector waits for the column that the reader left.
-  @usableFromInline @inline(never)
-  borrowing func leftWhilePending(_ ticket: ReadIndicator.Ticket) {
-    if readers.isDraining(ticket) { collect() }
+    collect(structure)
   }
 
   /// Frees what no reader can hold, or asks the current collector to check again.
-  private borrowing func collect() {
+  borrowing func collect(_ structure: Structure) {
     // Sequentially consistent: if it is `recheck`, the collector has yet to check once more and
     // will see what this thread did before. Any other value is a guess, which the exchange checks.
     var observed = role.load(ordering: .sequentiallyConsistent)
@@ -142,11 +165,15 @@ extension Reclaimer {
       if exchanged { break }
       observed = latest
     }
-    if observed == Self.collecting { return }
+    if observed != Self.collecting { collectAndLeaveRole(structure) }
+  }
+
+  /// Frees what no reader can hold, as the collector, and gives up the role.
+  private borrowing func collectAndLeaveRole(_ structure: Structure) {
     var unreachable = RetiredList()
     var again = true
     while again {
-      let isIdle = advance(&unreachable)
+      let isIdle = advance(structure, &unreachable)
       // Releases the lists to the next collector; if this fails, another thread has asked for a
       // recheck. Releasing would be enough, because the store below and the loads of the counters are
       // sequentially consistent. So is this, because only collectors execute it.
@@ -160,54 +187,177 @@ extension Reclaimer {
     unreachable.free()
   }
 
-  /// Moves retired objects from list to list until none is left, or a column is not drained.
+  /// Moves retired objects from list to list until none is left, or a reader may hold one.
   ///
   /// - Returns: whether nothing is left.
-  private borrowing func advance(_ unreachable: inout RetiredList) -> Bool {
+  private borrowing func advance(_ structure: Structure, _ unreachable: inout RetiredList) -> Bool {
     while true {
       // Acquires the links and their objects, and releases the write of the role to the threads that
       // retire an object later. Sequentially consistent, because that costs no more on ARM64.
-      lists.pointee.newer.prepend(
-        RetiredList(retired.exchange(nil, ordering: .sequentiallyConsistent)))
-      if lists.pointee.newer.isEmpty && lists.pointee.older.isEmpty { return true }
+      var taken = RetiredList(retired.exchange(0, ordering: .sequentiallyConsistent))
+      taken.prepend(RetiredList(newer.load(ordering: .relaxed)))
+      newer.store(taken.first, ordering: .relaxed)
+      let waiting = RetiredList(older.load(ordering: .relaxed))
+      if taken.isEmpty && waiting.isEmpty { return true }
       perturb()
-      guard readers.isDrained() else { return false }
+      guard isWithoutSections(structure), readers.isDrained() else { return false }
       perturb()
-      unreachable.prepend(lists.pointee.older)
-      lists.pointee.older = lists.pointee.newer
-      lists.pointee.newer = RetiredList()
+      unreachable.prepend(waiting)
+      older.store(taken.first, ordering: .relaxed)
+      newer.store(0, ordering: .relaxed)
       readers.flip()
     }
   }
+
+  /// Revokes the bias, and returns whether no reader is in a section.
+  private borrowing func isWithoutSections(_ structure: Structure) -> Bool {
+    // Relaxed: only the collector changes it.
+    switch mode.load(ordering: .relaxed) {
+    case Self.biased: revoke()
+    case Self.revoked: break
+    case Self.quiet:
+      mode.store(Self.counted, ordering: .relaxed)  // Relaxed: a reader counts itself in any case.
+      return true
+    default: return true
+    }
+    guard !ThreadCallStack.isRead(structure) else { return false }
+    mode.store(Self.counted, ordering: .relaxed)  // Relaxed: likewise.
+    return true
+  }
+
+  private borrowing func revoke() {
+    let began = cmulticast_monotonic_nanoseconds()
+    // Relaxed: the barrier orders it.
+    mode.store(Self.revoked, ordering: .relaxed)
+    perturb()
+    cmulticast_barrier_heavy()
+    // Relaxed: see their declarations.
+    revocationTime.store(cmulticast_monotonic_nanoseconds() - began, ordering: .relaxed)
+  }
 }
 
-/// A singly linked list of retired objects.
-private struct RetiredList {
-  private var first: Unmanaged<Retired>?
+// MARK: - Reading
 
-  init(_ first: Unmanaged<Retired>? = nil) {
-    self.first = first
-  }
-
-  var isEmpty: Bool { first == nil }
-
-  /// Inserts `other` at the front.
+extension Reclaimer {
+  /// Begins a read section: what the reader finds from now on is not freed until it leaves.
   ///
-  /// - Complexity: O(length of `other`).
-  mutating func prepend(_ other: RetiredList) {
-    guard let otherFirst = other.first else { return }
-    defer { first = otherFirst }
-    guard let first else { return }
-    var last = otherFirst
-    while let next = last._withUnsafeGuaranteedRef({ $0.next }) { last = next }
-    last._withUnsafeGuaranteedRef { $0.next = first }
+  /// - Parameters:
+  ///   - frame: a frame of the thread that it uses until the section ends, and for no other section.
+  ///   - isFence: `cmulticast_light_barrier_must_fence()`.
+  /// - Returns: the counter in which the reader is counted; `nil` if it is in the section of `frame`.
+  @inlinable @inline(__always)
+  borrowing func enter(
+    _ structure: Structure, _ thread: ThreadCallStack.Pointer,
+    _ frame: UnsafeMutablePointer<ThreadCallStack.Frame>, isFence: Bool
+  ) -> ReadIndicator.Ticket? {
+    if _fastPath(!isFence) {
+      // Releasing: as in `leave`, for a collector that finds this section instead of the last one.
+      frame.section.pointee.store(structure, ordering: .releasing)
+      cmulticast_barrier_light(isFence)
+      perturb()
+      // Acquiring: see the head of this file.
+      if _fastPath(mode.load(ordering: .acquiring) == Self.biased) { return nil }
+    }
+    return enterCounted(structure, thread, frame)
   }
 
-  /// Releases every link in a loop: nested releases would exhaust the stack.
-  mutating func free() {
-    while let link = first {
-      first = link._withUnsafeGuaranteedRef { $0.next }
-      link.release()
+  /// Ends a read section, and collects if retired objects wait for its end.
+  ///
+  /// - Parameter ticket: the result of ``enter(_:_:_:isFence:)``.
+  @inlinable @inline(__always)
+  borrowing func leave(
+    _ structure: Structure, _ frame: UnsafeMutablePointer<ThreadCallStack.Frame>,
+    _ ticket: ReadIndicator.Ticket?
+  ) {
+    if let ticket { return leaveCounted(structure, ticket) }
+    // Releasing: what the reader did happened before a collector finds that it has left.
+    frame.section.pointee.store(nil, ordering: .releasing)
+    cmulticast_barrier_light(false)
+    // Relaxed: see the head of this file, and `leftWhilePending`.
+    if _slowPath(role.load(ordering: .relaxed) != Self.idle) { leftWhilePending(structure, frame) }
+  }
+
+  /// Collects after a reader has left a section.
+  @usableFromInline @inline(never)
+  borrowing func leftWhilePending(
+    _ structure: Structure, _ frame: UnsafeMutablePointer<ThreadCallStack.Frame>
+  ) {
+    // Sequentially consistent, as are the load of the role that follows, the store of the role
+    // before another check, and the loads of sections: a collector that this thread relies on finds
+    // that it has left.
+    frame.section.pointee.store(nil, ordering: .sequentiallyConsistent)
+    collect(structure)
+  }
+
+  /// Runs `body` inside a read section.
+  @inlinable @inline(__always)
+  borrowing func withReadSection<R, E>(
+    _ structure: Structure, _ body: () throws(E) -> R
+  ) throws(E) -> R {
+    let thread = ThreadCallStack.current
+    let frame = thread.pointee.top
+    thread.pointee.top = frame + 1
+    let ticket = enter(
+      structure, thread, frame, isFence: cmulticast_light_barrier_must_fence())
+    defer {
+      thread.pointee.top = frame
+      leave(structure, frame, ticket)
     }
+    return try body()
+  }
+
+  @usableFromInline @inline(never)
+  borrowing func enterCounted(
+    _ structure: Structure, _ thread: ThreadCallStack.Pointer,
+    _ frame: UnsafeMutablePointer<ThreadCallStack.Frame>
+  ) -> ReadIndicator.Ticket {
+    // Releasing: as in `leave`, for a collector that finds this instead of the last section's end.
+    frame.section.pointee.store(nil, ordering: .releasing)
+    thread.pointee.countedSections += 1
+    if thread.pointee.countedSections >= Self.sectionsBetweenChecks {
+      thread.pointee.countedSections = 0
+      checkForQuiet(structure)
+    }
+    return readers.enter(thread)
+  }
+
+  @usableFromInline @inline(never)
+  borrowing func leaveCounted(_ structure: Structure, _ ticket: ReadIndicator.Ticket) {
+    readers.leave(ticket)
+    // Sequentially consistent: see `collect`.
+    guard role.load(ordering: .sequentiallyConsistent) != Self.idle else { return }
+    if readers.isDraining(ticket) { collect(structure) }
+  }
+
+  /// The number of counted read sections of a thread between two checks. A prime number: a thread
+  /// that reads several structures in rotation checks each of them.
+  static var sectionsBetweenChecks: Int { 61 }
+
+  /// How long nothing must have been retired, in revocations. They take at most a tenth of the time.
+  private static var quietRevocations: UInt64 { 9 }
+
+  /// Makes the structure biased if nothing was retired for long enough.
+  private borrowing func checkForQuiet(_ structure: Structure) {
+    guard !cmulticast_light_barrier_must_fence() else { return }
+    // Acquires from the last collector. It fails if an object is retired, or another thread checks.
+    guard
+      role.compareExchange(
+        expected: Self.idle, desired: Self.collecting, ordering: .acquiring
+      ).exchanged
+    else { return }
+    let now = cmulticast_monotonic_nanoseconds()
+    // Relaxed: only the collector changes it.
+    if mode.load(ordering: .relaxed) == Self.quiet {
+      // Relaxed: see their declarations.
+      let duration = now - quietSince.load(ordering: .relaxed)
+      if duration >= Self.quietRevocations * revocationTime.load(ordering: .relaxed) {
+        // Releasing: see the head of this file.
+        mode.store(Self.biased, ordering: .releasing)
+      }
+    } else if mode.load(ordering: .relaxed) == Self.counted {
+      quietSince.store(now, ordering: .relaxed)
+      mode.store(Self.quiet, ordering: .relaxed)
+    }
+    collectAndLeaveRole(structure)
   }
 }

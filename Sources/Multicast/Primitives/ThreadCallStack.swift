@@ -23,12 +23,15 @@ public import Synchronization
 
 /// The frames of one thread, one per invocation, innermost last.
 ///
+/// Beside each frame is a *section*: the structure whose read section the thread is in; see
+/// `Reclaimer`.
+///
 /// Stacks are never freed. A thread that ends releases its stacks, and new threads reuse them. So
 /// their number is the largest number that live threads ever had at once (see also
 /// ``release(_:)``).
 ///
 /// ## Thread safety
-/// `frames`, `owner` and `next` are atomic or never change. Only the owning thread uses the rest.
+/// `frames`, their sections, `owner` and `next` are atomic or never change. Only the owning thread uses the rest.
 @usableFromInline
 struct ThreadCallStack: ~Copyable {
   @usableFromInline typealias Pointer = UnsafeMutablePointer<ThreadCallStack>
@@ -44,6 +47,9 @@ struct ThreadCallStack: ~Copyable {
   @usableFromInline let limit: UnsafeMutablePointer<Frame>
   /// The stripe of a ``ReadIndicator`` in which this thread counts itself.
   @usableFromInline var stripe: Int
+  /// The number of read sections that this thread counted since it last checked whether a structure
+  /// is quiet; see `Reclaimer`.
+  var countedSections = 0
   /// For the layers above: a counter that an invocation resets when it begins.
   @usableFromInline var invocationTally = 0
   /// For the layers above: asynchronous calls on this thread since one of them yielded.
@@ -69,12 +75,21 @@ struct ThreadCallStack: ~Copyable {
     self.stripe = stripe
     self.next = next
     self.owner = Atomic(owner)
-    // SAFETY: never freed once the stack is published.
-    frames = .allocate(capacity: Self.capacity)
+    // SAFETY: never freed once the stack is published. Aligned: no other thread writes these cache
+    // lines. Bound once, to the type of frames and sections.
+    frames = UnsafeMutableRawPointer.allocate(
+      byteCount: 2 * Self.capacity * MemoryLayout<Frame>.stride, alignment: 128
+    ).bindMemory(to: Frame.self, capacity: 2 * Self.capacity)
     top = frames
     limit = frames + Self.capacity
-    for index in 0..<Self.capacity { (frames + index).initialize(to: Frame(nil)) }
+    for index in 0..<2 * Self.capacity { (frames + index).initialize(to: Frame(nil)) }
   }
+}
+
+extension UnsafeMutablePointer<ThreadCallStack.Frame> {
+  /// The section beside a frame: the address of the structure that the thread reads, or `nil`.
+  @inlinable @inline(__always)
+  var section: UnsafeMutablePointer<ThreadCallStack.Frame> { self + ThreadCallStack.capacity }
 }
 
 extension ThreadCallStack {
@@ -158,7 +173,7 @@ extension ThreadCallStack {
   /// A destructor that runs after this one may use the library: its thread takes a stack again,
   /// which the next round of destructors releases. There are `PTHREAD_DESTRUCTOR_ITERATIONS`
   /// rounds, often four. A stack taken in the last round after this destructor is never reused:
-  /// some 200 bytes for each thread that ends like this.
+  /// some 400 bytes for each thread that ends like this.
   private static func release(_ last: Pointer) {
     cmulticast_thread_set(nil)
     var candidate: Pointer? = last
@@ -169,6 +184,8 @@ extension ThreadCallStack {
       for index in 0..<stack.pointee.depth {
         // Releasing: as in `Invocation.end`.
         stack.pointee.frames[index].store(nil, ordering: .releasing)
+        // Releasing: as in `Reclaimer.leave`.
+        (stack.pointee.frames + index).section.pointee.store(nil, ordering: .releasing)
       }
       stack.pointee.top = stack.pointee.frames
       stack.pointee.deliveryRole = nil
@@ -198,13 +215,6 @@ extension ThreadCallStack {
 }
 
 extension ThreadCallStack {
-  /// The waiter's half of the pair of barriers; see the head of this file. Every thread that calls
-  /// an entry afterwards sees what was written before.
-  static func barrier() {
-    cmulticast_barrier_prepare()
-    cmulticast_barrier_heavy()
-  }
-
   /// Whether a frame of the calling thread holds `entry`.
   static func isCalledByThisThread(_ entry: UnsafeRawPointer) -> Bool {
     var candidate = newestOfThisThread
@@ -252,6 +262,23 @@ extension ThreadCallStack {
       for index in 0..<capacity
       // Acquiring: if a callback has ended, what it did happened before this.
       where stack.pointee.frames[index].load(ordering: .acquiring) == entry { return true }
+      candidate = stack.pointee.next
+    }
+    return false
+  }
+
+  /// Whether a section of any thread holds `structure`.
+  ///
+  /// - Complexity: O(threads).
+  static func isRead(_ structure: UnsafeRawPointer) -> Bool {
+    // Acquiring: the stacks with their contents.
+    var candidate = all.load(ordering: .acquiring)
+    while let stack = candidate {
+      let sections = stack.pointee.frames.section
+      for index in 0..<capacity
+      // Sequentially consistent: see `Reclaimer.leftWhilePending`. It also acquires: what a reader
+      // did in a section that has ended happened before this.
+      where sections[index].load(ordering: .sequentiallyConsistent) == structure { return true }
       candidate = stack.pointee.next
     }
     return false

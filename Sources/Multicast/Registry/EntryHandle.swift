@@ -73,7 +73,10 @@ extension EntryHandle {
 
   /// See ``Registration/cancelAndWait()``.
   func cancelAndWait() async {
-    guard !cancelCheckingReentrancy() else { return }
+    cancel()
+    // Before the barrier, which may continue on another thread.
+    guard !isInsideCallback else { return }
+    await SharedBarrier.passWithoutBlocking()
     var delay = PollDelay()
     while isRunning {
       let deadline = DispatchTime.now() + delay.next()
@@ -85,7 +88,9 @@ extension EntryHandle {
 
   /// See ``Registration/cancelAndWait(timeout:)``.
   func cancelAndWait(timeout: Duration) -> Bool {
-    guard !cancelCheckingReentrancy() else { return true }
+    cancel()
+    guard !isInsideCallback else { return true }
+    SharedBarrier.pass()
     let deadline = timeout.asTimeout.map { ContinuousClock.now.advanced(by: $0) }
     var delay = PollDelay()
     while isRunning {
@@ -96,14 +101,10 @@ extension EntryHandle {
     return true
   }
 
-  /// Cancels.
-  ///
-  /// - Returns: whether the caller is inside the callback. Then it must not wait, not even for other
-  ///   threads inside: one of them may call this too, and they would wait for each other.
-  private func cancelCheckingReentrancy() -> Bool {
-    cancel()
-    ThreadCallStack.barrier()
-    return ThreadCallStack.isCalledByThisThread(identity)
+  /// Whether the caller is inside the callback. Then it must not wait, not even for other threads
+  /// inside: one of them may call this too, and they would wait for each other.
+  private var isInsideCallback: Bool {
+    ThreadCallStack.isCalledByThisThread(identity)
       || mailbox?.isCalledByCurrentTask ?? false
       || registry.taskCalls?.isCalledByCurrentTask(identity) ?? false
   }

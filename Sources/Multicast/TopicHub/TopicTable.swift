@@ -48,7 +48,7 @@ extension TopicTable {
   /// Runs `body` in a read section: what it finds stays alive until it returns.
   @inlinable @inline(__always)
   func read<R>(_ body: () -> R) -> R {
-    reclaimer.withReadSection(ThreadCallStack.current, body)
+    reclaimer.withReadSection(structure, body)
   }
 
   /// The node of `topic`, whose hash value is `hash`, inside a read section.
@@ -99,6 +99,11 @@ extension TopicTable {
       }
       return all
     }
+  }
+
+  /// See `Reclaimer.Structure`.
+  @inlinable var structure: UnsafeRawPointer {
+    UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
   }
 
   @inlinable var buckets: Unmanaged<Buckets> {
@@ -170,7 +175,7 @@ extension TopicTable {
       }
       return (true, garbage)
     }
-    for object in garbage { reclaimer.retire(object) }
+    for object in garbage { reclaimer.retire(object, of: structure) }
     return isDone
   }
 }

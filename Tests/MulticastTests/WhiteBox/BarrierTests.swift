@@ -20,7 +20,12 @@
         let registration = hub.add(delegate)
         hub.invoke { $0.receive(0) }
         let isEnded = cancelBlocking(registration)
-        exit(isFence && isEnded && delegate.calls == 1 ? 42 : 1)
+        // Readers are counted for ever, and a removal destroys at once.
+        let tracker = LifetimeTracker()
+        hub.add(RecordingObserver(tracker: tracker), ownership: .strong)
+        for _ in 0..<1_000 { hub.invoke { $0.receive(0) } }
+        hub.removeAll()
+        exit(isFence && isEnded && delegate.calls == 1 && tracker.live == 0 ? 42 : 1)
       }
     }
 

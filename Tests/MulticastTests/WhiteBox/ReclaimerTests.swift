@@ -4,13 +4,23 @@ import Testing
 
 @testable import Multicast
 
-/// A noncopyable value that several threads can refer to.
+/// A noncopyable value that several threads can refer to. Its readers are counted.
 private final class Shared: Sendable {
-  let reclaimer = Reclaimer()
+  private let reclaimer = Reclaimer()
+
+  private var structure: UnsafeRawPointer {
+    UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+  }
 
   func enter() -> ReadIndicator.Ticket {
     reclaimer.readers.enter(ThreadCallStack.current)
   }
+
+  func leave(_ ticket: ReadIndicator.Ticket) { reclaimer.leaveCounted(structure, ticket) }
+
+  func leaveWithoutCollecting(_ ticket: ReadIndicator.Ticket) { reclaimer.readers.leave(ticket) }
+
+  func retire(_ object: AnyObject) { reclaimer.retire(object, of: structure) }
 }
 
 @Suite("Reclaimer")
@@ -18,7 +28,7 @@ struct ReclaimerTests {
   private let tracker = LifetimeTracker()
 
   private func retireOne(_ shared: Shared) {
-    shared.reclaimer.retire(RecordingObserver(tracker: tracker))
+    shared.retire(RecordingObserver(tracker: tracker))
   }
 
   @Test("without a reader it is destroyed at once")
@@ -29,7 +39,7 @@ struct ReclaimerTests {
       #expect(tracker.destroyed == count)
     }
     let ticket = shared.enter()
-    shared.reclaimer.leave(ticket)
+    shared.leave(ticket)
     retireOne(shared)
     #expect(tracker.live == 0)
   }
@@ -43,7 +53,7 @@ struct ReclaimerTests {
     retireOne(shared)
     retireOne(shared)
     #expect(tracker.live == 2)
-    shared.reclaimer.leave(ticket)
+    shared.leave(ticket)
     #expect(tracker.live == 0)
   }
 
@@ -55,7 +65,7 @@ struct ReclaimerTests {
       retireOne(shared)
       for position in order {
         #expect(tracker.live == 1)
-        shared.reclaimer.leave(tickets[position])
+        shared.leave(tickets[position])
       }
       #expect(tracker.live == 0)
     }
@@ -68,11 +78,11 @@ struct ReclaimerTests {
     retireOne(shared)
     let after = shared.enter()
     #expect(tracker.live == 1)
-    shared.reclaimer.leave(before)
+    shared.leave(before)
     #expect(tracker.live == 0, "the reader inside has begun after it was retired")
     retireOne(shared)
     #expect(tracker.live == 1, "this one it may have seen")
-    shared.reclaimer.leave(after)
+    shared.leave(after)
     #expect(tracker.live == 0)
   }
 
@@ -83,12 +93,12 @@ struct ReclaimerTests {
     for _ in 0..<1_000 {
       retireOne(shared)
       let next = shared.enter()
-      shared.reclaimer.leave(ticket)
+      shared.leave(ticket)
       ticket = next
       // At most what was retired since the phase changed twice.
       #expect(tracker.live <= 3)
     }
-    shared.reclaimer.leave(ticket)
+    shared.leave(ticket)
     #expect(tracker.live == 0)
   }
 
@@ -100,11 +110,11 @@ struct ReclaimerTests {
       retireOne(shared)
       #expect(tracker.live == count)
       // Others come and go, here and on other threads.
-      shared.reclaimer.leave(shared.enter())
+      shared.leave(shared.enter())
     }
-    runThreads(1) { _ in shared.reclaimer.leave(shared.enter()) }
+    runThreads(1) { _ in shared.leave(shared.enter()) }
     #expect(tracker.destroyed == 0)
-    shared.reclaimer.leave(ticket)
+    shared.leave(ticket)
     #expect(tracker.live == 0)
   }
 
@@ -113,11 +123,11 @@ struct ReclaimerTests {
     let shared = Shared()
     let tracker = tracker
     let ticket = shared.enter()
-    shared.reclaimer.retire(
+    shared.retire(
       ActingObserver(
         tracker: tracker,
-        onDeinit: { shared.reclaimer.retire(RecordingObserver(tracker: tracker)) }))
-    shared.reclaimer.leave(ticket)
+        onDeinit: { shared.retire(RecordingObserver(tracker: tracker)) }))
+    shared.leave(ticket)
     #expect(tracker.created == 2)
     #expect(tracker.live == 0)
   }
@@ -129,7 +139,7 @@ struct ReclaimerTests {
       let ticket = shared.enter()
       for _ in 0..<10 { retireOne(shared) }
       #expect(tracker.live == 10)
-      shared.reclaimer.readers.leave(ticket)  // Without collecting.
+      shared.leaveWithoutCollecting(ticket)  // Without collecting.
       #expect(tracker.live == 10)
     }
     #expect(tracker.live == 0)
@@ -140,7 +150,7 @@ struct ReclaimerTests {
     let shared = Shared()
     let ticket = shared.enter()
     for _ in 0..<100_000 { retireOne(shared) }
-    shared.reclaimer.leave(ticket)
+    shared.leave(ticket)
     #expect(tracker.created == 100_000)
     #expect(tracker.live == 0)
   }
@@ -158,7 +168,7 @@ struct ReclaimerTests {
         for _ in 0..<writes {
           let new = Unmanaged.passRetained(RecordingObserver(tracker: tracker))
           let old = pointer.exchange(new, ordering: .sequentiallyConsistent).takeRetainedValue()
-          shared.reclaimer.retire(old)
+          shared.retire(old)
         }
         finished.add(1, ordering: .releasing)
       } else {
@@ -168,7 +178,7 @@ struct ReclaimerTests {
           pointer.load(ordering: .sequentiallyConsistent)._withUnsafeGuaranteedRef {
             $0.receive(1)
           }
-          shared.reclaimer.leave(ticket)
+          shared.leave(ticket)
         }
       }
     }

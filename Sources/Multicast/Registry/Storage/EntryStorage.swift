@@ -18,8 +18,11 @@ protocol EntryStorage: AnyObject, Sendable {
   /// As ``update(_:)``, or returns `nil` if the lock is taken.
   func updateIfAvailable<R>(_ change: (inout EntryTable<Slots>) -> R) -> R?
 
-  /// Frees `removed`, an object that owns removed entries, as soon as no reader can use them.
-  func retire(_ removed: AnyObject)
+  /// Frees `removed` as soon as no reader can use it.
+  func retire(_ removed: Entry)
+
+  /// As `retire(_:)` for each.
+  func retire(_ removed: ContiguousArray<Entry>)
 
   // The following have one implementation, below. As requirements they are compiled for each
   // storage, instead of once with types that are looked up at run time.
@@ -36,7 +39,10 @@ protocol EntryStorage: AnyObject, Sendable {
 
 extension EntryStorage {
   /// Does nothing: a reader of these storages retains the entries.
-  func retire(_ removed: AnyObject) {}
+  func retire(_ removed: Entry) {}
+
+  /// Does nothing: likewise.
+  func retire(_ removed: ContiguousArray<Entry>) {}
 }
 
 // MARK: - Operations of every storage
@@ -104,16 +110,7 @@ extension EntryStorage {
   private func retireAndDiscard(_ removed: ContiguousArray<Entry>) -> Int {
     guard !removed.isEmpty else { return 0 }
     for entry in removed { entry.discardPending() }
-    retire(RemovedEntries(removed))
+    retire(removed)
     return removed.count
-  }
-}
-
-/// Owns entries that were removed together.
-private final class RemovedEntries {
-  private let entries: ContiguousArray<Entry>
-
-  init(_ entries: ContiguousArray<Entry>) {
-    self.entries = entries
   }
 }

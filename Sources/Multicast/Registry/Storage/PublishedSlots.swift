@@ -166,12 +166,15 @@ extension Unmanaged<PublishedSlots> {
   // a guaranteed reference cannot be held across a closure with a typed error.
   @inlinable @inline(__always)
   func read<E>(
-    _ thread: ThreadCallStack.Pointer, _ body: (PublishedEntries) throws(E) -> Void
+    _ thread: ThreadCallStack.Pointer, _ frame: UnsafeMutablePointer<ThreadCallStack.Frame>,
+    isFence: Bool, _ body: (PublishedEntries) throws(E) -> Void
   ) throws(E) {
     // SAFETY: the caller holds the slots.
     _withUnsafeGuaranteedRef { SlotList.prefetch($0.current) }
-    let ticket = _withUnsafeGuaranteedRef { $0.reclaimer.readers.enter(thread) }
-    defer { _withUnsafeGuaranteedRef { $0.reclaimer.leave(ticket) } }
+    let ticket = _withUnsafeGuaranteedRef {
+      $0.reclaimer.enter(toOpaque(), thread, frame, isFence: isFence)
+    }
+    defer { _withUnsafeGuaranteedRef { $0.reclaimer.leave(toOpaque(), frame, ticket) } }
     perturb()
     // Sequentially consistent: see the head of this file.
     let list = SlotList(
@@ -185,7 +188,9 @@ extension PublishedSlots {
   /// The registered entries, each with a retain.
   func snapshot() -> ContiguousArray<Entry?> {
     var entries: ContiguousArray<Entry?> = []
-    Unmanaged.passUnretained(self).read(ThreadCallStack.current) { published in
+    reclaimer.withReadSection(structure) {
+      // Sequentially consistent: see the head of this file.
+      let published = PublishedEntries(SlotList(current.load(ordering: .sequentiallyConsistent)))
       entries.reserveCapacity(published.count)
       // SAFETY: the read section keeps the entry, so it can be retained.
       _ = published.forEach { entry in
@@ -269,6 +274,15 @@ extension PublishedSlots {
   }
 
   func retire(_ lists: ContiguousArray<SlotList>) {
-    for list in lists { reclaimer.retire(RetiredSlotList(list)) }
+    for list in lists { reclaimer.retire(RetiredSlotList(list), of: structure) }
+  }
+
+  func retire(_ entries: RetiredList) {
+    reclaimer.retire(entries, of: structure)
+  }
+
+  /// See `Reclaimer.Structure`.
+  private var structure: UnsafeRawPointer {
+    UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
   }
 }

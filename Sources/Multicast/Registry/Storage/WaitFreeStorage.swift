@@ -28,7 +28,25 @@ final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
     return result
   }
 
-  func retire(_ removed: AnyObject) {
-    slots.reclaimer.retire(removed)
+  func retire(_ removed: Entry) {
+    var list = RetiredList()
+    list.prepend(removed)
+    slots.retire(list)
+  }
+
+  func retire(_ removed: ContiguousArray<Entry>) {
+    var list = RetiredList()
+    for entry in removed.reversed() { list.prepend(entry) }
+    slots.retire(list)
+  }
+}
+
+extension RetiredList {
+  /// Retains a removed entry, and makes it the first one. It has left the index, so the link is its
+  /// `next`.
+  fileprivate mutating func prepend(_ entry: Entry) {
+    withUnsafeMutablePointer(to: &entry.head.pointee.next) { next in
+      prepend(Unmanaged<AnyObject>.passRetained(entry), link: UnsafeMutableRawPointer(next))
+    }
   }
 }

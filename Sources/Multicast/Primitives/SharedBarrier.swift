@@ -1,0 +1,115 @@
+// The heavy barrier, which concurrent callers share.
+//
+// The system runs one heavy barrier at a time and interrupts every running thread for it. A caller
+// that finds others yields to them, so that one barrier begins after all of them have asked:
+//
+//     caller                                   the caller that passes for all
+//     write; requested += 1                    covered = requested
+//     yield until passed ≥ its own request     heavy barrier
+//     …                                        passed = covered
+//
+// The counts are guarded by a lock, so what a caller wrote before its request happened before the
+// barrier, and the barrier before the caller continues.
+
+internal import CMulticast
+
+/// Passes a heavy barrier that begins after the call.
+///
+/// A single caller makes it at once. Each of many concurrent callers yields, to its task executor or
+/// to other threads, until a barrier that began after its request is over, or no further caller came
+/// for a while; then it makes the barrier for all.
+///
+/// ## Thread safety
+/// May be called from any thread, but not inside a critical section.
+struct SharedBarrier {
+  /// The number of requests, including this one.
+  private let request: Int
+  /// The number of requests at the last check, and when that number changed.
+  private var seen: Int
+  private var seenSince: UInt64
+  private let began: UInt64
+  private var yields = 0
+
+  static func pass() {
+    cmulticast_barrier_prepare()
+    var caller = SharedBarrier()
+    while !caller.isDone() { sched_yield() }
+  }
+
+  static func passWithoutBlocking() async {
+    cmulticast_barrier_prepare()
+    var caller = SharedBarrier()
+    while !caller.isDone() { await Task.yield() }
+  }
+}
+
+extension SharedBarrier {
+  private struct State {
+    /// Requests so far.
+    var requested = 0
+    /// The requests that a barrier has covered.
+    var passed = 0
+    var isRunning = false
+    /// When the last barrier ended, in nanoseconds.
+    var ended: UInt64 = 0
+  }
+
+  /// Guards `state`. No user code runs inside, and no barrier.
+  private static let lock = Lock()
+  // SAFETY: accessed inside `lock` alone.
+  private nonisolated(unsafe) static var state = State()
+
+  /// For how long no further caller must have come, if there are several.
+  private static var quiet: UInt64 { 50_000 }
+  /// The longest time that a caller waits for further ones.
+  private static var patience: UInt64 { 5_000_000 }
+  /// The yields of a caller that finds no other, if the last barrier ended within ``quiet``.
+  private static var leastYields: Int { 4 }
+
+  private init() {
+    began = cmulticast_monotonic_nanoseconds()
+    seenSince = began
+    request = Self.lock.withLock {
+      Self.state.requested += 1
+      return Self.state.requested
+    }
+    seen = request
+  }
+
+  /// Makes the barrier if that is up to this caller.
+  ///
+  /// - Returns: whether a barrier that began after the request is over.
+  private mutating func isDone() -> Bool {
+    let now = cmulticast_monotonic_nanoseconds()
+    let (isPassed, covered) = Self.lock.withLock { () -> (Bool, Int?) in
+      if Self.state.passed >= request { return (true, nil) }
+      if Self.state.requested != seen {
+        seen = Self.state.requested
+        seenSince = now
+      }
+      guard !Self.state.isRunning, isComplete(now) else { return (false, nil) }
+      Self.state.isRunning = true
+      return (false, Self.state.requested)
+    }
+    yields += 1
+    guard let covered else { return isPassed }
+    cmulticast_barrier_heavy()
+    let ended = cmulticast_monotonic_nanoseconds()
+    Self.lock.withLock {
+      Self.state.passed = covered
+      Self.state.isRunning = false
+      Self.state.ended = ended
+    }
+    return true
+  }
+
+  /// Whether no further caller is expected. Inside the lock.
+  private func isComplete(_ now: UInt64) -> Bool {
+    let isAlone = Self.state.requested - Self.state.passed == 1
+    // The clocks of two threads may be read in another order than the lock is taken.
+    if isAlone {
+      return yields >= Self.leastYields || now > Self.state.ended &+ Self.quiet
+    }
+    return now > seenSince &+ Self.quiet || now > began &+ Self.patience
+  }
+}
