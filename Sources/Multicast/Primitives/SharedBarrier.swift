@@ -33,7 +33,16 @@ struct SharedBarrier {
   static func pass() {
     cmulticast_barrier_prepare()
     var caller = SharedBarrier()
-    while !caller.isDone() { sched_yield() }
+    while !caller.isDone() {
+      // Sleeps in the end, in case the thread that makes the barrier has a lower priority.
+      if caller.yields < 64 { sched_yield() } else { usleep(50) }
+    }
+  }
+
+  /// Makes a barrier, and waits for no other caller.
+  static func passAtOnce() {
+    cmulticast_barrier_prepare()
+    cmulticast_barrier_heavy()
   }
 
   static func passWithoutBlocking() async {
@@ -49,6 +58,8 @@ extension SharedBarrier {
     var requested = 0
     /// The requests that a barrier has covered.
     var passed = 0
+    /// The number of callers that shared the last barrier.
+    var covered = 0
     var isRunning = false
     /// When the last barrier ended, in nanoseconds.
     var ended: UInt64 = 0
@@ -59,11 +70,15 @@ extension SharedBarrier {
   // SAFETY: accessed inside `lock` alone.
   private nonisolated(unsafe) static var state = State()
 
-  /// For how long no further caller must have come, if there are several.
-  private static var quiet: UInt64 { 50_000 }
+  /// For how long no further caller must have come, for each caller that there is: in nanoseconds.
+  private static var quietPerCaller: UInt64 { 20_000 }
+  /// The largest number of callers that this is multiplied with.
+  private static var mostCallers: Int { 200 }
   /// The longest time that a caller waits for further ones.
-  private static var patience: UInt64 { 5_000_000 }
-  /// The yields of a caller that finds no other, if the last barrier ended within ``quiet``.
+  private static var patience: UInt64 { 20_000_000 }
+  /// For how long the number of callers that shared a barrier is expected to come again.
+  private static var memory: UInt64 { 2_000_000 }
+  /// The yields of a caller that finds no other, if the last barrier ended so recently.
   private static var leastYields: Int { 4 }
 
   private init() {
@@ -96,6 +111,7 @@ extension SharedBarrier {
     cmulticast_barrier_heavy()
     let ended = cmulticast_monotonic_nanoseconds()
     Self.lock.withLock {
+      Self.state.covered = covered - Self.state.passed
       Self.state.passed = covered
       Self.state.isRunning = false
       Self.state.ended = ended
@@ -105,11 +121,12 @@ extension SharedBarrier {
 
   /// Whether no further caller is expected. Inside the lock.
   private func isComplete(_ now: UInt64) -> Bool {
-    let isAlone = Self.state.requested - Self.state.passed == 1
     // The clocks of two threads may be read in another order than the lock is taken.
-    if isAlone {
-      return yields >= Self.leastYields || now > Self.state.ended &+ Self.quiet
-    }
-    return now > seenSince &+ Self.quiet || now > began &+ Self.patience
+    let isRecent = now < Self.state.ended &+ Self.memory
+    let callers = max(
+      Self.state.requested - Self.state.passed, isRecent ? Self.state.covered : 1)
+    if callers == 1 { return !isRecent || yields >= Self.leastYields }
+    let quiet = UInt64(min(callers, Self.mostCallers)) * Self.quietPerCaller
+    return now > seenSince &+ quiet || now > began &+ Self.patience
   }
 }

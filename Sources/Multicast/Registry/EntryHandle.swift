@@ -90,7 +90,7 @@ extension EntryHandle {
   func cancelAndWait(timeout: Duration) -> Bool {
     cancel()
     guard !isInsideCallback else { return true }
-    SharedBarrier.pass()
+    if timeout > .zero { SharedBarrier.pass() } else { SharedBarrier.passAtOnce() }
     let deadline = timeout.asTimeout.map { ContinuousClock.now.advanced(by: $0) }
     var delay = PollDelay()
     while isRunning {
