@@ -194,8 +194,9 @@ extension Reclaimer {
     while true {
       // Acquires the links and their objects, and releases the write of the role to the threads that
       // retire an object later. Sequentially consistent, because that costs no more on ARM64.
-      var taken = RetiredList(retired.exchange(0, ordering: .sequentiallyConsistent))
-      taken.prepend(RetiredList(newer.load(ordering: .relaxed)))
+      let latest = RetiredList(retired.exchange(0, ordering: .sequentiallyConsistent))
+      var taken = RetiredList(newer.load(ordering: .relaxed))
+      taken.prepend(latest)
       newer.store(taken.first, ordering: .relaxed)
       let waiting = RetiredList(older.load(ordering: .relaxed))
       if taken.isEmpty && waiting.isEmpty { return true }
