@@ -12,6 +12,7 @@
 // barrier, and the barrier before the caller continues.
 
 internal import CMulticast
+internal import Dispatch
 
 /// Passes a heavy barrier that begins after the call.
 ///
@@ -28,14 +29,26 @@ struct SharedBarrier {
   private var seen: Int
   private var seenSince: UInt64
   private let began: UInt64
+  /// The yields since the number changed.
   private var yields = 0
 
   static func pass() {
     cmulticast_barrier_prepare()
-    var caller = SharedBarrier()
+    #if canImport(Darwin)
+      var caller = SharedBarrier(UInt(bitPattern: pthread_self()))
+    #else
+      var caller = SharedBarrier(UInt(pthread_self()))
+    #endif
     while !caller.isDone() {
-      // Sleeps in the end, in case the thread that makes the barrier has a lower priority.
-      if caller.yields < 64 { sched_yield() } else { usleep(50) }
+      // Only the newest caller polls.
+      if let passed = caller.semaphoreUnlessNewest() {
+        _ = passed.wait(timeout: .now() + .nanoseconds(Int(Self.patience)))
+      } else if caller.yields < 4 {
+        sched_yield()
+      } else {
+        // For the sake of threads that are not scheduled, or have a lower priority.
+        usleep(50)
+      }
     }
   }
 
@@ -47,7 +60,7 @@ struct SharedBarrier {
 
   static func passWithoutBlocking() async {
     cmulticast_barrier_prepare()
-    var caller = SharedBarrier()
+    var caller = SharedBarrier(TaskIdentity.current.rawValue)
     while !caller.isDone() { await Task.yield() }
   }
 }
@@ -56,11 +69,18 @@ extension SharedBarrier {
   private struct State {
     /// Requests so far.
     var requested = 0
+    /// The task or thread of the last request, and its time in nanoseconds.
+    var latestCaller: UInt = 0
+    var latest: UInt64 = 0
+    /// The number of requests of different callers that followed each other closely.
+    var burst = 0
     /// The requests that a barrier has covered.
     var passed = 0
     /// The number of callers that shared the last barrier.
     var covered = 0
     var isRunning = false
+    /// Signalled when a barrier has ended.
+    var waiters: [DispatchSemaphore] = []
     /// When the last barrier ended, in nanoseconds.
     var ended: UInt64 = 0
   }
@@ -75,16 +95,30 @@ extension SharedBarrier {
   /// The largest number of callers that this is multiplied with.
   private static var mostCallers: Int { 200 }
   /// The longest time that a caller waits for further ones.
-  private static var patience: UInt64 { 20_000_000 }
+  private static var patience: UInt64 { 50_000_000 }
   /// For how long the number of callers that shared a barrier is expected to come again.
   private static var memory: UInt64 { 2_000_000 }
-  /// The yields of a caller that finds no other, if the last barrier ended so recently.
-  private static var leastYields: Int { 4 }
+  /// The longest time between two requests of a burst.
+  private static var burstGap: UInt64 { 500_000 }
+  /// The requests of a burst after which more are expected.
+  private static var leastBurst: Int { 3 }
+  /// The yields without a further caller, in case the processor was busy in the meantime.
+  private static var leastYields: Int { 8 }
 
-  private init() {
-    began = cmulticast_monotonic_nanoseconds()
-    seenSince = began
+  /// - Parameter caller: tells the callers of one moment apart.
+  private init(_ caller: UInt) {
+    let now = cmulticast_monotonic_nanoseconds()
+    began = now
+    seenSince = now
     request = Self.lock.withLock {
+      // A caller that asks again and again is no burst.
+      if now > Self.state.latest &+ Self.burstGap {
+        Self.state.burst = 1
+      } else if caller != Self.state.latestCaller {
+        Self.state.burst += 1
+      }
+      Self.state.latest = now
+      Self.state.latestCaller = caller
       Self.state.requested += 1
       return Self.state.requested
     }
@@ -101,6 +135,7 @@ extension SharedBarrier {
       if Self.state.requested != seen {
         seen = Self.state.requested
         seenSince = now
+        yields = 0
       }
       guard !Self.state.isRunning, isComplete(now) else { return (false, nil) }
       Self.state.isRunning = true
@@ -110,13 +145,27 @@ extension SharedBarrier {
     guard let covered else { return isPassed }
     cmulticast_barrier_heavy()
     let ended = cmulticast_monotonic_nanoseconds()
-    Self.lock.withLock {
+    let waiters = Self.lock.withLock {
       Self.state.covered = covered - Self.state.passed
       Self.state.passed = covered
       Self.state.isRunning = false
       Self.state.ended = ended
+      let waiters = Self.state.waiters
+      Self.state.waiters = []
+      return waiters
     }
+    for waiter in waiters { waiter.signal() }
     return true
+  }
+
+  /// Signalled by the next barrier; `nil` if no further caller has come, or a barrier has passed.
+  private func semaphoreUnlessNewest() -> DispatchSemaphore? {
+    Self.lock.withLock {
+      guard Self.state.passed < request, Self.state.requested != request else { return nil }
+      let semaphore = DispatchSemaphore(value: 0)
+      Self.state.waiters.append(semaphore)
+      return semaphore
+    }
   }
 
   /// Whether no further caller is expected. Inside the lock.
@@ -124,9 +173,11 @@ extension SharedBarrier {
     // The clocks of two threads may be read in another order than the lock is taken.
     let isRecent = now < Self.state.ended &+ Self.memory
     let callers = max(
-      Self.state.requested - Self.state.passed, isRecent ? Self.state.covered : 1)
-    if callers == 1 { return !isRecent || yields >= Self.leastYields }
+      Self.state.requested - Self.state.passed, isRecent ? Self.state.covered : 1,
+      Self.state.burst >= Self.leastBurst ? Self.state.burst : 1)
+    if callers == 1 { return true }
+    if now > began &+ Self.patience { return true }
     let quiet = UInt64(min(callers, Self.mostCallers)) * Self.quietPerCaller
-    return now > seenSince &+ quiet || now > began &+ Self.patience
+    return yields >= Self.leastYields && now > seenSince &+ quiet
   }
 }
