@@ -92,6 +92,8 @@ extension SharedBarrier {
 
   /// For how long no further caller must have come, for each caller that there is: in nanoseconds.
   private static var quietPerCaller: UInt64 { 20_000 }
+  /// The least such time in a burst: a task that starts callers may be interrupted.
+  private static var quietInBurst: UInt64 { 1_000_000 }
   /// The largest number of callers that this is multiplied with.
   private static var mostCallers: Int { 200 }
   /// The longest time that a caller waits for further ones.
@@ -177,7 +179,9 @@ extension SharedBarrier {
       Self.state.burst >= Self.leastBurst ? Self.state.burst : 1)
     if callers == 1 { return true }
     if now > began &+ Self.patience { return true }
-    let quiet = UInt64(min(callers, Self.mostCallers)) * Self.quietPerCaller
+    let quiet = max(
+      UInt64(min(callers, Self.mostCallers)) * Self.quietPerCaller,
+      Self.state.burst >= Self.leastBurst ? Self.quietInBurst : 0)
     return yields >= Self.leastYields && now > seenSince &+ quiet
   }
 }
