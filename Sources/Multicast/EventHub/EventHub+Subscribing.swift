@@ -49,9 +49,7 @@ extension EventHub {
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Event) -> Void
   ) -> EventSubscription {
     if handler.isolation == nil && isolation == nil && filter == nil && options.isEmpty,
-      // SAFETY: see `HandlerDelivery.isolated`.
-      let subscription = subscribeDirectly(
-        unsafeBitCast(handler, to: (@Sendable (Event) -> Void).self))
+      let subscription = subscribeDirectly(IsolatedHandler(function: handler).withoutIsolation)
     {
       return subscription
     }

@@ -11,6 +11,25 @@ enum HandlerDelivery<Event: Sendable>: Sendable {
   case task((any Actor)?, limit: Int, @Sendable (Event) async -> Void)
 }
 
+/// A handler with dynamic isolation.
+///
+/// A structure around the function, because a cast of the function itself would wrap it in two others,
+/// each with a context, which every call then passes through.
+struct IsolatedHandler<Event: Sendable> {
+  let function: @isolated(any) @Sendable (Event) -> Void
+
+  private struct WithoutIsolation {
+    let function: @Sendable (Event) -> Void
+  }
+
+  /// The same function, to be called on its actor, or anywhere if it has none.
+  var withoutIsolation: @Sendable (Event) -> Void {
+    // SAFETY: a synchronous function with dynamic isolation is called like one without, and both
+    // consist of the same two words.
+    unsafeBitCast(self, to: WithoutIsolation.self).function
+  }
+}
+
 // MARK: - Isolated handlers
 
 extension HandlerDelivery {
@@ -22,11 +41,7 @@ extension HandlerDelivery {
   static func isolated(
     _ handler: @escaping @isolated(any) @Sendable (Event) -> Void, context: (any Actor)?
   ) -> Self {
-    // SAFETY: a synchronous function with dynamic isolation is called like one without. It is
-    // called on its actor, or anywhere if it has none.
-    on(
-      handler.isolation ?? context,
-      unsafeBitCast(handler, to: (@Sendable (Event) -> Void).self))
+    on(handler.isolation ?? context, IsolatedHandler(function: handler).withoutIsolation)
   }
 
   /// As ``isolated(_:context:)``, with the owner of the subscription.
