@@ -14,7 +14,7 @@ extension EventHub {
       registration.cancel()
       return nil
     }
-    return EventSubscription(registration, finishing, endsWithHandle: owner == nil)
+    return EventSubscription(registration)
   }
 
   /// Calls the handler of `entry` with its first event.

@@ -12,7 +12,7 @@ extension EventHub {
     let registration = registry.add(
       Subscriber(handler: handler, pipeline: nil), weakly: nil, mailbox: nil)
     finishIfRaised(registration)
-    return EventSubscription(registration, finishing, endsWithHandle: true)
+    return EventSubscription(registration)
   }
 
   /// Adds the subscriber that `request` describes.
@@ -66,8 +66,7 @@ extension EventHub {
       carried: request.carried, onEnd: request.onEnd, owner: request.owner,
       binding: request.binding)
     if replays, let entry = registration.entry { start(entry) }
-    return EventSubscription(
-      registration, finishing.completion, endsWithHandle: request.owner == nil)
+    return EventSubscription(registration)
   }
 
   /// Passes events to the handler of an entry.
@@ -138,7 +137,7 @@ extension EventHub {
         : mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let registration = registry.add(
       Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox,
-      willInsert: { binding?.bind($0, finishing.completion) })
+      willInsert: { binding?.bind($0) })
     if let sequencer, let start {
       // From now on senders append to the mailbox, whose consumer has not started. The replay,
       // which is older, goes in front.

@@ -42,7 +42,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   @usableFromInline let sequencer: EventSequencer<Event>?
   @usableFromInline let kinds = SubscriberKinds()
   /// Raised by `finish`.
-  @usableFromInline let finishing = FinishFlag()
+  @usableFromInline let finishing: FinishFlag
   /// Passes each event on, if this is the hub of a topic.
   let forward: EventForwarding<Event>?
   let drops: LazyDropCounter
@@ -95,7 +95,9 @@ public final class EventHub<Event: Sendable>: Sendable {
     self.forward = forward
     self.source = source
     self.drops = LazyDropCounter(parent: drops)
-    let subscriptions = SubscriptionCounter(name: name, onChange: onChange)
+    finishing = FinishFlag()
+    let subscriptions = SubscriptionCounter(
+      name: name, completion: finishing, onChange: onChange)
     sequencer =
       replay > 0 || ordering == .total
       ? EventSequencer(
@@ -111,14 +113,16 @@ public final class EventHub<Event: Sendable>: Sendable {
   }
 }
 
+extension Registry {
+  /// Counts the subscriptions, if this is the registry of a hub of events.
+  var subscriptions: SubscriptionCounter? { extras as? SubscriptionCounter }
+}
+
 // MARK: - State
 
 extension EventHub {
   /// Counts the subscriptions: what the registry has beside its entries.
-  var subscriptions: SubscriptionCounter {
-    // SAFETY: see `init`.
-    unsafeDowncast(registry.extras!, to: SubscriptionCounter.self)
-  }
+  var subscriptions: SubscriptionCounter { registry.subscriptions! }
 
   /// The counter of drops, for a subscriber with a buffer.
   var dropCounter: DropCounter { drops.counter(EventHub<Event>.self, registry.name) }

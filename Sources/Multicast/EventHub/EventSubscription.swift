@@ -5,18 +5,19 @@
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the handler.
-public final class EventSubscription: Sendable {
-  let registration: EntryHandle
-  private let completion: Completion
-  private let endsWithHandle: Bool
+public class EventSubscription: @unchecked Sendable {
+  // Sendable: the handle is, and never changes; the subclass adds nothing. There are no others: the
+  // class is not open.
 
-  init(
-    _ registration: EntryHandle, _ completion: Completion, endsWithHandle: Bool
-  ) {
-    self.completion = completion
+  // The only stored property: one more word would cost a handle 16 bytes.
+  final let registration: EntryHandle
+
+  init(_ registration: EntryHandle) {
     self.registration = registration
-    self.endsWithHandle = endsWithHandle
   }
+
+  /// Whether the end of the handle ends the subscription: unless it has an owner.
+  fileprivate var endsWithHandle: Bool { !registration.hasOwner }
 
   deinit {
     // Nothing else could unblock it.
@@ -24,7 +25,17 @@ public final class EventSubscription: Sendable {
   }
 }
 
+/// A handle that is not the one that ends its subscription.
+final class BoundSubscription: EventSubscription, @unchecked Sendable {
+  // Sendable: without state.
+
+  override fileprivate var endsWithHandle: Bool { false }
+}
+
 extension EventSubscription {
+  /// How the hub has finished, if it has.
+  private var completion: Completion? { registration.registry.subscriptions?.completion }
+
   /// `nil` for a handler without a queue, unless the hub has a replay.
   private var mailbox: Mailbox? { registration.initialMailbox }
 
@@ -45,7 +56,7 @@ extension EventSubscription {
   /// The error with which the hub has finished, if that has ended this subscription: that of
   /// ``EventHub/finish(throwing:)``. Waiting events are still delivered.
   public var failure: (any Error)? {
-    end == .finished ? completion.failure : nil
+    end == .finished ? completion?.failure : nil
   }
 
   /// Counts of what happened to the events for this subscriber; `nil` without a buffer: for a

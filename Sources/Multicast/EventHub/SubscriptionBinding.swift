@@ -14,7 +14,7 @@ final class SubscriptionBinding: @unchecked Sendable {
 
 extension SubscriptionBinding {
   /// Sets the subscription of an entry that is about to be added.
-  func bind(_ registration: EntryHandle, _ completion: Completion) {
-    subscription = EventSubscription(registration, completion, endsWithHandle: false)
+  func bind(_ registration: EntryHandle) {
+    subscription = BoundSubscription(registration)
   }
 }

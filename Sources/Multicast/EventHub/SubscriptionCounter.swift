@@ -16,7 +16,14 @@ final class SubscriptionCounter: RegistryExtras, @unchecked Sendable {
   private let count = Atomic<Int>(0)
   private let monitor = Atomic<Unmanaged<SubscriberMonitor>?>(nil)
 
-  init(name: String? = nil, onChange: (@Sendable (Int) -> Void)? = nil) {
+  /// How the hub has finished, if it has: for handles, which keep the registry.
+  let completion: Completion
+
+  init(
+    name: String? = nil, completion: Completion = FinishFlag(),
+    onChange: (@Sendable (Int) -> Void)? = nil
+  ) {
+    self.completion = completion
     super.init(name, onChange: onChange)
   }
 

@@ -59,6 +59,9 @@ extension EntryHandle {
     (reference + Entry.headOffset).assumingMemoryBound(to: EntryHead.self)
   }
 
+  /// Whether the entry lives as long as an object that it does not keep alive.
+  var hasOwner: Bool { head.pointee.isWeak }
+
   /// See ``Registration/statistics``.
   var statistics: DeliveryStatistics? {
     mailbox?.statistics
