@@ -226,14 +226,19 @@ extension Reclaimer {
     return true
   }
 
+  /// The nanoseconds that a revocation counts at most. A thread that was preempted meanwhile measures
+  /// far more than the barrier took, and would keep readers counted for long.
+  private static var longestRevocation: UInt64 { 100_000 }
+
   private borrowing func revoke() {
     let began = cmulticast_monotonic_nanoseconds()
     // Relaxed: the barrier orders it.
     mode.store(Self.revoked, ordering: .relaxed)
     perturb()
     cmulticast_barrier_heavy()
+    let time = min(cmulticast_monotonic_nanoseconds() - began, Self.longestRevocation)
     // Relaxed: see their declarations.
-    revocationTime.store(cmulticast_monotonic_nanoseconds() - began, ordering: .relaxed)
+    revocationTime.store(time, ordering: .relaxed)
   }
 }
 
