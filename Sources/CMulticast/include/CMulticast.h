@@ -1,4 +1,4 @@
-// What cannot be written in Swift: declarations of five entry points of the Swift runtime, a
+// What cannot be written in Swift: declarations of seven entry points of the Swift runtime, a
 // thread-local pointer, memory barriers, a prefetch, a pause, and an annotation for the thread
 // sanitizer.
 
@@ -37,6 +37,22 @@ extern void swift_unownedRelease(void *_Nonnull object);
 /// Whether the deinitialisation of a native Swift object has begun. Retains nothing. The caller
 /// must hold an unowned reference. Orders no memory accesses: see `cmulticast_fence_acquire`.
 extern bool swift_isDeallocating(void *_Nonnull object);
+
+/// The task that runs on the calling thread, not retained, or NULL.
+extern __attribute__((swiftcall)) void *_Nullable swift_task_getCurrent(void);
+
+/// Whether a task is cancelled.
+extern __attribute__((swiftcall)) bool swift_task_isCancelled(void *_Nonnull task);
+
+/// The address of the task that runs on the calling thread, or zero.
+static inline uintptr_t cmulticast_task_current(void) { return (uintptr_t)swift_task_getCurrent(); }
+
+/// Whether the task that runs on the calling thread is cancelled. As `Task.isCancelled`, which also
+/// retains and releases the task.
+static inline bool cmulticast_task_is_cancelled(void) {
+  void *task = swift_task_getCurrent();
+  return task && swift_task_isCancelled(task);
+}
 
 // --- A pointer for each thread ---------------------------------------------------------------
 

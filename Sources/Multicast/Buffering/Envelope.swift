@@ -1,65 +1,103 @@
 internal import CMulticast
 
-/// A boxed call or event: the element of a mailbox.
+/// A call or an event: the element of a mailbox.
 ///
-/// A sender creates at most one box, which all mailboxes share. So mailboxes are not generic, and a
-/// large event is copied once.
+/// Mailboxes are not generic. A sender creates at most one box, which all mailboxes share, so a large
+/// event is copied once. A small event without references needs no box: a copy of it is as cheap as
+/// a reference, and changes no reference count that other threads change too.
 @usableFromInline
 struct Envelope: Sendable {
-  @usableFromInline let box: any AnyObject & Sendable
+  /// `nil`: the event is in `word`.
+  @usableFromInline let object: (any AnyObject & Sendable)?
+  @usableFromInline let word: UInt64
+
+  /// What was put into the envelope as an object.
+  var box: any AnyObject & Sendable { object! }
 
   @usableFromInline
   init(_ box: any AnyObject & Sendable) {
-    self.box = box
+    object = box
+    word = 0
+  }
+
+  @usableFromInline
+  init(word: UInt64) {
+    object = nil
+    self.word = word
   }
 }
 
 extension Envelope {
-  /// The envelope of `box`, from which it takes a retain of ``retainedBox(times:)``.
-  init(taking box: Unmanaged<AnyObject>) {
+  /// The envelope with the contents of `reference`, from which it takes one retain.
+  init(taking reference: EnvelopeReference) {
     // SAFETY: the types have the same representation, because `Sendable` has no requirements; the
     // object is Sendable, because every box is.
-    self.box = unsafeBitCast(box.takeRetainedValue(), to: (any AnyObject & Sendable).self)
+    object = unsafeBitCast(
+      reference.object?.takeRetainedValue(), to: (any AnyObject & Sendable)?.self)
+    word = reference.word
   }
 
-  /// The box, with the retain of this envelope.
+  /// The contents, with the retain of this envelope.
   consuming func intoReference() -> EnvelopeReference {
-    EnvelopeReference(box: .passRetained(box))
+    EnvelopeReference(object: object.map { .passRetained($0) }, word: word)
   }
 
-  /// The box, retained `count` times.
-  func retainedBox(times count: Int) -> Unmanaged<AnyObject> {
-    let unmanaged = Unmanaged<AnyObject>.passUnretained(box)
+  /// The contents, retained `count` times.
+  func retained(times count: Int) -> EnvelopeReference {
+    let unmanaged = object.map { Unmanaged<AnyObject>.passUnretained($0) }
     // SAFETY: every box is a native Swift object: its class is one of this library, without a
     // superclass of another.
-    _ = swift_retain_n(unmanaged.toOpaque(), UInt32(count))
-    return unmanaged
+    if let unmanaged { _ = swift_retain_n(unmanaged.toOpaque(), UInt32(count)) }
+    return EnvelopeReference(object: unmanaged, word: word)
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   init<Event: Sendable>(event: Event) {
-    self.init(EventBox(event))
+    guard Self.hasRoom(for: Event.self) else {
+      self.init(EventBox(event))
+      return
+    }
+    var word: UInt64 = 0
+    // SAFETY: the event fits into the word, and its bytes are all there is to it.
+    withUnsafeMutableBytes(of: &word) { $0.storeBytes(of: event, as: Event.self) }
+    self.init(word: word)
   }
 
-  /// The event in the box.
+  /// The event.
   @inlinable @inline(__always)
   func event<Event: Sendable>(_: Event.Type) -> Event {
-    // SAFETY: a mailbox belongs to one hub, and a hub has one event type.
-    unsafeDowncast(box, to: EventBox<Event>.self).event
+    // SAFETY: a mailbox belongs to one hub, and a hub has one event type. Such an event is in the
+    // word if `init(event:)` has put it there, and otherwise in a box.
+    guard Self.hasRoom(for: Event.self), object == nil else {
+      return unsafeDowncast(object!, to: EventBox<Event>.self).event
+    }
+    return withUnsafeBytes(of: word) { $0.load(as: Event.self) }
+  }
+
+  /// Whether events of a type need no box.
+  @inlinable @inline(__always)
+  static func hasRoom<Event>(for _: Event.Type) -> Bool {
+    _isPOD(Event.self) && MemoryLayout<Event>.size <= MemoryLayout<UInt64>.size
+      && MemoryLayout<Event>.alignment <= MemoryLayout<UInt64>.alignment
   }
 }
 
-/// An envelope that the caller keeps: the compiler retains it for no call.
+/// The contents of an envelope that the caller keeps: the compiler retains them for no call.
 struct EnvelopeReference {
-  let box: Unmanaged<AnyObject>
+  /// `nil`: the event is in `word`.
+  let object: Unmanaged<AnyObject>?
+  let word: UInt64
 
   /// See ``Envelope/event(_:)``.
   func event<Event: Sendable>(_: Event.Type) -> Event {
     // SAFETY: as there.
-    box._withUnsafeGuaranteedRef { unsafeDowncast($0, to: EventBox<Event>.self).event }
+    guard Envelope.hasRoom(for: Event.self), object == nil else {
+      return object!._withUnsafeGuaranteedRef { unsafeDowncast($0, to: EventBox<Event>.self).event }
+    }
+    return withUnsafeBytes(of: word) { $0.load(as: Event.self) }
   }
 
-  func release() { box.release() }
+  func release() { object?.release() }
 }
 
 @usableFromInline

@@ -7,27 +7,30 @@ extension MailboxState {
   /// Whether the mailbox has ended and nothing waits.
   var isExhausted: Bool { end != nil && waiting.isEmpty }
 
+  /// Whether no sender and no flush waits for elements to be taken or finished.
+  var isUnobserved: Bool { parked.isEmpty && flushes.isEmpty }
+
   /// Moves at most `share` elements into `batch`, which is empty, and lets parked elements follow.
   mutating func take(_ share: Int, into batch: inout RingBuffer<Item>) -> Effects {
     var effects = Effects()
-    var count = isBlocked ? 0 : min(share, waiting.count)
-    if !flushes.isEmpty { count = min(count, shareOfFirstFlush) }
-    if count == waiting.count {
-      swap(&waiting, &batch)
-    } else {
-      batch.append(first: count, of: &waiting)
-    }
-    inFlightStart = front
-    front += count
-    inFlight = count
-    admitParked(for: count, &effects)
+    takeUnobserved(flushes.isEmpty ? share : min(share, shareOfFirstFlush), into: &batch)
+    admitParked(&effects)
     return effects
   }
 
-  /// Moves parked elements into the space that `count` taken elements have left.
-  private mutating func admitParked(for count: Int, _ effects: inout Effects) {
+  /// As ``take(_:into:)``, if the state ``isUnobserved``.
+  mutating func takeUnobserved(_ share: Int, into batch: inout RingBuffer<Item>) {
+    let count = isBlocked ? 0 : min(share, waiting.count)
+    waiting.moveFirst(count, to: &batch)
+    inFlightStart = front
+    front += count
+    inFlight = count
+    freeCapacity(count)
+  }
+
+  /// Ends the extra space of a replay as far as `count` taken elements have used it.
+  private mutating func freeCapacity(_ count: Int) {
     capacity = max(limit - reserved, capacity - count)
-    admitParked(&effects)
   }
 
   /// Moves parked elements into free space.
@@ -45,14 +48,22 @@ extension MailboxState {
   /// - Returns: the effects. `wake` tells whether the consumer must come back.
   mutating func finishTaken(delivered: Int) -> Effects {
     var effects = Effects()
+    effects.wake = finishTakenUnobserved(delivered: delivered)
+    effects.flushed = takeCompletedFlushes()
+    return effects
+  }
+
+  /// As ``finishTaken(delivered:)``, if the state ``isUnobserved``.
+  ///
+  /// - Returns: whether the consumer must come back.
+  @discardableResult
+  mutating func finishTakenUnobserved(delivered: Int) -> Bool {
     statistics.delivered += delivered
     statistics.discarded += inFlight - delivered
     let isIdle = isBlocked || (waiting.isEmpty && !lingers(tookSome: inFlight > 0))
     idleConsumers = isIdle ? 1 : 0
     inFlight = 0
-    effects.wake = !isIdle
-    effects.flushed = takeCompletedFlushes()
-    return effects
+    return !isIdle
   }
 
   /// Takes the first element, for one of several consumers, which becomes idle if there is none.
@@ -67,7 +78,8 @@ extension MailboxState {
     if inFlight == 0 { inFlightStart = position }
     inFlight += 1
     inFlightPositions.append(position)
-    admitParked(for: 1, &effects)
+    freeCapacity(1)
+    admitParked(&effects)
     // One after the other, all consumers wake, however many elements an input has added at once.
     if hasWaiting { wake(&effects) }
     return ((item.element, position), effects)

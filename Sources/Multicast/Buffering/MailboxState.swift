@@ -12,27 +12,30 @@
 ///
 /// Each input returns its ``Effects``: what the caller must do after it has left its critical
 /// section. They include dropped elements, because destroying an element may run user code.
-struct MailboxState {
+struct MailboxState: ~Copyable {
   /// An element that waits, and the number of elements dropped just before it.
   struct Item {
     var element: Envelope
     var dropped: Int
   }
 
-  let limit: Int
-  let whenFull: OverflowPolicy
+  // First what a sender uses, so that it is in few cache lines.
+  var waiting = RingBuffer<Item>()
   /// How many elements may wait now: the limit, or more while a replay that does not count waits,
   /// without the reserved space.
   var capacity: Int
-  /// The number of elements for which space is reserved.
-  var reserved = 0
-  var waiting = RingBuffer<Item>()
   /// The number of elements dropped after the last one that waits or is parked.
   var droppedAtEnd = 0
-  /// Elements whose senders wait for space, in order. They follow those in `waiting`.
-  var parked = RingBuffer<(item: Item, sender: SendWaiter)>()
   /// The number of consumers that must be woken for an element. Most mailboxes have one consumer.
   var idleConsumers: Int
+  var end: SubscriptionEnd?
+  var statistics = DeliveryStatistics()
+  let limit: Int
+  let whenFull: OverflowPolicy
+  /// The number of elements for which space is reserved.
+  var reserved = 0
+  /// Elements whose senders wait for space, in order. They follow those in `waiting`.
+  var parked = RingBuffer<(item: Item, sender: SendWaiter)>()
   let mayLinger: Bool
   /// How many more times the consumer does not linger.
   var lingerPause = 0
@@ -46,8 +49,6 @@ struct MailboxState {
   var inFlightPositions: [Int] = []
   /// The number of elements that have left the front: the position of the first that waits.
   var front = 0
-  var end: SubscriptionEnd?
-  var statistics = DeliveryStatistics()
   var flushes: [(position: Int, latch: FlushLatch)] = []
 
   /// - Parameters:
@@ -106,33 +107,31 @@ struct MailboxState {
   /// Ends the mailbox: it accepts no more elements. Those of waiting senders were sent before, so
   /// they join those that wait, beyond the limit. If the reason is `cancelled`, all are discarded.
   ///
-  /// - Returns: the effects, and the discarded elements, to be destroyed outside the critical
-  ///   section.
-  mutating func close(_ reason: SubscriptionEnd) -> (
-    Effects, discarded: (RingBuffer<Item>, [Envelope])
-  ) {
+  /// - Parameter discarded: an empty buffer, which gets the discarded elements, to be destroyed
+  ///   outside the critical section.
+  mutating func close(_ reason: SubscriptionEnd, discarded: inout RingBuffer<Item>) -> Effects {
     var effects = Effects()
-    var parkedElements: [Envelope] = []
+    var parkedElements = RingBuffer<Item>()
     end = end ?? reason
     while let next = parked.popFirst() {
       if reason == .cancelled {
         statistics.discarded += 1
-        parkedElements.append(next.item.element)
+        parkedElements.append(next.item)
         effects.release(next.sender, .discarded)
       } else {
         store(next.item, &effects)
         effects.release(next.sender, .accepted)
       }
     }
-    var discarded = RingBuffer<Item>()
     if reason == .cancelled {
       swap(&discarded, &waiting)
-      front += discarded.count + parkedElements.count
       statistics.discarded += discarded.count
+      parkedElements.moveFirst(parkedElements.count, to: &discarded)
+      front += discarded.count
       if end == .cancelled { droppedAtEnd = 0 }
       effects.flushed = takeCompletedFlushes()
     }
     wake(&effects)
-    return (effects, (discarded, parkedElements))
+    return effects
   }
 }

@@ -37,7 +37,8 @@ final class EventConsumer: Sendable {
   /// The next event of those taken already, unless the task is cancelled.
   @usableFromInline
   func nextTaken() -> Envelope? {
-    Task.isCancelled ? nil : mailbox.nextTaken()?.element
+    guard mailbox.hasTaken, !TaskIdentity.isCurrentCancelled else { return nil }
+    return mailbox.nextTaken()?.element
   }
 
   /// The next event.
@@ -72,16 +73,42 @@ final class EventConsumer: Sendable {
 
   /// The next event if there is one, without suspending.
   func nextIfAvailable() -> Envelope? {
-    guard !Task.isCancelled else {
+    guard !TaskIdentity.isCurrentCancelled else {
       stop()
       return nil
     }
-    if mailbox.hasTaken || mailbox.takeMore() {
+    switch mailbox.hasTaken ? .events : mailbox.takeMore() {
+    case .events:
       mailbox.renewBudget()  // The caller is not to be suspended, not even for others.
       return mailbox.nextTaken()?.element
+    case .nothing: return nil
+    case .end:
+      stop()
+      return nil
     }
-    if mailbox.checkExhausted() { stop() }
-    return nil
+  }
+
+  /// Waits for events and takes what waits, up to `limit`.
+  ///
+  /// - Returns: whether there were any; `false`: the iteration has ended. Another task of the same
+  ///   actor may move them first.
+  @usableFromInline
+  func prepareBatch(_ limit: Int) async -> Bool {
+    await prepareNext(upTo: limit)
+  }
+
+  /// The number of events that were taken and not returned.
+  @usableFromInline
+  var takenCount: Int { mailbox.takenCount }
+
+  /// Moves all events that were taken out, in order.
+  ///
+  /// - Parameters:
+  ///   - drops: called before an event with the number of events dropped before it, if there are any.
+  ///   - events: called with each event and its offset.
+  @usableFromInline
+  func moveTaken(drops: (Int) -> Void = { _ in }, events: (Envelope, Int) -> Void) {
+    mailbox.moveTaken(drops, events)
   }
 
   enum TimedResult {
@@ -106,9 +133,11 @@ final class EventConsumer: Sendable {
   /// Waits until an event was taken, or no more will come: all were returned, or a task that awaits
   /// the next event is cancelled, which ends the subscription.
   ///
-  /// - Parameter timer: ends the wait, and not the subscription, when its time is over.
+  /// - Parameters:
+  ///   - timer: ends the wait, and not the subscription, when its time is over.
+  ///   - limit: the most events to take at once; `nil`: as many as the buffer allows.
   /// - Returns: whether an event was taken. Another task of the same actor may return it first.
-  private func prepareNext(_ timer: SleepTimer? = nil) async -> Bool {
+  private func prepareNext(_ timer: SleepTimer? = nil, upTo limit: Int? = nil) async -> Bool {
     if !mailbox.hasBudget {
       // A consumer that always finds an event, or the end, must not monopolise its thread or actor.
       await Task.yield()
@@ -117,17 +146,24 @@ final class EventConsumer: Sendable {
       // Nor must a task that makes a new iterator for each result.
       await Task.yieldAfterMany()
     }
-    while !Task.isCancelled {
-      if mailbox.hasTaken || mailbox.takeMore() { return true }
-      if mailbox.checkExhausted() { break }
-      let mayContinue = await withTaskCancellationHandler {
+    loop: while !TaskIdentity.isCurrentCancelled {
+      switch mailbox.hasTaken ? .events : mailbox.takeMore(limit) {
+      case .events: return true
+      case .nothing: break
+      case .end: break loop
+      }
+      if timer == nil, mailbox.takeLinger() {
+        await Task.yield()
+        mailbox.renewBudget()
+        continue
+      }
+      await withTaskCancellationHandler {
         await mailbox.sleep(timer)
       } onCancel: {
         // The runtime holds a lock of its own here, so no user code may run. The resumed task does
         // the rest.
         mailbox.interrupt()
       }
-      guard mayContinue else { break }
       if let timer, mailbox.isIdle(after: timer) {
         timer.hasEndedWait = true
         return false

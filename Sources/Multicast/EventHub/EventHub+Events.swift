@@ -28,7 +28,8 @@ extension EventHub {
     _ buffering: BufferingPolicy<Event>, _ filter: (@Sendable (Event) -> Bool)?
   ) -> EventConsumer {
     let mailbox = StreamMailbox(
-      limit: buffering.limit, whenFull: buffering.whenFull, drops: dropCounter)
+      limit: buffering.limit, whenFull: buffering.whenFull, coalesces: buffering.positions != nil,
+      drops: dropCounter)
     let registration = register(mailbox, buffering.positions, filter, { _ in }, owner: nil)
     return EventConsumer(registration, mailbox, finishing.completion)
   }

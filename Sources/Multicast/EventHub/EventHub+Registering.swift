@@ -83,7 +83,7 @@ extension EventHub {
       let call = call(head)
       return { envelope in
         // Events of a replay carry none.
-        let values = (envelope.box.takeUnretainedValue() as? CarriedEventBox<Event>)?.values
+        let values = (envelope.object?.takeUnretainedValue() as? CarriedEventBox<Event>)?.values
         values.run { call(envelope) }
       }
     }
@@ -106,7 +106,7 @@ extension EventHub {
         subscriber.pipeline?.asyncHandler
       }
       let event = envelope.event(Event.self)
-      guard let values = (envelope.box as? CarriedEventBox<Event>)?.values else {
+      guard let values = (envelope.object as? CarriedEventBox<Event>)?.values else {
         await handler?(event)
         return
       }

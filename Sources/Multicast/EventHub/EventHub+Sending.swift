@@ -165,12 +165,15 @@ extension EventHub {
   ) -> Int {
     invocation.pass(entry, access: .enqueue, otherwise: 0) { head in
       Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
-        guard let pipeline = subscriber.pipeline else {
+        guard let pipeline = subscriber.unretainedPipeline else {
           subscriber.handler(event)
           return 1
         }
-        let isDelivered = pipeline.deliver(
-          event, number, &envelope, handler: subscriber.handler, for: entry, waiters: waiters)
+        // SAFETY: the entry, which the invocation holds, owns the pipeline.
+        let isDelivered = pipeline._withUnsafeGuaranteedRef {
+          $0.deliver(
+            event, number, &envelope, handler: subscriber.handler, for: entry, waiters: waiters)
+        }
         return isDelivered ? 1 : 0
       }
     }
@@ -212,6 +215,24 @@ extension EventPipeline {
     _ event: Event, _ number: UInt64, _ envelope: inout Envelope?,
     handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>, waiters: SendWaiterList?
   ) -> Bool {
+    if let plainMailbox {
+      let envelope = envelope ?? makeEnvelope(event, &envelope)
+      // SAFETY: this retains the mailbox.
+      return plainMailbox._withUnsafeGuaranteedRef { mailbox in
+        guard let waiters else { return mailbox.enqueue(envelope, for: entry) }
+        return waiters.append(envelope, to: mailbox, for: entry.takeUnretainedValue())
+      }
+    }
+    return deliverStepwise(
+      event, number, &envelope, handler: handler, for: entry, waiters: waiters)
+  }
+
+  /// As ``deliver(_:_:_:handler:for:waiters:)``, if there is more than a mailbox.
+  @usableFromInline @inline(never)
+  func deliverStepwise(
+    _ event: Event, _ number: UInt64, _ envelope: inout Envelope?,
+    handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>, waiters: SendWaiterList?
+  ) -> Bool {
     guard includes(event, number) else { return false }
     guard let mailbox else {
       handler(event)
@@ -220,11 +241,8 @@ extension EventPipeline {
     let element: Envelope
     if carried != nil, let own = carriedEnvelope(event) {
       element = own
-    } else if let shared = envelope {
-      element = shared
     } else {
-      element = Envelope(event: event)
-      envelope = element
+      element = envelope ?? makeEnvelope(event, &envelope)
     }
     // SAFETY: the invocation of the caller holds the entry.
     if let coalescer {
@@ -232,5 +250,13 @@ extension EventPipeline {
     }
     guard let waiters else { return mailbox.enqueue(element, for: entry) }
     return waiters.append(element, to: mailbox, for: entry.takeUnretainedValue())
+  }
+
+  /// Puts the event into an envelope, for this mailbox and the next ones.
+  @inlinable @inline(__always)
+  func makeEnvelope(_ event: Event, _ shared: inout Envelope?) -> Envelope {
+    let envelope = Envelope(event: event)
+    shared = envelope
+    return envelope
   }
 }

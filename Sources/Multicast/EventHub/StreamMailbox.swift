@@ -8,46 +8,56 @@ internal import Synchronization
 final class StreamMailbox: Mailbox, @unchecked Sendable {
   // Sendable: `sleeper`, `moreSleepers`, `isInterrupted` and `handlingTask` are accessed inside
   // `lock` alone; other variables, unless atomic, by the isolation that iterates.
+  //
+  // SAFETY, of unchecked exclusivity: for the same reason no two accesses overlap, and none of them
+  // runs other code.
 
   typealias Item = MailboxState.Item
 
   /// A task that sleeps until it may find an event.
-  private var sleeper: UnsafeContinuation<Void, Never>?
+  @exclusivity(unchecked) private var sleeper: UnsafeContinuation<Void, Never>?
   /// Further ones: tasks of one actor that share the iterator.
-  private var moreSleepers: [UnsafeContinuation<Void, Never>] = []
+  @exclusivity(unchecked) private var moreSleepers: [UnsafeContinuation<Void, Never>] = []
   /// Whether a task was cancelled while it slept, or before.
-  private var isInterrupted = false
+  @exclusivity(unchecked) private var isInterrupted = false
   /// The task that took events last: it handles an event until it requests the next one.
-  private var handlingTask = TaskIdentity.none
-  /// The most events that a task takes at once.
+  @exclusivity(unchecked) private var handlingTask = TaskIdentity.none
+  /// The most events that a task takes at once. What it has taken is not dropped any more, and not
+  /// replaced: at most 64 events, if there is a limit or a key.
   private let batchLimit: Int
   /// The events taken and not yet returned.
-  private var batch = RingBuffer<Item>()
+  @exclusivity(unchecked) private var batch = RingBuffer<Item>()
   /// How many of the latest batch were returned: delivered, but not yet counted so in `state`.
   // Relaxed: one writer, the isolation that iterates, so a load and a store suffice. It is reset,
   // and read by other threads, inside `lock`, together with the count in `state`.
   private let returned = Atomic<Int>(0)
   /// The size of the latest batch.
-  private var taken = 0
+  @exclusivity(unchecked) private var taken = 0
   /// The number of results that may follow before the task must yield.
-  private var budget = StreamMailbox.resultsPerYield
+  @exclusivity(unchecked) private var budget = StreamMailbox.resultsPerYield
   /// Whether the subscription had ended, and everything was returned, at a request.
-  private(set) var wasExhausted = false
+  @exclusivity(unchecked) private(set) var wasExhausted = false
   /// Whether a result was requested.
-  private var hasStarted = false
+  @exclusivity(unchecked) private var hasStarted = false
+
+  /// Whether the consumer yields once before it sleeps: a batch of several events came since it last
+  /// did, so more may be about to come.
+  @exclusivity(unchecked) private var mayLinger = false
 
   /// The most results without a suspension.
   private static var resultsPerYield: Int { 64 }
 
-  init(limit: Int, whenFull: OverflowPolicy, drops: DropCounter?) {
-    batchLimit = min(64, limit)
+  /// - Parameter coalesces: whether new events replace those that wait.
+  init(limit: Int, whenFull: OverflowPolicy, coalesces: Bool, drops: DropCounter?) {
+    batchLimit = limit == .max && !coalesces ? .max : min(64, limit)
     super.init(MailboxState(limit: limit, whenFull: whenFull, isIdle: false), drops: drops)
   }
 
   /// A mailbox that has finished, without events.
   static func finished() -> StreamMailbox {
-    let mailbox = StreamMailbox(limit: 1, whenFull: .dropNewest, drops: nil)
-    _ = mailbox.lock.withLock { mailbox.state.close(.finished) }
+    let mailbox = StreamMailbox(limit: 1, whenFull: .dropNewest, coalesces: false, drops: nil)
+    var discarded = RingBuffer<Item>()
+    _ = mailbox.lock.withLock { mailbox.state.close(.finished, discarded: &discarded) }
     return mailbox
   }
 
@@ -85,6 +95,12 @@ extension StreamMailbox {
     return !hasStarted
   }
 
+  /// Whether the consumer yields before it sleeps, which is cheaper than to sleep and be woken.
+  func takeLinger() -> Bool {
+    defer { mayLinger = false }
+    return mayLinger
+  }
+
   /// Counts a result that is not an event: a number of dropped events, or the end.
   func spendBudget() { budget -= 1 }
 
@@ -95,8 +111,33 @@ extension StreamMailbox {
   func nextTaken() -> Item? {
     guard budget > 0, let item = batch.popFirst() else { return nil }
     budget -= 1
-    returned.store(returned.load(ordering: .relaxed) + 1, ordering: .relaxed)
+    countReturned(1)
     return item
+  }
+
+  @inline(__always)
+  private func countReturned(_ count: Int) {
+    returned.store(returned.load(ordering: .relaxed) + count, ordering: .relaxed)
+  }
+
+  var takenCount: Int { batch.count }
+
+  /// Returns all events that were taken: see ``EventConsumer/moveTaken(drops:events:)``.
+  func moveTaken(_ drops: (Int) -> Void, _ events: (Envelope, Int) -> Void) {
+    guard !batch.isEmpty else { return }
+    budget -= 1
+    // The closures may destroy events, whose `deinit` may do anything, so they get none of `batch`.
+    var moved = RingBuffer<Item>()
+    swap(&moved, &batch)
+    countReturned(moved.count)
+    var offset = 0
+    while let item = moved.popFirst() {
+      if item.dropped > 0 { drops(item.dropped) }
+      events(item.element, offset)
+      offset += 1
+    }
+    // Its memory serves again.
+    if batch.isEmpty { swap(&moved, &batch) }
   }
 
   /// The number of events dropped before the next one that was taken; reported once.
@@ -107,20 +148,45 @@ extension StreamMailbox {
     return dropped
   }
 
+  /// What a request has found.
+  enum Found {
+    /// Events, which were taken.
+    case events
+    /// Nothing now.
+    case nothing
+    /// Nothing, and nothing will come: the subscription has ended, or a task was cancelled.
+    case end
+  }
+
   /// Takes events that wait, after all events taken before were returned.
   ///
-  /// - Returns: whether there were any.
-  func takeMore() -> Bool {
+  /// - Parameter most: the most events to take, if they are returned at once; `nil`: `batchLimit`.
+  func takeMore(_ most: Int? = nil) -> Found {
+    let share = most ?? batchLimit
     let task = TaskIdentity.current
-    let (finished, more) = lock.withLock {
+    // `wake` in the effects needs no action: the consumer is running.
+    var finished: MailboxState.Effects?
+    var more: MailboxState.Effects?
+    let found = lock.withLock { () -> Found in
       handlingTask = task
-      // `wake` in the effects needs no action: the consumer is running.
-      return (finishReturned(), state.take(batchLimit, into: &batch))
+      if state.isUnobserved {
+        state.finishTakenUnobserved(delivered: takeReturned())
+        state.takeUnobserved(share, into: &batch)
+      } else {
+        finished = finishReturned()
+        more = state.take(share, into: &batch)
+      }
+      // No sender has to wake a consumer that does not sleep.
+      if sleeper == nil { state.idleConsumers = 0 }
+      if !batch.isEmpty { return .events }
+      wasExhausted = wasExhausted || state.isExhausted
+      return wasExhausted || isInterrupted ? .end : .nothing
     }
     taken = batch.count
-    finish(finished)
-    finish(more)
-    return taken > 0
+    if taken > 1 { mayLinger = true }
+    if let finished { finish(finished) }
+    if let more { finish(more) }
+    return found
   }
 
   /// Discards what was taken and not returned, at the end of the iteration.
@@ -131,21 +197,19 @@ extension StreamMailbox {
     var discarded = RingBuffer<Item>()
     swap(&discarded, &batch)
     finish(finished)
-    withExtendedLifetime(discarded) {}  // Destroyed when nothing accesses `batch`.
+    // `discarded` is destroyed here, when nothing accesses `batch`.
   }
 
   /// Counts the returned events in `state`. Inside the lock.
   private func finishReturned() -> MailboxState.Effects {
-    let delivered = returned.load(ordering: .relaxed)
-    returned.store(0, ordering: .relaxed)
-    return state.finishTaken(delivered: delivered)
+    state.finishTaken(delivered: takeReturned())
   }
 
-  /// Whether the subscription has ended and nothing waits. Called when everything that was taken was
-  /// returned.
-  func checkExhausted() -> Bool {
-    wasExhausted = wasExhausted || lock.withLock { state.isExhausted }
-    return wasExhausted
+  /// The number of events that were returned since the last call. Inside the lock.
+  private func takeReturned() -> Int {
+    let count = returned.load(ordering: .relaxed)
+    returned.store(0, ordering: .relaxed)
+    return count
   }
 
   func takeDroppedAtEnd() -> Int {
@@ -156,19 +220,21 @@ extension StreamMailbox {
 // MARK: - Sleeping
 
 extension StreamMailbox {
-  private typealias Sleepers = (UnsafeContinuation<Void, Never>?, [UnsafeContinuation<Void, Never>])
+  private typealias Sleeper = UnsafeContinuation<Void, Never>
 
   /// Inside the lock.
-  private func takeSleepers() -> Sleepers {
-    let sleepers = (sleeper, moreSleepers)
+  private func takeSleepers() -> (first: Sleeper?, others: [Sleeper]?) {
+    let first = sleeper
     sleeper = nil
-    if !moreSleepers.isEmpty { moreSleepers = [] }
-    return sleepers
+    guard !moreSleepers.isEmpty else { return (first, nil) }
+    defer { moreSleepers = [] }
+    return (first, moreSleepers)
   }
 
-  private func resume(_ sleepers: Sleepers) {
-    sleepers.0?.resume()
-    for sleeper in sleepers.1 { sleeper.resume() }
+  private func resume(_ sleepers: (first: Sleeper?, others: [Sleeper]?)) {
+    sleepers.first?.resume()
+    guard let others = sleepers.others else { return }
+    for sleeper in others { sleeper.resume() }
   }
 
   /// Resumes all sleepers for good, because a task is cancelled. Runs no user code.
@@ -196,9 +262,8 @@ extension StreamMailbox {
 
   /// Sleeps until an event may wait, no more will come, a task is cancelled, or the time of `timer`
   /// is over.
-  ///
-  /// - Returns: `false` if a task was cancelled.
-  func sleep(_ timer: SleepTimer?) async -> Bool {
+  @inline(__always)
+  func sleep(_ timer: SleepTimer?) async {
     timer?.start()
     // SAFETY: resumed once: here, or by the thread that takes it out under the lock.
     await suspendUnchecked { continuation in
@@ -209,6 +274,5 @@ extension StreamMailbox {
       }
       if isAwake { continuation.resume() }
     }
-    return lock.withLock { !isInterrupted }
   }
 }

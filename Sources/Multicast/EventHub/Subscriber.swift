@@ -13,15 +13,24 @@ struct Subscriber<Event: Sendable> {
     self.handler = handler
     self.pipeline = pipeline
   }
+
+  /// The pipeline, not retained: the entry owns it.
+  @inlinable @inline(__always)
+  var unretainedPipeline: Unmanaged<EventPipeline<Event>>? {
+    pipeline.map { .passUnretained($0) }
+  }
 }
 
 /// The steps between a sender and a subscriber: starting point, filter, coalescer, mailbox.
 @usableFromInline
-final class EventPipeline<Event: Sendable>: Sendable {
+final class EventPipeline<Event: Sendable>: @unchecked Sendable {
+  // Sendable: it never changes, and `plainMailbox` is `mailbox`, which it owns.
   @usableFromInline let filter: (@Sendable (Event) -> Bool)?
   @usableFromInline let start: StartingPoint?
   @usableFromInline let mailbox: Mailbox?
   @usableFromInline let coalescer: Coalescer<Event>?
+  /// The mailbox, if every event is appended to it as it is: there are no other steps.
+  @usableFromInline let plainMailbox: Unmanaged<Mailbox>?
   /// Called by the mailbox instead of the subscriber's handler, if it is asynchronous.
   let asyncHandler: (@Sendable (Event) async -> Void)?
   /// The task-local keys whose values travel with each event.
@@ -42,6 +51,8 @@ final class EventPipeline<Event: Sendable>: Sendable {
     self.start = start
     self.mailbox = mailbox
     self.coalescer = coalescer
+    let isPlain = filter == nil && start == nil && coalescer == nil && carried == nil
+    plainMailbox = isPlain ? mailbox.map { .passUnretained($0) } : nil
   }
 
   /// Whether the subscriber receives the event with this number.

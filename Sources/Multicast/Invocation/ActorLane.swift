@@ -98,7 +98,7 @@ extension ActorLane {
   func append(_ envelope: Envelope, to entries: UnsafeMutableBufferPointer<Unmanaged<Entry>>) -> Int
   {
     // The mailboxes take these retains. One operation on the count makes them all.
-    let retained = envelope.retainedBox(times: entries.count)
+    let retained = envelope.retained(times: entries.count)
     let (accepted, declined, mustStart) = lock.withLockAfterPolling {
       var accepted = 0
       var declined = 0
@@ -224,7 +224,7 @@ extension ActorLane {
       return (effects, isExhausted, isOver ? .restart : nextStep(calls, mayPoll: true))
     }
     mailbox.finish(effects)
-    withExtendedLifetime(delivered.rest) {}  // Destroyed here, outside the lock.
+    delivered.destroyRest()  // Here, outside the lock.
     if isExhausted { mailbox.whenExhausted?(entry) }
     // If this is the last reference, the `deinit` of a delegate runs here, on its actor.
     if !effects.wake { drain.pending.entry.release() }

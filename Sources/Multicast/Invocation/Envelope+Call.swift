@@ -13,7 +13,7 @@ extension EnvelopeReference {
   /// Makes the call, with the value of an active entry whose target is alive.
   func call(_ head: UnsafeMutablePointer<EntryHead>) {
     // SAFETY: the mailbox of a delegate contains only calls.
-    box._withUnsafeGuaranteedRef { unsafeDowncast($0, to: CallBox.self).body(head) }
+    object!._withUnsafeGuaranteedRef { unsafeDowncast($0, to: CallBox.self).body(head) }
   }
 }
 

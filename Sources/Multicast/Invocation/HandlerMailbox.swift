@@ -28,7 +28,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ///   - whenExhausted: runs when everything was delivered and no more elements will follow.
   ///   - deliver: see ``Delivery``.
   init(
-    _ state: MailboxState, drops: DropCounter?, lane: ActorLane? = nil,
+    _ state: consuming MailboxState, drops: DropCounter?, lane: ActorLane? = nil,
     whenExhausted: (@Sendable (Entry) -> Void)?, deliver: @escaping Delivery
   ) {
     self.deliver = deliver
@@ -43,9 +43,10 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// Does not wake the consumer, because nothing is left to deliver and its queue might be suspended
   /// for long.
   final override func cancel(_ entry: Entry) {
-    let (effects, discarded) = lock.withLock { state.close(.cancelled) }
+    var discarded = RingBuffer<MailboxState.Item>()
+    let effects = lock.withLock { state.close(.cancelled, discarded: &discarded) }
     finish(effects)
-    withExtendedLifetime(discarded) {}  // Destroyed here, outside the lock.
+    // `discarded` is destroyed here, outside the lock.
   }
 
   /// Delivers what waits, up to the share.
@@ -56,16 +57,18 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     var delivered = deliverTaken(to: entry, keeping: nil)
     let (effects, isExhausted) = lock.withLock { finishTaken(&delivered, for: entry) }
     finish(effects)
-    withExtendedLifetime(delivered.rest) {}  // Destroyed here, outside the lock.
+    delivered.destroyRest()  // Here, outside the lock.
     if isExhausted { whenExhausted?(entry) }
     return effects.wake
   }
 
   /// What became of the elements that a drain took.
-  struct Delivered {
+  struct Delivered: ~Copyable {
     var count = 0
     /// Those that wait again, because the entry was blocked.
     var rest = RingBuffer<MailboxState.Item>()
+
+    mutating func destroyRest() { rest = RingBuffer() }
   }
 
   /// Begins a drain of at most `share` elements. Inside `lock`.

@@ -85,7 +85,7 @@ struct Invocation {
     let state = head.pointee.state.load(ordering: .acquiring)
     perturb()
     if _fastPath(state == EntryHead.activeStrong) { return try body(head) }
-    let target: Unmanaged<AnyObject>
+    let target: Unmanaged<AnyObject>?
     if state == EntryHead.activeWeak {
       guard let promoted = WeakReference(word: head.pointee.target).promote() else {
         sawDead = true
@@ -96,30 +96,39 @@ struct Invocation {
       guard access == .read ? EntryHead.isActive(state) : EntryHead.isCallable(state) else {
         return skipped
       }
-      guard let retained = Invocation.retain(entry, access) else {
-        sawDead = true
-        return skipped
+      if access == .enqueue {
+        // Retains nothing: the read section or the snapshot holds the entry, and a sender that only
+        // appends must not become the last owner of the target.
+        guard !head.pointee.isWeak || !Invocation.isDead(head) else {
+          sawDead = true
+          return skipped
+        }
+        target = nil
+      } else {
+        guard let retained = Invocation.retain(entry, access) else {
+          sawDead = true
+          return skipped
+        }
+        target = retained
       }
-      target = retained
     }
     // If this is the last release, the delegate's `deinit` runs here, outside of any lock.
-    defer { target.release() }
+    defer { target?.release() }
     return try body(head)
   }
 
-  /// Retains what a placed entry needs while the body runs: its target; or the entry, if the body
-  /// only appends, because the sender must not become the last owner of the target.
+  /// Whether the weak target of an entry is dead.
+  @usableFromInline @inline(never)
+  static func isDead(_ head: UnsafeMutablePointer<EntryHead>) -> Bool {
+    WeakReference(word: head.pointee.target).isDead
+  }
+
+  /// Retains the target of a placed entry.
   ///
   /// - Returns: the retained object, or `nil` if the target is dead.
   @usableFromInline @inline(never)
   static func retain(_ entry: Unmanaged<Entry>, _ access: Access) -> Unmanaged<AnyObject>? {
     let head = entry.head
-    if access == .enqueue {
-      guard !head.pointee.isWeak || !WeakReference(word: head.pointee.target).isDead else {
-        return nil
-      }
-      return .passRetained(entry.takeUnretainedValue())
-    }
     // SAFETY: an active entry owns its target, if that is strong.
     let target =
       head.pointee.isWeak

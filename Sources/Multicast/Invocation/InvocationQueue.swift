@@ -2,7 +2,7 @@
 ///
 /// It belongs to the actor, so it needs no lock. Cancelling a task that waits does not end its wait:
 /// its invocation runs, and the delegates see the cancellation.
-struct InvocationQueue {
+struct InvocationQueue: ~Copyable {
   /// The task whose invocation is running, or `none`.
   private var holder = TaskIdentity.none
   private(set) var waiting = RingBuffer<Waiter>()

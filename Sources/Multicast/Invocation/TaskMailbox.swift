@@ -38,7 +38,8 @@ final class TaskMailbox: Mailbox, @unchecked Sendable {
   ///   - whenExhausted: runs when everything was delivered and no more elements will follow.
   ///   - deliver: passes an element to an entry.
   init(
-    on home: (any Actor)?, _ state: MailboxState, drops: DropCounter? = nil, isPlace: Bool = true,
+    on home: (any Actor)?, _ state: consuming MailboxState, drops: DropCounter? = nil,
+    isPlace: Bool = true,
     whenExhausted: (@Sendable (Entry) -> Void)? = nil, deliver: @escaping Delivery
   ) {
     self.home = home.map(WeakActor.init)
@@ -79,9 +80,10 @@ final class TaskMailbox: Mailbox, @unchecked Sendable {
 
   /// Does not start a worker, because nothing is left to deliver.
   override func cancel(_ entry: Entry) {
-    let (effects, discarded) = lock.withLock { state.close(.cancelled) }
+    var discarded = RingBuffer<MailboxState.Item>()
+    let effects = lock.withLock { state.close(.cancelled, discarded: &discarded) }
     finish(effects)
-    withExtendedLifetime(discarded) {}  // Destroyed here, outside the lock.
+    // `discarded` is destroyed here, outside the lock.
   }
 
   override var isCalling: Bool { lock.withLock { !callers.isEmpty } }

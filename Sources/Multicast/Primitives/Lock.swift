@@ -43,10 +43,12 @@ struct Lock: ~Copyable, @unchecked Sendable {
   }
 
   /// Runs `body` while the calling thread holds the lock.
+  @inline(__always)
   borrowing func withLock<R>(_ body: () -> R) -> R {
     lock()
-    defer { unlock() }
-    return body()
+    let result = body()
+    unlock()
+    return result
   }
 
   /// Runs `body` as `withLock` does, and polls for a short time before it blocks the thread. For a
@@ -79,6 +81,7 @@ struct Lock: ~Copyable, @unchecked Sendable {
     return body()
   }
 
+  @inline(__always)
   private borrowing func lock() {
     perturb()
     let error = pthread_mutex_lock(mutex)
@@ -86,6 +89,7 @@ struct Lock: ~Copyable, @unchecked Sendable {
     perturb()
   }
 
+  @inline(__always)
   private borrowing func unlock() {
     perturb()
     let error = pthread_mutex_unlock(mutex)

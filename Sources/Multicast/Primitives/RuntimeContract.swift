@@ -33,6 +33,13 @@ enum RuntimeContract {
     expect(
       MemoryLayout<UnsafeCurrentTask>.size == MemoryLayout<UInt>.size,
       "UnsafeCurrentTask has \(MemoryLayout<UnsafeCurrentTask>.size) bytes and is not an address")
+    let task = withUnsafeCurrentTask { $0.map { unsafeBitCast($0, to: UInt.self) } ?? 0 }
+    expect(
+      TaskIdentity.current.rawValue == task,
+      "swift_task_getCurrent does not return the current task")
+    expect(
+      TaskIdentity.isCurrentCancelled == Task.isCancelled,
+      "swift_task_isCancelled does not tell whether a task is cancelled")
     expect(
       canCastTaskExecutors,
       "UnownedTaskExecutor is not the two words of a reference to a TaskExecutor")

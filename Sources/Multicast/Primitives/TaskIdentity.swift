@@ -1,3 +1,4 @@
+internal import CMulticast
 public import Synchronization
 
 /// The identity of a task, unique while the task exists.
@@ -16,10 +17,24 @@ struct TaskIdentity: RawRepresentable, AtomicRepresentable, Equatable, Sendable 
 
   /// The task that runs on this thread, or `none`.
   @usableFromInline static var current: TaskIdentity {
-    // SAFETY: `UnsafeCurrentTask` is just a reference to the task (`RuntimeContract` checks its
-    // size). The address is only compared, never dereferenced.
-    withUnsafeCurrentTask { task in
-      TaskIdentity(rawValue: task.map { unsafeBitCast($0, to: UInt.self) } ?? 0)
-    }
+    #if MULTICAST_PORTABLE_WEAK
+      // SAFETY: `UnsafeCurrentTask` is just a reference to the task (`RuntimeContract` checks its
+      // size). The address is only compared, never dereferenced.
+      withUnsafeCurrentTask { task in
+        TaskIdentity(rawValue: task.map { unsafeBitCast($0, to: UInt.self) } ?? 0)
+      }
+    #else
+      TaskIdentity(rawValue: cmulticast_task_current())
+    #endif
+  }
+
+  /// Whether the task that runs on this thread is cancelled.
+  static var isCurrentCancelled: Bool {
+    #if MULTICAST_PORTABLE_WEAK
+      Task.isCancelled
+    #else
+      // As `Task.isCancelled`, which retains and releases the task in addition.
+      cmulticast_task_is_cancelled()
+    #endif
   }
 }

@@ -35,7 +35,7 @@ class Mailbox: @unchecked Sendable {
   ///   - lock: that of `lockOwner`, if there is one.
   ///   - lockOwner: kept by the subclass.
   init(
-    _ state: MailboxState, drops: DropCounter? = nil, isPlace: Bool = true,
+    _ state: consuming MailboxState, drops: DropCounter? = nil, isPlace: Bool = true,
     lock: consuming Lock = Lock(), lockOwner: AnyObject? = nil
   ) {
     self.isPlace = isPlace
@@ -104,9 +104,10 @@ class Mailbox: @unchecked Sendable {
 
   /// See ``MailboxState/close(_:)``.
   final func close(_ reason: SubscriptionEnd, for entry: Entry) {
-    let (effects, discarded) = lock.withLock { state.close(reason) }
+    var discarded = RingBuffer<MailboxState.Item>()
+    let effects = lock.withLock { state.close(reason, discarded: &discarded) }
     perform(effects, for: entry)
-    withExtendedLifetime(discarded) {}  // Destroyed here, outside the lock.
+    // `discarded` is destroyed here, outside the lock.
   }
 
   var statistics: DeliveryStatistics {

@@ -335,7 +335,7 @@ struct HubFlushTests {
 
 extension EventHub {
   /// The number of flushes that wait for each mailbox.
-  fileprivate var flushCounts: [Int] {
+  var flushCounts: [Int] {
     registry.snapshot().compactMap { entry in
       entry?.mailbox.map { mailbox in mailbox.lock.withLock { mailbox.state.flushes.count } }
     }

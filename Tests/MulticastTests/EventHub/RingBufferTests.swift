@@ -14,11 +14,14 @@ struct RingBufferTests {
         ring.append(step)
         array.append(step)
       } else {
-        #expect(ring.popFirst() == (array.isEmpty ? nil : array.removeFirst()))
+        let element = ring.popFirst()
+        #expect(element == (array.isEmpty ? nil : array.removeFirst()))
       }
-      #expect(ring.count == array.count && ring.isEmpty == array.isEmpty)
+      let (count, isEmpty) = (ring.count, ring.isEmpty)
+      #expect(count == array.count && isEmpty == array.isEmpty)
       if let offset = array.indices.randomElement() {
-        #expect(ring[offset] == array[offset])
+        let element = ring[offset]
+        #expect(element == array[offset])
         ring[offset] = -step
         array[offset] = -step
       }
@@ -27,54 +30,51 @@ struct RingBufferTests {
     #expect(array.isEmpty)
   }
 
-  @Test("moving the first elements to another buffer is popping and appending each")
+  @Test("moving the first elements: they follow those of the other buffer, in order")
   func moving() {
     var generator = SystemRandomNumberGenerator()
-    var rings = [RingBuffer<Int>(), RingBuffer<Int>()]
-    var arrays: [[Int]] = [[], []]
+    var ring = RingBuffer<Int>()
+    var other = RingBuffer<Int>()
+    var (array, moved): ([Int], [Int]) = ([], [])
     for step in 0..<5000 {
-      let source = Int.random(in: 0...1, using: &generator)
-      for offset in 0..<Int.random(in: 0..<20, using: &generator) {
-        rings[source].append(step + offset)
-        arrays[source].append(step + offset)
+      ring.append(step)
+      array.append(step)
+      if Int.random(in: 0..<4, using: &generator) == 0 {
+        let share = Int.random(in: 0...array.count, using: &generator)
+        ring.moveFirst(share, to: &other)
+        moved += array.prefix(share)
+        array.removeFirst(share)
       }
-      let count = Int.random(in: 0...arrays[source].count, using: &generator)
-      var from = rings[source]
-      rings[1 - source].append(first: count, of: &from)
-      rings[source] = from
-      arrays[1 - source] += arrays[source].prefix(count)
-      arrays[source].removeFirst(count)
-      for (ring, array) in zip(rings, arrays) {
-        #expect(ring.count == array.count && (0..<ring.count).allSatisfy { ring[$0] == array[$0] })
+      for _ in 0..<Int.random(in: 0..<3, using: &generator) {
+        let element = other.popFirst()
+        #expect(element == (moved.isEmpty ? nil : moved.removeFirst()))
       }
-      if step % 100 == 99 {
-        while let element = rings[0].popFirst() { #expect(element == arrays[0].removeFirst()) }
-      }
+      let counts = (ring.count, other.count)
+      #expect(counts.0 == array.count && counts.1 == moved.count)
     }
+    while let element = other.popFirst() { #expect(element == moved.removeFirst()) }
+    while let element = ring.popFirst() { #expect(element == array.removeFirst()) }
+    #expect(array.isEmpty && moved.isEmpty)
   }
 
-  @Test("a copy does not change with the original, and each element is destroyed once")
-  func copies() {
-    final class Element: Sendable {
-      let tracker: LifetimeTracker
-      init(_ tracker: LifetimeTracker) {
-        self.tracker = tracker
-        tracker.noteCreation()
-      }
-      deinit { tracker.noteDestruction() }
-    }
+  @Test("each element is destroyed once: when it is popped, replaced, or with the buffer")
+  func lifetimes() {
     let tracker = LifetimeTracker()
     do {
-      var ring = RingBuffer<Element>()
-      for _ in 0..<100 { ring.append(Element(tracker)) }
-      let copy = ring
-      var other = RingBuffer<Element>()
-      other.append(first: 60, of: &ring)
-      #expect(ring.popFirst() === copy[60])
-      #expect(copy.count == 100 && other.count == 60 && ring.count == 39)
-      #expect((0..<60).allSatisfy { other[$0] === copy[$0] } && ring[0] === copy[61])
-      #expect(tracker.destroyed == 0)
+      var ring = RingBuffer<RecordingObserver>()
+      // The elements wrap around the end of the slots, and the buffer grows and shrinks.
+      for number in 0..<600 {
+        ring.append(RecordingObserver(number, tracker: tracker))
+        if number % 3 == 0 { _ = ring.popFirst() }
+      }
+      while ring.count > 10 { _ = ring.popFirst() }
+      for _ in 0..<100 {
+        ring.append(RecordingObserver(tracker: tracker))
+        _ = ring.popFirst()
+      }
+      ring[3] = RecordingObserver(tracker: tracker)
+      #expect(tracker.live == 10)
     }
-    #expect(tracker.created == 100 && tracker.destroyed == 100)
+    #expect(tracker.live == 0 && tracker.created == 701)
   }
 }

@@ -124,7 +124,8 @@ struct TrySendTests {
         guard event == 10, let hub else { return true }
         // The space in the first buffer is reserved now.
         Task { #expect(await hub.sendWaiting(11)) }
-        yield { hub.statistics.pending == 1 }
+        // The event 20 waits, and 11 for space.
+        yield { hub.statistics.pending == 2 }
         return true
       }
     ) { _ in }

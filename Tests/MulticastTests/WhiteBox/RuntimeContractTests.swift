@@ -35,6 +35,26 @@ struct RuntimeContractTests {
     #expect(other != .none && other != before)
   }
 
+  @Test("the current task, and whether it is cancelled, as the standard library tells")
+  func currentTaskAndCancellation() async {
+    func address() -> UInt {
+      withUnsafeCurrentTask { $0.map { unsafeBitCast($0, to: UInt.self) } ?? 0 }
+    }
+    #expect(TaskIdentity.current.rawValue == address() && address() != 0)
+    #expect(!TaskIdentity.isCurrentCancelled)
+    await Task {
+      #expect(!TaskIdentity.isCurrentCancelled)
+      withUnsafeCurrentTask { $0?.cancel() }
+      #expect(TaskIdentity.isCurrentCancelled && Task.isCancelled)
+      #expect(TaskIdentity.current.rawValue == address())
+    }.value
+    let outside = Journal()
+    RunningThread {
+      if TaskIdentity.current == .none && !TaskIdentity.isCurrentCancelled { outside.record(1) }
+    }.join()
+    #expect(outside.entries.count == 1)
+  }
+
   @Test("a weak delegate that had a weak reference before", arguments: StorageStrategy.allCases)
   func sideTable(_ strategy: StorageStrategy) {
     let tracker = LifetimeTracker()
