@@ -6,7 +6,8 @@ extension Workload {
   static var consumers: Workload {
     Workload("consumers", summary: "N tasks consume the events of an EventHub, per delivery") { _ in
       SparseConsumers.experiments
-        + [HubConsumers(size: 100).experiment, StalledConsumer(size: 100).experiment]
+        + [HubConsumers(size: 100).experiment, HubConsumers(size: 100).batchExperiment]
+        + [StalledConsumer(size: 100).experiment]
         + [StalledMemory().experiment].compactMap { $0 }
     }
   }
@@ -19,12 +20,38 @@ private struct HubConsumers {
     Experiment(
       "consumers/sequences", detail: "N = \(size)",
       requirements: [
-        Requirement("consumers, N = \(size), deliveries, of AsyncStream", .atLeast(3)) {
+        Requirement("consumers, N = \(size), deliveries, of AsyncStream", .atLeast(10)) {
           $0.typicalRatio("AsyncStream", to: "waitFree")
         }
       ]
     ) {
       [streams] + StorageStrategy.allCases.map(hub)
+    }
+  }
+
+  /// Beside the floor of one call: what a delegate costs that is called by the sender.
+  var batchExperiment: Experiment {
+    Experiment("consumers/batches", detail: "N = \(size)") {
+      [floor] + StorageStrategy.allCases.map(batches)
+    }
+  }
+
+  private var floor: Case {
+    let listeners = Listeners(size)
+    let list = BareList<any Observer>(listeners.observers.map { $0 })
+    return Case(
+      "floor", size: size, isBaseline: true, deliveries: size, delivered: listeners.takeReceived
+    ) { BareLoop.notify(list, $0) }
+  }
+
+  private func batches(_ storage: StorageStrategy) -> Case {
+    Case(storage.rawValue, size: size, metrics: [.time], iterations: 1000) { iterations in
+      let hub = EventHub<Int>(storage: storage)
+      let sequences = (0..<size).map { _ in hub.events().batches(upTo: 256) }
+      return try Consumers.consumeBatches(sequences, storage.rawValue, events: iterations) {
+        for _ in 0..<iterations { hub.send(1) }
+        hub.finish()
+      }
     }
   }
 

@@ -14,6 +14,35 @@ enum Consumers {
   static func consume<Events: AsyncSequence & Sendable>(
     _ sequences: [Events], _ system: String, events: Int, send: () -> Void
   ) throws -> [Double] where Events.Element == Int, Events.Failure == Never {
+    try run(sequences, system, events: events, send: send) { events, isReady in
+      var iterator = events.makeAsyncIterator()
+      isReady()
+      var sum = 0
+      while let event = await iterator.next(isolation: nil) { sum &+= event }
+      return sum
+    }
+  }
+
+  /// As ``consume(_:_:events:send:)``, of sequences of arrays.
+  static func consumeBatches<Batches: AsyncSequence & Sendable>(
+    _ sequences: [Batches], _ system: String, events: Int, send: () -> Void
+  ) throws -> [Double] where Batches.Element == [Int], Batches.Failure == Never {
+    try run(sequences, system, events: events, send: send) { batches, isReady in
+      var iterator = batches.makeAsyncIterator()
+      isReady()
+      var sum = 0
+      while let batch = await iterator.next(isolation: nil) {
+        for event in batch { sum &+= event }
+      }
+      return sum
+    }
+  }
+
+  /// - Parameter consume: tells when it is ready, and returns the sum of the events.
+  private static func run<Events: Sendable>(
+    _ sequences: [Events], _ system: String, events: Int, send: () -> Void,
+    consume: @escaping @Sendable (Events, _ isReady: () -> Void) async -> Int
+  ) throws -> [Double] {
     let received = Tally()
     let ready = DispatchGroup()
     let ended = DispatchGroup()
@@ -21,11 +50,7 @@ enum Consumers {
       ready.enter()
       ended.enter()
       Task.detached {
-        var iterator = events.makeAsyncIterator()
-        ready.leave()
-        var sum = 0
-        while let event = await iterator.next(isolation: nil) { sum &+= event }
-        received.add(sum)
+        received.add(await consume(events) { ready.leave() })
         ended.leave()
       }
     }

@@ -37,6 +37,17 @@ struct SparseSystem {
           consume: { await receiveAll(of: events, $0) },
           send: { hub.send($0) }, finish: { hub.finish() })
       },
+      SparseSystem(name: "EventHub, batches") {
+        let hub = EventHub<Int>()
+        let batches = hub.events().batches(upTo: 256)
+        return Running(
+          consume: { arrivals in
+            let iterator = batches.makeAsyncIterator()
+            while let batch = await iterator.next(isolation: nil) {
+              for event in batch { arrivals.add(event) }
+            }
+          }, send: { hub.send($0) }, finish: { hub.finish() })
+      },
     ]
   }
 }

@@ -4,7 +4,8 @@
 /// iterator is destroyed, or the sequence if it never had an iterator; when the iterating task is
 /// cancelled; and, after the events that wait, when the hub finishes or a full buffer disconnects
 /// the sequence. Each later iterator begins a new subscription, with the replay and the events from
-/// then on. A consumer that always finds an event yields after at most 64.
+/// then on. A consumer that always finds an event yields after at most 64. ``batches(upTo:)`` returns
+/// many events at once.
 ///
 /// ## Thread safety
 /// The sequence may be used from any thread. An iterator belongs to one task, or to an actor. If
@@ -84,7 +85,7 @@ extension EventSequence {
     public typealias Element = Noted
     public typealias Failure = Never
 
-    fileprivate let source: EventSource
+    let source: EventSource
 
     /// See ``EventSequence/makeAsyncIterator()``; the subscription is the same.
     public func makeAsyncIterator() -> Iterator {

@@ -20,7 +20,7 @@ private struct AsyncConsumers {
     Experiment(
       "consumers", detail: "N = \(size)", sampling: .few, requirements: requirements
     ) {
-      [streams, hub, share, channels]
+      [streams, hub, batches, share, channels]
     }
   }
 
@@ -46,6 +46,17 @@ private struct AsyncConsumers {
       let hub = EventHub<Int>()
       let sequences = (0..<size).map { _ in hub.events() }
       return try Consumers.consume(sequences, "EventHub", events: events) {
+        for _ in 0..<events { hub.send(1) }
+        hub.finish()
+      }
+    }
+  }
+
+  private var batches: Case {
+    measured("EventHub, batches") { events in
+      let hub = EventHub<Int>()
+      let sequences = (0..<size).map { _ in hub.events().batches(upTo: 256) }
+      return try Consumers.consumeBatches(sequences, "EventHub, batches", events: events) {
         for _ in 0..<events { hub.send(1) }
         hub.finish()
       }
