@@ -256,15 +256,18 @@ extension Reclaimer {
     _ structure: Structure, _ thread: ThreadCallStack.Pointer,
     _ frame: UnsafeMutablePointer<ThreadCallStack.Frame>, isFence: Bool
   ) -> ReadIndicator.Ticket? {
-    if _fastPath(!isFence) {
+    // Relaxed: a guess, which the second load checks. A section that is never stored is none for which
+    // a collector waits.
+    if _fastPath(!isFence), _fastPath(mode.load(ordering: .relaxed) == Self.biased) {
       // Releasing: as in `leave`, for a collector that finds this section instead of the last one.
       frame.section.pointee.store(structure, ordering: .releasing)
       cmulticast_barrier_light(isFence)
       perturb()
       // Acquiring: see the head of this file.
       if _fastPath(mode.load(ordering: .acquiring) == Self.biased) { return nil }
+      return enterRevoked(structure, thread, frame)
     }
-    return enterCounted(structure, thread, frame)
+    return enterCounted(structure, thread)
   }
 
   /// Ends a read section, and collects if retired objects wait for its end.
@@ -312,13 +315,24 @@ extension Reclaimer {
     return try body()
   }
 
+  /// As ``enterCounted(_:_:)``, after the structure turned out not to be biased any more.
   @usableFromInline @inline(never)
-  borrowing func enterCounted(
+  borrowing func enterRevoked(
     _ structure: Structure, _ thread: ThreadCallStack.Pointer,
     _ frame: UnsafeMutablePointer<ThreadCallStack.Frame>
   ) -> ReadIndicator.Ticket {
-    // Releasing: as in `leave`, for a collector that finds this instead of the last section's end.
-    frame.section.pointee.store(nil, ordering: .releasing)
+    // A collector may have found the section, and waits for its end: as in `leftWhilePending`, either
+    // a later check finds that it has ended, or this thread finds the role. It also releases, for a
+    // collector that finds this instead of the last section's end.
+    frame.section.pointee.store(nil, ordering: .sequentiallyConsistent)
+    if role.load(ordering: .sequentiallyConsistent) != Self.idle { collect(structure) }
+    return enterCounted(structure, thread)
+  }
+
+  @usableFromInline @inline(never)
+  borrowing func enterCounted(
+    _ structure: Structure, _ thread: ThreadCallStack.Pointer
+  ) -> ReadIndicator.Ticket {
     thread.pointee.countedSections += 1
     if thread.pointee.countedSections >= Self.sectionsBetweenChecks {
       thread.pointee.countedSections = 0
