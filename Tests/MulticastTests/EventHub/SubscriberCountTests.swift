@@ -137,7 +137,13 @@ struct SubscriberCountTests {
     #expect(journal.entries == [1, 1, 1, 1])
     #expect(hub.value!.subscriberCount == 4)
     hub.value = nil
-    withExtendedLifetime((subscription, nested.withLock { $0 })) {}
+    withExtendedLifetime(subscription) {}
+    // The hook keeps the array, and a subscription what it belongs to, with the hook.
+    let subscriptions = nested.withLock { subscriptions in
+      defer { subscriptions = [] }
+      return subscriptions
+    }
+    #expect(subscriptions.count == 3)
   }
 
   @Test("threads that subscribe and cancel: the numbers add up, and are never out of order")
