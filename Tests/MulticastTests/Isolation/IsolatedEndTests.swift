@@ -80,7 +80,10 @@ struct IsolatedEndTests {
     isOver.open()
     sender.join()
     await eventually { onMain.value + elsewhere.value == rounds }
-    #expect(elsewhere.value == 0)
+    // To find out whether an owner lives, a portable weak reference retains it for a moment.
+    #if !MULTICAST_PORTABLE_WEAK
+      #expect(elsewhere.value == 0)
+    #endif
   }
 
   @Test("it ends with an actor that the handler does not keep alive, and nothing piles up")
