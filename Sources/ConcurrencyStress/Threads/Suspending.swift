@@ -12,12 +12,21 @@ public func eventually(_ condition: @Sendable () -> Bool) async {
   }
 }
 
-/// Runs `body`, which may block, on a thread of its own, and suspends until it has returned.
+/// Runs `body`, which may block, on a thread of its own, and suspends until that thread is gone: what
+/// `body` captured is released then, also if the process checks for leaks at once.
 public func onOwnThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
-  let result = await withCheckedContinuation { continuation in
-    // The queue joins the thread, so that it is gone before the process checks for leaks.
-    let thread = RunningThread { continuation.resume(returning: body()) }
-    DispatchQueue(label: "join").async { thread.join() }
+  await withCheckedContinuation { continuation in
+    let result = ThreadResult<R>()
+    let thread = RunningThread { result.value = body() }
+    DispatchQueue(label: "join").async {
+      thread.join()
+      continuation.resume(returning: result.value!)
+    }
   }
-  return result
+}
+
+/// What a thread has returned.
+private final class ThreadResult<R: Sendable>: @unchecked Sendable {
+  // Sendable: set by the thread, and read after it was joined.
+  var value: R?
 }
