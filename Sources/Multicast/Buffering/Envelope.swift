@@ -28,6 +28,9 @@ struct Envelope: Sendable {
 }
 
 extension Envelope {
+  /// An envelope with nothing in it.
+  static var signal: Envelope { Envelope(word: 0) }
+
   /// The envelope with the contents of `reference`, from which it takes one retain.
   init(taking reference: EnvelopeReference) {
     // SAFETY: the types have the same representation, because `Sendable` has no requirements; the

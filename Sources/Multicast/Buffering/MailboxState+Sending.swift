@@ -23,6 +23,14 @@ extension MailboxState {
     return .acceptedByIdle
   }
 
+  /// Appends an element that tells the consumer to look for more elsewhere, unless one waits already.
+  ///
+  /// - Returns: `declined` if the mailbox has ended.
+  mutating func signal() -> Offer {
+    guard end == nil else { return .declined }
+    return waiting.isEmpty ? offer(.signal) : .accepted
+  }
+
   /// Appends an element, or applies the overflow policy.
   ///
   /// - Parameter sender: waits for space if the policy is `suspend`; `nil` if it cannot wait.

@@ -12,11 +12,17 @@ final class EventConsumer: Sendable {
   let mailbox: StreamMailbox
   /// How the hub has finished, if it has.
   private let completion: Completion
+  /// What the iterator reads when an event tells it to; `nil` if it returns the events themselves.
+  let reader: (any AnyObject & Sendable)?
 
-  init(_ registration: EntryHandle?, _ mailbox: StreamMailbox, _ completion: Completion) {
+  init(
+    _ registration: EntryHandle?, _ mailbox: StreamMailbox, _ completion: Completion,
+    reader: (any AnyObject & Sendable)? = nil
+  ) {
     self.registration = registration
     self.mailbox = mailbox
     self.completion = completion
+    self.reader = reader
   }
 
   deinit {

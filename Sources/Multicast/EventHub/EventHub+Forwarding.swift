@@ -38,13 +38,17 @@ extension EventHub {
   /// The event is forwarded after it is in every buffer of this hub, and before the handlers without
   /// a buffer are called. So an event that a handler sends, of either hub, follows this one in each
   /// buffer of both.
-  func deliverForwarding(_ event: Event, _ number: UInt64, waiters: SendWaiterList? = nil) -> Int {
-    guard let forward else { return deliver(event, number, waiters: waiters) }
-    var isForwarded = false
+  ///
+  /// - Parameter envelope: the event in its envelope, if the hub retains it.
+  func deliverForwarding(
+    _ event: Event, _ number: UInt64, _ envelope: Envelope? = nil, waiters: SendWaiterList? = nil
+  ) -> Int {
+    if forward == nil && envelope == nil { return deliver(event, number, waiters: waiters) }
+    var isForwarded = forward == nil
     var delivered = 0
-    var envelope: Envelope?
+    var envelope = envelope
     registry.forEachEntry(passes: 2) { invocation, entry, pass in
-      if pass.index == 1 && !isForwarded {
+      if pass.index == 1 && !isForwarded, let forward {
         isForwarded = true
         invocation.pause()
         delivered += forward(event, waiters)
@@ -62,7 +66,8 @@ extension EventHub {
         return true
       }
     }
-    return isForwarded ? delivered : delivered + forward(event, waiters)
+    if !isForwarded, let forward { delivered += forward(event, waiters) }
+    return delivered
   }
 }
 

@@ -122,7 +122,7 @@ extension EventHub {
     onEnd: SubscriptionRequest<Event>.EndAction? = nil, owner: AnyObject?,
     binding: SubscriptionBinding? = nil
   ) -> EntryHandle {
-    let start = sequencer.map { StartingPoint($0.hasFirstEvent ? 0 : .max) }
+    let start = sequencer.flatMap { $0.hasStartingPoints ? StartingPoint() : nil }
     let coalescer = makeIndex.flatMap { make in mailbox.map { Coalescer($0, make()) } }
     var pipeline: EventPipeline<Event>?
     if mailbox != nil || filter != nil || start != nil || onEnd != nil {
@@ -138,15 +138,13 @@ extension EventHub {
     let registration = registry.add(
       Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox,
       willInsert: { binding?.bind($0) })
-    if let sequencer, let start {
+    if let sequencer {
       // From now on senders append to the mailbox, whose consumer has not started. The replay,
       // which is older, goes in front.
       let (replay, isEnded) = sequencer.attach(start)
-      let replayed = replay.filter { filter?($0) ?? true }
+      let replayed = replay.filter { filter?($0.event(Event.self)) ?? true }
       if let mailbox, !replayed.isEmpty {
-        let effects = mailbox.lock.withLock {
-          mailbox.state.prepend(replayed.map { Envelope(event: $0) })
-        }
+        let effects = mailbox.lock.withLock { mailbox.state.prepend(replayed) }
         if let entry = registration.entry {
           for effect in effects { mailbox.perform(effect, for: entry) }
         }
@@ -171,7 +169,7 @@ extension EventHub {
   ///
   /// It retains the registry, which retains the mailbox: a cycle until the removal. The removal
   /// comes at the latest after the hub's `deinit`, which finishes the subscribers.
-  private var removal: @Sendable (Entry) -> Void {
+  var removal: @Sendable (Entry) -> Void {
     { [registry, completion = finishing.completion] entry in
       if registry.remove(entry) { Self.reportEnd(of: entry, completion) }
     }

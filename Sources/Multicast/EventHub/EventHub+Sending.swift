@@ -215,29 +215,12 @@ extension EventPipeline {
     _ event: Event, _ number: UInt64, _ envelope: inout Envelope?,
     handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>, waiters: SendWaiterList?
   ) -> Bool {
-    if let plainMailbox {
-      let envelope = envelope ?? makeEnvelope(event, &envelope)
-      // SAFETY: this retains the mailbox.
-      return plainMailbox._withUnsafeGuaranteedRef { mailbox in
-        guard let waiters else { return mailbox.enqueue(envelope, for: entry) }
-        return waiters.append(envelope, to: mailbox, for: entry.takeUnretainedValue())
-      }
-    }
-    return deliverStepwise(
-      event, number, &envelope, handler: handler, for: entry, waiters: waiters)
-  }
-
-  /// As ``deliver(_:_:_:handler:for:waiters:)``, if there is more than a mailbox.
-  @usableFromInline @inline(never)
-  func deliverStepwise(
-    _ event: Event, _ number: UInt64, _ envelope: inout Envelope?,
-    handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>, waiters: SendWaiterList?
-  ) -> Bool {
     guard includes(event, number) else { return false }
     guard let mailbox else {
       handler(event)
       return true
     }
+    if mailbox.isFollowing { return mailbox.signal(for: entry) }
     let element: Envelope
     if carried != nil, let own = carriedEnvelope(event) {
       element = own

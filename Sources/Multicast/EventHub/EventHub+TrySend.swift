@@ -32,7 +32,7 @@ extension EventHub {
     guard !finishing.isBlocked else { return true }
     if let sequencer { return sequencer.trySend(event, through: self) }
     guard let plan = reserve(event, beside: 0) else { return false }
-    if deliver(event, 0, plan, includesNew: false) > 0 { return true }
+    if deliver(event, 0, nil, plan, includesNew: false) > 0 { return true }
     // Sequentially consistent: as in `refuseIfFinished`.
     guard finishing.isRaised.load(ordering: .sequentiallyConsistent) else { return true }
     refuse()
@@ -59,13 +59,15 @@ extension EventHub {
 
   /// Delivers the event with this number as `plan` says: first to buffers, then to handlers.
   ///
-  /// - Parameter includesNew: whether to deliver to subscribers about which nothing is decided.
+  /// - Parameters:
+  ///   - envelope: the event in its envelope, if the hub retains it.
+  ///   - includesNew: whether to deliver to subscribers about which nothing is decided.
   /// - Returns: the number of subscribers that were called or have the event in their buffer.
   func deliver(
-    _ event: Event, _ number: UInt64, _ plan: SendPlan, includesNew: Bool
+    _ event: Event, _ number: UInt64, _ envelope: Envelope?, _ plan: SendPlan, includesNew: Bool
   ) -> Int {
     var delivered = 0
-    var envelope: Envelope?
+    var envelope = envelope
     registry.forEachEntry(passes: 2) { invocation, entry, pass in
       // The second pass is for the handlers.
       if (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
@@ -106,6 +108,7 @@ extension EventPipeline {
       handler(event)
       return true
     }
+    if mailbox.isFollowing { return mailbox.signal(for: entry) }
     let element = carriedEnvelope(event) ?? envelope ?? Envelope(event: event)
     if carried == nil { envelope = element }
     // SAFETY: the invocation of the caller holds the entry.

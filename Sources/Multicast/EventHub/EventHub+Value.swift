@@ -12,6 +12,8 @@ extension EventHub {
   /// - Parameters:
   ///   - initialValue: the first event to replay.
   ///   - replay: the number of past events, the newest, that a new subscriber receives first.
+  ///   - retention: which past events the hub keeps, as for a hub without an initial value.
+  ///   - epoch: that of the hub's positions, as above.
   ///   - ordering: the order in which subscribers see the events of several senders. A hub with a
   ///     replay has one order with either.
   ///   - storage: how the hub stores its subscribers.
@@ -21,7 +23,8 @@ extension EventHub {
   ///   - onSubscriberChange: as above.
   /// - Precondition: `replay` is at least 1.
   public convenience init(
-    initialValue: Event, replay: Int = 1, ordering: Ordering = .perSender,
+    initialValue: Event, replay: Int = 1, retention: Retention<Event> = .none,
+    epoch: UInt64? = nil, ordering: Ordering = .perSender,
     storage: StorageStrategy = .waitFree, name: String? = nil,
     onFirstSubscriber: (@Sendable () -> Void)? = nil,
     onLastSubscriber: (@Sendable () -> Void)? = nil,
@@ -31,12 +34,13 @@ extension EventHub {
       replay >= 1,
       "\(messagePrefix(name)) an initial value needs a replay of at least 1, but it is \(replay).")
     self.init(
-      replay: replay, initialValue: initialValue, ordering: ordering, storage: storage, name: name,
+      replay: replay, initialValue: initialValue, retention: retention, epoch: epoch,
+      ordering: ordering, storage: storage, name: name,
       onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber, onSubscriberChange))
   }
 
-  /// The newest event that the hub keeps for its replay, or the initial value; `nil` if there is
-  /// none, and in a hub without a replay.
+  /// The newest event that the hub retains, or the initial value; `nil` if there is none, and in a hub
+  /// that retains nothing.
   ///
   /// After a `send` has returned, this is its event or a newer one, also if subscribers have not
   /// received it yet. It stays after ``finish()``.

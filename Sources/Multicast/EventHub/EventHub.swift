@@ -6,7 +6,7 @@ public enum Ordering: Sendable, Hashable, CaseIterable {
   /// ``EventHub/send(_:)``); two subscribers may see the events of two senders in different orders.
   /// The default, and the fastest: senders do not wait for each other.
   ///
-  /// A hub with a replay nevertheless has one order, that of the events it keeps: each subscriber's
+  /// A hub with a replay, or one that retains, nevertheless has one order, that of the events it keeps: each subscriber's
   /// last event is the newest that the hub keeps, unless its filter or policy excludes that.
   case perSender
   /// All subscribers see all events in one order. A sender that finds another thread delivering, or
@@ -54,7 +54,11 @@ public final class EventHub<Event: Sendable>: Sendable {
   /// Creates a hub without subscribers.
   ///
   /// - Parameters:
-  ///   - replay: the number of past events, the newest, that a new subscriber receives first.
+  ///   - replay: the number of past events, the newest, that a new subscriber receives first, unless it
+  ///     says where it begins. No more than are retained.
+  ///   - retention: which past events the hub keeps, for subscribers that say where they begin; if it is
+  ///     `none`, those of the replay. A hub that retains has one order: see ``Ordering``.
+  ///   - epoch: that of the hub's positions; `nil`: a random one. See ``EventPosition``.
   ///   - ordering: the order in which subscribers see the events of several senders.
   ///   - storage: how the hub stores its subscribers.
   ///   - name: identifies the hub in descriptions and messages.
@@ -68,27 +72,32 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///     above, and where they run. One with a buffer goes when it has received what waits.
   /// - Precondition: `replay` is not negative.
   public convenience init(
-    replay: Int = 0, ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree,
-    name: String? = nil, onFirstSubscriber: (@Sendable () -> Void)? = nil,
+    replay: Int = 0, retention: Retention<Event> = .none, epoch: UInt64? = nil,
+    ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil,
+    onFirstSubscriber: (@Sendable () -> Void)? = nil,
     onLastSubscriber: (@Sendable () -> Void)? = nil,
     onSubscriberChange: (@Sendable (SubscriberChange) -> Void)? = nil
   ) {
     require(replay >= 0, "\(messagePrefix(name)) replay must not be negative, but is \(replay).")
     self.init(
-      replay: replay, ordering: ordering, storage: storage, name: name,
+      replay: replay, retention: retention, epoch: epoch, ordering: ordering, storage: storage,
+      name: name,
       onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber, onSubscriberChange))
   }
 
   /// - Parameters:
   ///   - initialValue: the first event to replay.
+  ///   - retention: which events to keep.
+  ///   - epoch: that of the positions.
   ///   - forward: passes each event on.
   ///   - drops: the counter of drops of a hub that contains this one.
   ///   - source: where the events come from.
   ///   - opening: how subscriptions begin in a hub with one order that keeps no events.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
-    replay: Int = 0, initialValue: Event? = nil, ordering: Ordering, storage: StorageStrategy,
-    name: String? = nil, forward: EventForwarding<Event>? = nil, drops: DropCounter? = nil,
+    replay: Int = 0, initialValue: Event? = nil, retention: Retention<Event> = .none,
+    epoch: UInt64? = nil, ordering: Ordering, storage: StorageStrategy, name: String? = nil,
+    forward: EventForwarding<Event>? = nil, drops: DropCounter? = nil,
     source: (any HubSource)? = nil, opening: EventOpening<Event>? = nil,
     onChange: (@Sendable (Int) -> Void)?
   ) {
@@ -99,9 +108,10 @@ public final class EventHub<Event: Sendable>: Sendable {
     let subscriptions = SubscriptionCounter(
       name: name, completion: finishing, onChange: onChange)
     sequencer =
-      replay > 0 || ordering == .total
+      replay > 0 || !retention.isNone || ordering == .total
       ? EventSequencer(
-        replay: replay, initialValue: initialValue, opening: opening, subscriptions: subscriptions)
+        replay: replay, initialValue: initialValue, retention: retention, epoch: epoch,
+        opening: opening, subscriptions: subscriptions)
       : nil
     registry = Registry(strategy: storage, duplicates: .allow, extras: subscriptions)
   }
@@ -147,7 +157,7 @@ extension EventHub {
     registry.forEachValue(Subscriber<Event>.self, access: .read) { subscriber in
       let mailbox = subscriber.pipeline?.mailbox
       if mailbox?.end == nil { statistics.subscribers += 1 }
-      statistics.pending += mailbox?.statistics.pending ?? 0
+      if let mailbox, !mailbox.isFollowing { statistics.pending += mailbox.statistics.pending }
       return true
     }
     statistics.dropped = drops.current?.total ?? 0

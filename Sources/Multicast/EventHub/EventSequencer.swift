@@ -1,8 +1,11 @@
-/// Numbers events, keeps the newest for the replay, and delivers all events in one order.
+/// Numbers events, keeps those that the hub retains, and delivers all events in one order.
 ///
 /// One sender at a time delivers; a concurrent sender leaves its event to that sender and returns.
 /// In a hub with a replay every subscriber has a buffer. Delivery then only appends, and senders
 /// call handlers afterwards: a slow handler delays only the sender that calls it.
+///
+/// An event is in the log before it is delivered. So a subscriber that reads the log when a delivery
+/// tells it to finds that event there, unless it has left again.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -11,9 +14,9 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   // Sendable: everything that changes is accessed inside `lock` alone.
 
   private enum Pending {
-    case event(Event, number: UInt64, CarriedValues?, waiters: SendWaiterList?)
+    case event(Sent, CarriedValues?, waiters: SendWaiterList?)
     /// An event for which space is reserved.
-    case planned(Event, number: UInt64, CarriedValues?, SendPlan)
+    case planned(Sent, CarriedValues?, SendPlan)
     /// The first event of a handler without a buffer.
     case opening(Entry, Event)
     /// Flushes that are complete.
@@ -22,13 +25,23 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
     case end
   }
 
+  /// An event that was sent, and its number.
+  struct Sent {
+    let event: Event
+    let number: UInt64
+    /// The event as the log keeps it.
+    let envelope: Envelope?
+  }
+
   private let replay: Int
+  let rules: RetentionRules<Event>
   private let opening: EventOpening<Event>?
   private let subscriptions: SubscriptionCounter
-  /// Guards the numbers, the history and the events to be delivered. No user code runs inside.
-  private let lock = Lock()
+  /// Guards the numbers, the log and the events to be delivered. No user code runs inside.
+  let lock = Lock()
   private var nextNumber: UInt64 = 1
-  private var history = RingBuffer<Event>()
+  /// The events that are retained. Inside the lock.
+  var log: RetainedLog
   private var pending = RingBuffer<Pending>()
   /// The role of delivering what is pending.
   private var role = ExclusiveRole()
@@ -38,7 +51,7 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   private var taken = 0
   private var flushes = PositionedFlushes()
   /// Whether the end is pending or was delivered: no event follows it.
-  private var isEnded = false
+  private(set) var isEnded = false
   /// Whether the end was taken out of `pending`: everything before it was prepared.
   private var isEndTaken = false
   /// The keys whose values some subscribers see. Another thread may deliver an event, so they are
@@ -47,16 +60,26 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
 
   /// - Parameters:
   ///   - initialValue: the first event to replay, sent to no subscriber.
+  ///   - retention: which events to keep; at least the replay if it is `none`.
+  ///   - epoch: that of the positions; `nil`: a random one.
   ///   - opening: how subscriptions begin, if the sequencer keeps no events.
   ///   - subscriptions: counts those of the hub.
   init(
-    replay: Int, initialValue: Event? = nil, opening: EventOpening<Event>? = nil,
+    replay: Int, initialValue: Event? = nil, retention: Retention<Event> = .none, epoch: UInt64? = nil,
+    opening: EventOpening<Event>? = nil,
     subscriptions: SubscriptionCounter = SubscriptionCounter()
   ) {
     self.replay = replay
     self.opening = opening
     self.subscriptions = subscriptions
-    if let initialValue { history.append(initialValue) }
+    let retention = retention.isNone ? .last(replay) : retention
+    rules = RetentionRules(retention, epoch: epoch)
+    log = RetainedLog(count: retention.count, bytes: retention.bytes, age: retention.age)
+    if let retained = initialValue.flatMap(rules.retained) {
+      var garbage = RetainedLog.Garbage()
+      log.append(retained.envelope, size: retained.size, now: retained.now, &garbage)
+      nextNumber += 1
+    }
   }
 
   /// If more events than this are pending, a sender that leaves its event calls handlers itself.
@@ -64,15 +87,16 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
 }
 
 extension EventSequencer {
-  /// Whether each subscriber receives one event first, and no other past ones.
-  var hasFirstEvent: Bool { opening != nil }
+  /// Whether subscribers begin at a number. With an `opening`, each delivery that finds a subscriber
+  /// in the registry includes it, also of an event that was sent before and is prepared later.
+  var hasStartingPoints: Bool { opening == nil }
 
   /// Whether new subscribers receive past events, or a first one.
   var replays: Bool { replay > 0 || opening != nil }
 
-  /// The newest event that is kept for the replay.
+  /// The newest event that is retained.
   var newest: Event? {
-    lock.withLock { history.isEmpty ? nil : history[history.count - 1] }
+    lock.withLock { log.newest }?.envelope.event(Event.self)
   }
 
   /// Sends `event` through `hub`, after the events that were sent before.
@@ -84,19 +108,36 @@ extension EventSequencer {
   func send(
     _ event: Event, waiters: SendWaiterList? = nil, through hub: EventHub<Event>
   ) -> Int {
+    if let sent = post(event, waiters, through: hub) { return sent.reached }
+    let forwarded = hub.forward?(event, waiters)
+    guard let waiters else { return forwarded ?? hub.refuse() }
+    waiters.completeDelivery(isTaken: false)
+    return forwarded ?? 0
+  }
+
+  /// Sends `event` through `hub`, unless that has ended.
+  ///
+  /// - Returns: the number of the event, and that of the subscribers as ``send(_:waiters:through:)``
+  ///   does; `nil` if the hub has ended.
+  func post(
+    _ event: Event, _ waiters: SendWaiterList? = nil, through hub: EventHub<Event>
+  ) -> (number: UInt64, reached: Int)? {
     let values = captureValues(hub)
-    guard
-      let (evicted, isOurs, isMany) = lock.withLock({ enqueue(event, values, waiters, nil) })
-    else {
-      let forwarded = hub.forward?(event, waiters)
-      guard let waiters else { return forwarded ?? hub.refuse() }
-      waiters.completeDelivery(isTaken: false)
-      return forwarded ?? 0
+    let retained = rules.retained(event)
+    guard let queued = lock.withLock({ enqueue(event, retained, values, waiters, nil) }) else {
+      return nil
     }
-    withExtendedLifetime(evicted) {}  // Destroyed outside the lock.
-    if isOurs { return deliverPending(hub) }
+    return (queued.number, continueDelivery(queued, hub))
+    // What has left the log is destroyed here, outside the lock.
+  }
+
+  /// Delivers what is pending if the caller got the role with its event.
+  ///
+  /// - Returns: the number of subscribers that the event has reached, or may reach later.
+  private func continueDelivery(_ queued: Queued, _ hub: EventHub<Event>) -> Int {
+    if queued.isOurs { return deliverPending(hub) }
     // The sender that delivers calls handlers only when nothing is pending any more.
-    if isMany { hub.serveHandlers() }
+    if queued.isMany { hub.serveHandlers() }
     return subscriptions.total
   }
 
@@ -113,17 +154,20 @@ extension EventSequencer {
   /// Sets the starting point of a new subscriber, which is in the registry already: delivery begins
   /// with the events after the returned replay.
   ///
+  /// - Parameter start: what to set; `nil` if the sequencer has no starting points.
   /// - Returns: the replay, and whether the end is pending or delivered, so that it may not reach
   ///   the subscriber.
-  ///
-  /// With an `opening`, the starting point is 0: each delivery that finds the subscriber in the
-  /// registry includes it, also of an event that was sent before and is prepared later.
-  func attach(_ start: StartingPoint) -> (replay: [Event], isEnded: Bool) {
-    lock.withLock {
-      if let opening { return ([opening.firstEvent], isEndTaken) }
-      start.first = nextNumber
-      return ((0..<history.count).map { history[$0] }, isEnded)
+  func attach(_ start: StartingPoint?) -> (replay: [Envelope], isEnded: Bool) {
+    if let opening {
+      return ([Envelope(event: opening.firstEvent)], lock.withLock { isEndTaken })
     }
+    var items = RingBuffer<RetainedLog.Item>()
+    let hasEnded = withTrimmedLog {
+      start?.first = nextNumber
+      _ = log.read(after: log.number(beforeLast: replay), atMost: replay, into: &items)
+      return isEnded
+    }
+    return ((0..<items.count).map { items[$0].envelope }, hasEnded)
   }
 
   /// Calls the handler of `entry`, which has no buffer, with the first event, at a place in the order.
@@ -154,25 +198,37 @@ extension EventSequencer {
     return CarriedValues(bindings: keys.values.map { $0() })
   }
 
-  /// Numbers `event` and adds it to the history and to what is pending. Inside the lock.
+  /// What ``enqueue(_:_:_:_:_:)`` has done.
+  private struct Queued {
+    let number: UInt64
+    /// Whether the sender has the role of delivering now.
+    let isOurs: Bool
+    /// Whether more than the limit is pending.
+    let isMany: Bool
+    /// What has left the log, to be destroyed outside the lock.
+    let garbage: RetainedLog.Garbage
+  }
+
+  /// Numbers `event` and adds it to the log and to what is pending. Inside the lock.
   ///
-  /// - Returns: the event that left the history, whether the sender has the role now, and whether
-  ///   more than the limit is pending; `nil` if the hub has ended.
+  /// - Parameter retained: the event for the log, if the hub retains.
+  /// - Returns: `nil` if the hub has ended.
   private func enqueue(
-    _ event: Event, _ values: CarriedValues?, _ waiters: SendWaiterList?, _ plan: SendPlan?
-  ) -> (evicted: Event?, isOurs: Bool, isMany: Bool)? {
+    _ event: Event, _ retained: RetentionRules<Event>.Retained?, _ values: CarriedValues?,
+    _ waiters: SendWaiterList?, _ plan: SendPlan?
+  ) -> Queued? {
     guard !isEnded else { return nil }
-    var evicted: Event?
-    if replay > 0 {
-      if history.count == replay { evicted = history.popFirst() }
-      history.append(event)
+    var garbage = RetainedLog.Garbage()
+    if let retained {
+      log.append(retained.envelope, size: retained.size, now: retained.now, &garbage)
     }
+    let sent = Sent(event: event, number: nextNumber, envelope: retained?.envelope)
     pending.append(
-      plan.map { .planned(event, number: nextNumber, values, $0) }
-        ?? .event(event, number: nextNumber, values, waiters: waiters))
+      plan.map { .planned(sent, values, $0) } ?? .event(sent, values, waiters: waiters))
     nextNumber += 1
-    let isOurs = role.take()
-    return (evicted, isOurs, pending.count > Self.pendingLimit)
+    return Queued(
+      number: sent.number, isOurs: role.take(), isMany: pending.count > Self.pendingLimit,
+      garbage: garbage)
   }
 
   /// Delivers what is pending, then calls the handlers that have events in their buffers.
@@ -186,17 +242,21 @@ extension EventSequencer {
     deliveryRole.begin(on: thread)
     while let next = takePending(thread) {
       switch next {
-      case .event(let sent, let number, let values, let waiters):
+      case .event(let sent, let values, let waiters):
         var count = 0
-        let event = opening?.prepare(sent, number) ?? sent
-        values.run { count = hub.deliverForwarding(event, number, waiters: waiters) }
+        let event = prepare(sent)
+        values.run {
+          count = hub.deliverForwarding(event, sent.number, sent.envelope, waiters: waiters)
+        }
         // Sent before the end, so it counts as taken even if no subscriber wants it.
         waiters?.completeDelivery(isTaken: true)
         if reached == nil { reached = count }
-      case .planned(let sent, let number, let values, let plan):
+      case .planned(let sent, let values, let plan):
         var count = 0
-        let event = opening?.prepare(sent, number) ?? sent
-        values.run { count = hub.deliver(event, number, plan, includesNew: true) }
+        let event = prepare(sent)
+        values.run {
+          count = hub.deliver(event, sent.number, sent.envelope, plan, includesNew: true)
+        }
         if reached == nil { reached = count }
       case .opening(let entry, let event):
         hub.open(entry, with: event)
@@ -209,6 +269,12 @@ extension EventSequencer {
     // Only now: otherwise what is pending would wait for a slow handler too.
     hub.serveHandlers()
     return reached ?? 0
+  }
+
+  /// The event to deliver of one that was sent. Applies the rules of the retention that run user code.
+  private func prepare(_ sent: Sent) -> Event {
+    if rules.hasUserRules { applyUserRules(to: sent) }
+    return opening?.prepare(sent.event, sent.number) ?? sent.event
   }
 
   /// The next element of what is pending, after completed flushes. If there is none, the role was
@@ -246,15 +312,13 @@ extension EventSequencer {
     let others = lock.withLock { pending.count + (role.isTaken && !isInHandler ? 1 : 0) }
     guard let plan = hub.reserve(event, beside: others) else { return false }
     let values = captureValues(hub)
-    guard
-      let (evicted, isOurs, isMany) = lock.withLock({ enqueue(event, values, nil, plan) })
-    else {
+    let retained = rules.retained(event)
+    guard let queued = lock.withLock({ enqueue(event, retained, values, nil, plan) }) else {
       plan.release()
       hub.refuse()
       return false
     }
-    withExtendedLifetime(evicted) {}  // Destroyed outside the lock.
-    if isOurs { deliverPending(hub) } else if isMany { hub.serveHandlers() }
+    _ = continueDelivery(queued, hub)
     return true
   }
 }

@@ -60,8 +60,10 @@ extension EventSubscription {
   }
 
   /// Counts of what happened to the events for this subscriber; `nil` without a buffer: for a
-  /// handler without a queue, unless the hub has a replay.
-  public var statistics: DeliveryStatistics? { mailbox?.statistics }
+  /// handler without a queue, unless the hub has a replay, and for one that receives positions.
+  public var statistics: DeliveryStatistics? {
+    mailbox.flatMap { $0.isFollowing ? nil : $0.statistics }
+  }
 
   /// Ends the subscription; events that wait are discarded. See ``Registration/cancel()``.
   public func cancel() { registration.cancel() }

@@ -23,14 +23,11 @@ struct Subscriber<Event: Sendable> {
 
 /// The steps between a sender and a subscriber: starting point, filter, coalescer, mailbox.
 @usableFromInline
-final class EventPipeline<Event: Sendable>: @unchecked Sendable {
-  // Sendable: it never changes, and `plainMailbox` is `mailbox`, which it owns.
+final class EventPipeline<Event: Sendable>: Sendable {
   @usableFromInline let filter: (@Sendable (Event) -> Bool)?
   @usableFromInline let start: StartingPoint?
   @usableFromInline let mailbox: Mailbox?
   @usableFromInline let coalescer: Coalescer<Event>?
-  /// The mailbox, if every event is appended to it as it is: there are no other steps.
-  @usableFromInline let plainMailbox: Unmanaged<Mailbox>?
   /// Called by the mailbox instead of the subscriber's handler, if it is asynchronous.
   let asyncHandler: (@Sendable (Event) async -> Void)?
   /// The task-local keys whose values travel with each event.
@@ -51,8 +48,6 @@ final class EventPipeline<Event: Sendable>: @unchecked Sendable {
     self.start = start
     self.mailbox = mailbox
     self.coalescer = coalescer
-    let isPlain = filter == nil && start == nil && coalescer == nil && carried == nil
-    plainMailbox = isPlain ? mailbox.map { .passUnretained($0) } : nil
   }
 
   /// Whether the subscriber receives the event with this number.
@@ -69,11 +64,7 @@ final class EventPipeline<Event: Sendable>: @unchecked Sendable {
 final class StartingPoint: Sendable {
   // Relaxed: it is set under the sequencer's lock. The thread that delivers an event with this or a
   // higher number took the event out under the same lock afterwards.
-  private let number: Atomic<UInt64>
-
-  init(_ first: UInt64) {
-    number = Atomic(first)
-  }
+  private let number = Atomic<UInt64>(.max)
 
   /// `UInt64.max` until it is set.
   @usableFromInline var first: UInt64 {

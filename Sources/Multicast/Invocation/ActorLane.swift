@@ -216,7 +216,8 @@ extension ActorLane {
     let entry = drain.pending.entry.takeUnretainedValue()
     mailbox.finish(drain.effects)
     var delivered = mailbox.deliverTaken(to: entry, keeping: kept)
-    let isOver = budget.spend(drain.count)
+    let isOver = budget.spend(
+      mailbox.progress == nil ? drain.count : drain.count * Self.callsPerCheck)
     let calls = budget.calls
     let (effects, isExhausted, step) = lock.withLockAfterPolling {
       let (effects, isExhausted) = mailbox.finishTaken(&delivered, for: entry)

@@ -1,11 +1,27 @@
+/// How far the handler of a mailbox has read, if elements only tell it to read elsewhere.
+///
+/// ## Thread safety
+/// The thread that drains the mailbox.
+final class ReadingProgress: @unchecked Sendable {
+  // Sendable: see "Thread safety".
+
+  /// Whether more may be left to read.
+  var isIncomplete = false
+
+  func takeIsIncomplete() -> Bool {
+    defer { isIncomplete = false }
+    return isIncomplete
+  }
+}
+
 /// A mailbox whose consumer calls a delegate or a handler, on the thread that drains it.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, except ``drain(_:)``: subclasses call it on one
 /// thread at a time.
 class HandlerMailbox: Mailbox, @unchecked Sendable {
-  // Sendable: `batch` is used only by the draining thread, `isAtEnd` only inside `lock`; the rest
-  // never changes.
+  // Sendable: `batch` and `progress` are used only by the draining thread, `isAtEnd` only inside
+  // `lock`; the rest never changes.
 
   /// The largest number of elements that one drain delivers.
   static var share: Int { 64 }
@@ -18,6 +34,9 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   final let whenExhausted: (@Sendable (Entry) -> Void)?
   // Unchecked, as `state`: only the draining thread accesses it, and no user code runs in an access.
   @exclusivity(unchecked) private var batch = RingBuffer<MailboxState.Item>()
+  /// How far the handler has read, if elements only tell it to read elsewhere. Set before the entry is
+  /// published.
+  final var progress: ReadingProgress?
   /// Whether the mailbox was exhausted after a drain: `whenExhausted` has run, or is about to.
   private var isAtEnd = false
 
@@ -93,6 +112,11 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     delivered.count = invocation.drain(
       &taken, to: .passUnretained(entry), keeping: kept, deliver(entry.head))
     invocation.end()
+    if let progress, progress.takeIsIncomplete() {
+      // The element waits again, in its place: what waits for it, such as a flush, goes on waiting.
+      delivered.count -= 1
+      taken.append(MailboxState.Item(element: .signal, dropped: 0))
+    }
     if taken.isEmpty { swap(&taken, &batch) } else { swap(&taken, &delivered.rest) }
     return delivered
   }

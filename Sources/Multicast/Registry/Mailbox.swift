@@ -24,6 +24,9 @@ class Mailbox: @unchecked Sendable {
   /// Whether a sender may append every envelope, without a step of the subscriber before. Set before
   /// the entry is published.
   @exclusivity(unchecked) @usableFromInline final var isDirect = false
+  /// Whether the consumer reads events elsewhere, and an element only tells it to look there. Set
+  /// before the entry is published.
+  @exclusivity(unchecked) @usableFromInline final var isFollowing = false
   /// The object whose lock the mailbox shares; `nil` if it has a lock of its own.
   final let lockOwner: Unmanaged<AnyObject>?
 
@@ -95,6 +98,21 @@ class Mailbox: @unchecked Sendable {
     }
   }
 
+  /// Tells the consumer of `entry` to look for events, unless an element that does so waits already.
+  ///
+  /// - Parameter entry: held by the caller.
+  /// - Returns: whether the mailbox is open.
+  @usableFromInline
+  final func signal(for entry: Unmanaged<Entry>) -> Bool {
+    switch lock.withLock({ state.signal() }) {
+    case .accepted: return true
+    case .acceptedByIdle:
+      wake(entry.takeUnretainedValue())
+      return true
+    case .declined: return false
+    }
+  }
+
   @inline(never)
   final func enqueueDeclined(_ envelope: Envelope, for entry: Entry) -> Bool {
     let effects = lock.withLock { state.append(envelope) }
@@ -121,7 +139,9 @@ class Mailbox: @unchecked Sendable {
       (state.setBlocked(entry.isBlocked), state.isBlocked)
     }
     finish(effects)
-    if effects.wake || (!isBlocked && isServed) { resume(entry) }
+    // What came while it was blocked is where it reads.
+    if isFollowing && !isBlocked { _ = lock.withLock { state.signal() } }
+    if effects.wake || (!isBlocked && (isServed || isFollowing)) { resume(entry) }
   }
 
   /// Whether senders deliver what waits, and no consumer is woken.

@@ -1,0 +1,109 @@
+internal import Dispatch
+internal import Synchronization
+
+// Subscribers that ask for positions read the log. An event that is delivered to such a subscriber
+// only tells it to read: its mailbox holds at most one element that says so.
+//
+//     sender ──▶ log ◀─────────────────────── reads ─┐
+//        └─────▶ mailbox: "read" ──▶ drain ──▶ reader ──▶ handler
+//
+// So the retained events are the buffer of all these subscribers. A slow one misses what leaves the
+// log before it has read it, and is told so.
+
+extension EventHub {
+  /// Adds a handler that reads the log.
+  func follow(
+    _ delivery: HandlerDelivery<PositionedEvent<Event>>, from start: SubscriptionStart,
+    where filter: (@Sendable (Event) -> Bool)?, owner: (any AnyObject & Sendable)? = nil
+  ) -> EventSubscription {
+    requireStart(start)
+    let reader = LogReader(log, filter: filter)
+    let progress = ReadingProgress()
+    let mailbox: HandlerMailbox
+    switch delivery {
+    case .sender(let handler):
+      mailbox = InlineMailbox(
+        drops: nil, whenExhausted: removal, deliver: reader.delivery(progress, handler))
+    case .queue(let queue, let handler):
+      mailbox = QueueMailbox(
+        on: queue, limit: .max, whenFull: .dropNewest, isIdle: false, drops: nil,
+        whenExhausted: removal, deliver: reader.delivery(progress, handler))
+    case .actor(let home, let handler):
+      mailbox = ActorMailbox(
+        on: home, limit: .max, whenFull: .dropNewest, isIdle: false, drops: nil,
+        whenExhausted: removal, deliver: reader.delivery(progress, handler))
+    case .task:
+      fatalError("Multicast: no asynchronous handler reads the log")
+    }
+    mailbox.progress = progress
+    let registration = follow(reader, mailbox, from: start, owner: owner)
+    if let entry = registration.entry { mailbox.start(entry) }
+    return EventSubscription(registration)
+  }
+
+  /// A consumer whose events only say that there is something to read.
+  func consumer(
+    _ reader: LogReader<Event>, from start: SubscriptionStart
+  ) -> EventConsumer {
+    let mailbox = StreamMailbox(
+      limit: .max, whenFull: .dropNewest, coalesces: false, drops: nil)
+    let registration = follow(reader, mailbox, from: start, owner: nil)
+    return EventConsumer(registration, mailbox, finishing.completion, reader: reader)
+  }
+
+  /// Adds a subscriber that reads the log, and tells it to begin.
+  private func follow(
+    _ reader: LogReader<Event>, _ mailbox: Mailbox, from start: SubscriptionStart,
+    owner: AnyObject?
+  ) -> EntryHandle {
+    mailbox.isFollowing = true
+    kinds.add(
+      mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
+    let pipeline = EventPipeline<Event>(filter: nil, start: nil, mailbox: mailbox)
+    let registration = registry.add(
+      Subscriber(handler: { _ in }, pipeline: pipeline), weakly: owner, mailbox: mailbox)
+    // From now on each delivery tells the consumer to read. It has not started.
+    let isEnded = reader.begin(start)
+    if let entry = registration.entry {
+      _ = mailbox.signal(for: .passUnretained(entry))
+      // Not `finishing`: the sequencer may still deliver events after that is raised.
+      if isEnded { finish(entry) }
+    }
+    return registration
+  }
+
+  func requireStart(_ start: SubscriptionStart) {
+    guard case .last(let count) = start else { return }
+    require(
+      count >= 0,
+      "\(messagePrefix(name)) a subscription cannot begin with the last \(count) events.")
+  }
+}
+
+extension LogReader {
+  /// The function that passes what is in the log to a handler: up to the share, as long as its entry is
+  /// active and not blocked.
+  fileprivate func delivery(
+    _ progress: ReadingProgress, _ handler: @escaping @Sendable (PositionedEvent<Event>) -> Void
+  ) -> HandlerMailbox.Delivery {
+    { head in
+      { _ in
+        for _ in 0..<Self.share {
+          guard let event = self.next() else { return }
+          handler(event)
+          guard head.pointee.isActiveAndUnblocked else { break }
+        }
+        progress.isIncomplete = true
+      }
+    }
+  }
+}
+
+extension EntryHead {
+  /// Whether a handler may be called again in the same invocation.
+  fileprivate var isActiveAndUnblocked: Bool {
+    // Acquiring: as in `Invocation.drain`. The frame holds the entry.
+    let state = state.load(ordering: .acquiring)
+    return EntryHead.isActive(state) && state & EntryHead.blocked == 0
+  }
+}

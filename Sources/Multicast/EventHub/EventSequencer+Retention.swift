@@ -1,0 +1,82 @@
+// What the hub retains, and how subscribers read it.
+
+extension EventSequencer {
+  /// Whether the hub retains events.
+  var retains: Bool { !rules.isNone }
+
+  /// Runs `body` inside the lock, after events that are too old were removed.
+  func withTrimmedLog<R>(_ body: () -> R) -> R {
+    var garbage = RetainedLog.Garbage()
+    let now = rules.now
+    return lock.withLock {
+      if let now { log.trim(now: now, &garbage) }
+      return body()
+    }
+    // The garbage is destroyed here, outside the lock.
+  }
+
+  /// Removes events that the rules of the user do not keep, now that `sent` is in the log.
+  ///
+  /// The caller has the role of delivering, so one thread at a time calls this.
+  func applyUserRules(to sent: Sent) {
+    var garbage = RetainedLog.Garbage()
+    if let index = rules.index {
+      if let replaced = index.replace(sent.event, sent.number) {
+        lock.withLock { log.replace(replaced, &garbage) }
+      }
+      let (count, trimmed) = lock.withLock { (log.count, log.trimmedThrough) }
+      // Keys of events that have left. Amortised: at least half of the keys go.
+      if index.count() > 2 * count + 64 { index.forget(trimmed) }
+    }
+    if let keeps = rules.keeps {
+      while let oldest = lock.withLock({ log.oldest }), !keeps(oldest.envelope.event(Event.self)) {
+        lock.withLock { log.trim(through: oldest.number, &garbage) }
+      }
+    }
+  }
+
+  /// The positions of the events before the oldest retained, and of the newest.
+  var range: (trimmedThrough: UInt64, newest: UInt64) {
+    withTrimmedLog { (log.trimmedThrough, log.newestNumber) }
+  }
+
+  /// The number after which a subscription begins. It is in the registry already.
+  ///
+  /// - Returns: the number; the events after it that are missing, if they are; and whether the hub has
+  ///   ended.
+  func begin(
+    _ start: SubscriptionStart
+  ) -> (number: UInt64, missed: MissedEvents?, isEnded: Bool) {
+    withTrimmedLog {
+      let newest = log.newestNumber
+      switch start {
+      case .live: return (newest, nil, isEnded)
+      case .retained: return (log.trimmedThrough, nil, isEnded)
+      case .last(let count): return (log.number(beforeLast: count), nil, isEnded)
+      case .after(let position):
+        if position.epoch == rules.epoch, position.number <= newest {
+          return (position.number, nil, isEnded)  // The first read finds what was trimmed.
+        }
+        // A position that this hub does not know. If the hub has begun anew, all that it has is new.
+        let number = position.epoch == rules.epoch ? newest : log.trimmedThrough
+        let missed = MissedEvents(
+          after: position, through: EventPosition(epoch: rules.epoch, number: number))
+        return (number, missed, isEnded)
+      }
+    }
+  }
+
+  /// Appends the events after `number` to `items`.
+  ///
+  /// - Parameter limit: the most events to read.
+  /// - Returns: the number from which the events were read, which is higher if they were trimmed; and
+  ///   the number after which to read on.
+  func read(
+    after number: UInt64, atMost limit: Int, into items: inout RingBuffer<RetainedLog.Item>
+  ) -> (first: UInt64, last: UInt64) {
+    withTrimmedLog {
+      let first = max(number, log.trimmedThrough)
+      return (first, log.read(after: first, atMost: limit, into: &items))
+    }
+  }
+}

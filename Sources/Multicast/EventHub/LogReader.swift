@@ -1,0 +1,79 @@
+/// The place in the log of a hub that one subscriber has reached.
+///
+/// ## Thread safety
+/// One thread at a time: the consumer of the subscriber's mailbox.
+final class LogReader<Event: Sendable>: @unchecked Sendable {
+  // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
+
+  /// The most events that are read at once, and that a handler gets before others have a turn.
+  static var share: Int { 64 }
+
+  private let log: EventSequencer<Event>
+  private let filter: (@Sendable (Event) -> Bool)?
+  /// The number of the last event that was read.
+  private var number: UInt64 = 0
+  /// What to report before the next event.
+  private var missed: MissedEvents?
+  /// Events that were read and not yet returned.
+  private var batch = RingBuffer<RetainedLog.Item>()
+
+  init(_ log: EventSequencer<Event>, filter: (@Sendable (Event) -> Bool)?) {
+    self.log = log
+    self.filter = filter
+  }
+
+  /// Sets the place where the subscriber begins. Its entry is in the registry already, so it is told of
+  /// every later event.
+  ///
+  /// - Returns: whether the hub has ended.
+  @discardableResult
+  func begin(_ start: SubscriptionStart) -> Bool {
+    let (number, missed, isEnded) = log.begin(start)
+    self.number = number
+    self.missed = missed
+    return isEnded
+  }
+
+  /// The number of the newest event of the hub.
+  var newest: UInt64 { log.range.newest }
+
+  /// The next event that the filter accepts, or what was missed before it; `nil` if there is none yet.
+  func next() -> PositionedEvent<Event>? {
+    while true {
+      if let event = nextRead() { return event }
+      guard read() else { return nil }
+    }
+  }
+
+  /// The next event of those that were read.
+  @inline(__always)
+  func nextRead() -> PositionedEvent<Event>? {
+    if let missed {
+      self.missed = nil
+      return .missed(missed)
+    }
+    while let item = batch.popFirst() {
+      let event = item.envelope.event(Event.self)
+      if filter?(event) ?? true { return .event(event, at: position(item.number)) }
+    }
+    return nil
+  }
+
+  /// Reads more events, after all were returned.
+  ///
+  /// - Returns: whether there is anything to return.
+  func read(atMost limit: Int = LogReader.share) -> Bool {
+    guard missed == nil else { return true }
+    let before = number
+    let (first, last) = log.read(after: before, atMost: limit, into: &batch)
+    if first > before {
+      missed = MissedEvents(after: position(before), through: position(first))
+    }
+    number = last
+    return missed != nil || !batch.isEmpty
+  }
+
+  private func position(_ number: UInt64) -> EventPosition {
+    EventPosition(epoch: log.rules.epoch, number: number)
+  }
+}

@@ -1,0 +1,110 @@
+extension EventHub {
+  /// The retained events after `start`, and each event from then on, with their positions, as an
+  /// asynchronous sequence.
+  ///
+  /// The subscription begins before this returns. Between what is retained and what is new there is
+  /// neither a gap nor a duplicate. Where events that the subscriber should receive are no longer
+  /// retained, it receives the range in their place.
+  ///
+  /// ```swift
+  /// for await element in chat.events(from: .after(last)) {
+  ///   switch element {
+  ///   case .event(let message, at: let position): await write(message, id: position.description)
+  ///   case .missed(let range): await writeGap(range.count)
+  ///   }
+  /// }
+  /// ```
+  /// The subscriber has no buffer of its own: what waits for it is what the hub retains, and a slow one
+  /// misses what leaves. So thousands of slow subscribers need no more memory than one.
+  ///
+  /// - Parameters:
+  ///   - start: where the subscription begins; each later iterator begins there too.
+  ///   - filter: which events the sequence receives; the consumer calls it.
+  /// - Precondition: the hub retains events.
+  /// - Complexity: amortised O(1).
+  public func events(
+    from start: SubscriptionStart, where filter: (@Sendable (Event) -> Bool)? = nil
+  ) -> PositionedSequence<Event> {
+    requireStart(start)
+    let log = log
+    return PositionedSequence(
+      source: EventSource(finishing.completion) { [weak self] in
+        guard let self else { return nil }
+        let reader = LogReader(log, filter: filter)
+        return self.consumer(reader, from: start)
+      })
+  }
+}
+
+/// The events of a hub with their positions, returned by ``EventHub/events(from:where:)``.
+///
+/// The first iterator takes over the subscription that began with the sequence; each later one begins a
+/// new one, at the same start. A subscription ends as that of an ``EventSequence`` does. What an
+/// iterator has read, at most 256 events, is not missed any more. A consumer that always finds an event
+/// yields after at most that many.
+///
+/// ## Thread safety
+/// As ``EventSequence``.
+public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
+  public typealias Element = PositionedEvent<Event>
+  public typealias Failure = Never
+
+  let source: EventSource
+
+  /// An iterator: the first has the subscription of the sequence, each later one a new one.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(consumer: source.take())
+  }
+
+  /// An iterator over events with positions.
+  public struct Iterator: AsyncIteratorProtocol {
+    /// The most events that are read at once.
+    private static var share: Int { 256 }
+
+    private let consumer: EventConsumer
+    /// `nil` if the hub no longer existed.
+    private let reader: LogReader<Event>?
+    /// Whether the consumer may not have suspended since it last read.
+    private var mustYield = false
+
+    fileprivate init(consumer: EventConsumer) {
+      self.consumer = consumer
+      // SAFETY: only `EventHub.consumer(_:from:)` sets it, with a reader of this type.
+      reader = consumer.reader.map { unsafeDowncast($0, to: LogReader<Event>.self) }
+    }
+
+    /// See ``EventSequence/Iterator/end``.
+    public var end: SubscriptionEnd? { consumer.mailbox.end }
+
+    /// The next event or missing range, or `nil` at the end or if the task is cancelled.
+    public mutating func next() async -> Element? {
+      await next(isolation: #isolation)
+    }
+
+    /// The next event or missing range, or `nil` at the end or if the task is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      guard let reader else { return nil }
+      if !TaskIdentity.isCurrentCancelled, let event = reader.nextRead() { return event }
+      if mustYield {
+        mustYield = false
+        await Task.yield()
+      }
+      repeat {
+        if let event = read(reader) { return event }
+      } while await consumer.next() != nil
+      // The hub has finished, and everything is in the log; or the task is cancelled.
+      return consumer.mailbox.end == .cancelled ? nil : read(reader)
+    }
+
+    /// Reads until there is something to return.
+    private mutating func read(_ reader: LogReader<Event>) -> Element? {
+      while !TaskIdentity.isCurrentCancelled, reader.read(atMost: Self.share) {
+        if let event = reader.nextRead() {
+          mustYield = true
+          return event
+        }
+      }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// The retention of a hub as its sequencer applies it: what needs no lock.
+struct RetentionRules<Event: Sendable>: Sendable {
+  /// An event as the log gets it.
+  struct Retained {
+    let envelope: Envelope
+    let size: Int
+    let now: Duration
+  }
+
+  let isNone: Bool
+  /// See ``EventPosition/epoch``.
+  let epoch: UInt64
+  private let size: (@Sendable (Event) -> Int)?
+  /// The instant from which times count; `nil` if the age is not limited.
+  private let origin: ContinuousClock.Instant?
+  /// Used by the thread that delivers.
+  let index: RetentionIndex<Event>?
+  let keeps: (@Sendable (Event) -> Bool)?
+
+  init(_ retention: Retention<Event>, epoch: UInt64?) {
+    self.epoch = epoch ?? .random(in: 1 ... .max)
+    isNone = retention.isNone
+    size = retention.size
+    origin = retention.age.map { _ in .now }
+    index = retention.makeIndex?()
+    keeps = retention.keeps
+  }
+
+  /// The event for the log; `nil` if the hub retains nothing.
+  func retained(_ event: Event) -> Retained? {
+    guard !isNone else { return nil }
+    let size = size?(event) ?? 0
+    require(size >= 0, "Multicast: the size of an event is \(size); it must not be negative.")
+    return Retained(envelope: Envelope(event: event), size: size, now: now ?? .zero)
+  }
+
+  /// The time, if the age of events is limited.
+  var now: Duration? { origin.map { $0.duration(to: .now) } }
+
+  /// Whether user code decides what is kept, after each event.
+  var hasUserRules: Bool { index != nil || keeps != nil }
+}

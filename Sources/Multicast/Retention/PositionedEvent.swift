@@ -1,0 +1,40 @@
+/// What a subscriber that asks for positions receives: an event, or the range of events that it missed.
+public enum PositionedEvent<Event: Sendable>: Sendable {
+  /// An event, and its position.
+  case event(Event, at: EventPosition)
+  /// Events that the hub does not retain any more, at the place in the order where they would be.
+  case missed(MissedEvents)
+}
+
+extension PositionedEvent: Equatable where Event: Equatable {}
+extension PositionedEvent: Hashable where Event: Hashable {}
+
+extension PositionedEvent {
+  /// The event; `nil` for a range of missed ones.
+  public var event: Event? {
+    if case .event(let event, _) = self { event } else { nil }
+  }
+
+  /// Where to continue after this: the position of the event, or of the last missed one.
+  public var position: EventPosition {
+    switch self {
+    case .event(_, let position): position
+    case .missed(let missed): missed.through
+    }
+  }
+}
+
+/// A range of events that a subscriber does not receive, because they are no longer retained.
+public struct MissedEvents: Hashable, Sendable {
+  /// The position after which the subscriber wanted to continue, or which it had reached.
+  public let after: EventPosition
+  /// The last position that the subscriber does not receive. The subscription goes on after it.
+  public let through: EventPosition
+
+  /// The number of missed events; `nil` if it is unknown, because ``after`` is not a position of this
+  /// epoch: the hub has begun anew, or has not come so far.
+  public var count: Int? {
+    guard after.epoch == through.epoch, after.number <= through.number else { return nil }
+    return Int(exactly: through.number - after.number)
+  }
+}

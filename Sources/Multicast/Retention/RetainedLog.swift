@@ -1,0 +1,239 @@
+/// The events that a hub keeps, in the order of their numbers. It has no lock and runs no user code.
+///
+/// ```
+///   trimmedThrough │ slot │ slot │ hole │ slot │ next number
+///                    ▲                      ▲
+///                  oldest                 newest
+/// ```
+/// Events leave at the front, when they exceed a limit, and in the middle, when a newer event has the
+/// same key. A hole that this leaves is not reported as missed. The numbers of the slots are
+/// consecutive, until holes are removed: then each slot has its number beside it.
+///
+/// Every input that removes events adds them to a ``Garbage`` that the caller destroys outside its
+/// critical section.
+struct RetainedLog: ~Copyable {
+  /// An event, and its size by the measure of the retention.
+  private struct Slot {
+    /// `nil`: a hole.
+    var envelope: Envelope?
+    var size: Int
+  }
+
+  /// Events that were removed.
+  struct Garbage {
+    // One event is the usual case, and needs no array.
+    private var first: Envelope?
+    private var others: [Envelope] = []
+
+    mutating func add(_ envelope: Envelope?) {
+      guard let envelope else { return }
+      if first == nil { first = envelope } else { others.append(envelope) }
+    }
+  }
+
+  private let maxCount: Int
+  private let maxBytes: Int
+  private let maxAge: Duration?
+  private var slots = RingBuffer<Slot>()
+  /// The number of each slot, if there were holes that are removed; otherwise empty.
+  private var numbers = RingBuffer<UInt64>()
+  /// The number of the last event that has left at the front.
+  private(set) var trimmedThrough: UInt64 = 0
+  /// The number of the newest event.
+  private(set) var newestNumber: UInt64 = 0
+  private var holes = 0
+  private var bytes = 0
+  /// The events that were appended between two times: `through` is the number of the last of them.
+  private var periods = RingBuffer<(end: Duration, through: UInt64)>()
+
+  /// - Parameters:
+  ///   - count: the most events.
+  ///   - bytes: the most bytes.
+  ///   - age: the age up to which events are kept.
+  init(count: Int, bytes: Int = .max, age: Duration? = nil) {
+    maxCount = count
+    maxBytes = bytes
+    maxAge = age
+  }
+
+  /// The number of events.
+  var count: Int { slots.count - holes }
+
+  /// Whether it keeps nothing.
+  var isNone: Bool { maxCount == 0 }
+}
+
+// MARK: - Appending
+
+extension RetainedLog {
+  /// Appends an event with the next number.
+  ///
+  /// - Parameters:
+  ///   - size: its size, if the bytes are limited.
+  ///   - now: the time, if the age is limited.
+  mutating func append(
+    _ envelope: Envelope, size: Int, now: Duration, _ garbage: inout Garbage
+  ) {
+    newestNumber += 1
+    // First: so the memory is that of the most events, and not of one more.
+    while count >= maxCount, !slots.isEmpty { trimOldest(&garbage) }
+    if !numbers.isEmpty { numbers.append(newestNumber) }
+    slots.append(Slot(envelope: envelope, size: size))
+    bytes += size
+    while bytes > maxBytes { trimOldest(&garbage) }
+    if let maxAge {
+      trim(now: now, &garbage)
+      if !periods.isEmpty, now < periods[periods.count - 1].end {
+        periods[periods.count - 1].through = newestNumber
+      } else {
+        periods.append((now + maxAge / 64, newestNumber))
+      }
+    }
+  }
+
+  /// Removes events that are too old.
+  mutating func trim(now: Duration, _ garbage: inout Garbage) {
+    guard let maxAge else { return }
+    while !periods.isEmpty, periods[0].end + maxAge <= now, let period = periods.popFirst() {
+      trim(through: period.through, &garbage)
+    }
+  }
+
+  /// Removes the events up to `number`.
+  mutating func trim(through number: UInt64, _ garbage: inout Garbage) {
+    while !slots.isEmpty, self.number(at: 0) <= number { trimOldest(&garbage) }
+  }
+
+  /// Removes one event, because a newer one has replaced it, if it is still there.
+  mutating func replace(_ number: UInt64, _ garbage: inout Garbage) {
+    let offset = offset(after: number &- 1)
+    guard offset < slots.count, self.number(at: offset) == number,
+      let envelope = slots[offset].envelope
+    else { return }
+    garbage.add(envelope)
+    bytes -= slots[offset].size
+    slots[offset] = Slot(envelope: nil, size: 0)
+    holes += 1
+    popHoles()
+    if holes > 64, holes > slots.count / 2 { removeHoles() }
+  }
+
+  /// Removes the first event, because it exceeds a limit.
+  private mutating func trimOldest(_ garbage: inout Garbage) {
+    trimmedThrough = number(at: 0)
+    let slot = popSlot()
+    bytes -= slot.size
+    garbage.add(slot.envelope)
+    popHoles()
+  }
+
+  /// Restores that the first slot has an event.
+  private mutating func popHoles() {
+    while !slots.isEmpty, slots[0].envelope == nil {
+      _ = popSlot()
+      holes -= 1
+    }
+  }
+
+  private mutating func popSlot() -> Slot {
+    if !numbers.isEmpty { _ = numbers.popFirst() }
+    return slots.popFirst()!
+  }
+
+  private mutating func removeHoles() {
+    var filled = RingBuffer<Slot>()
+    var filledNumbers = RingBuffer<UInt64>()
+    var offset = 0
+    while offset < slots.count {
+      if slots[offset].envelope != nil {
+        filled.append(slots[offset])
+        filledNumbers.append(number(at: offset))
+      }
+      offset += 1
+    }
+    swap(&slots, &filled)
+    swap(&numbers, &filledNumbers)
+    holes = 0
+  }
+
+  private func number(at offset: Int) -> UInt64 {
+    if !numbers.isEmpty { return numbers[offset] }
+    return newestNumber - UInt64(slots.count - 1 - offset)
+  }
+}
+
+// MARK: - Reading
+
+extension RetainedLog {
+  /// An event, and its number.
+  struct Item {
+    let number: UInt64
+    let envelope: Envelope
+  }
+
+  /// The oldest event.
+  ///
+  /// - Complexity: O(1).
+  var oldest: Item? { item(at: 0) }
+
+  /// The newest event.
+  ///
+  /// - Complexity: O(1).
+  var newest: Item? { slots.isEmpty ? nil : item(at: slots.count - 1) }
+
+  /// The number after which the newest `count` events begin.
+  ///
+  /// - Complexity: O(1), and O(`count`) if there are holes.
+  func number(beforeLast count: Int) -> UInt64 {
+    guard count < self.count else { return slots.isEmpty ? newestNumber : number(at: 0) - 1 }
+    var offset = slots.count
+    var rest = count
+    while rest > 0 {
+      offset -= 1
+      if slots[offset].envelope != nil { rest -= 1 }
+    }
+    return offset == slots.count ? newestNumber : number(at: offset) - 1
+  }
+
+  /// Appends the events after `number` to `items`, in order.
+  ///
+  /// - Parameters:
+  ///   - number: not before what was trimmed.
+  ///   - limit: the most events to append.
+  /// - Returns: the number after which to read on.
+  /// - Complexity: O(log events) if there were holes, and O(`limit`) amortised.
+  func read(
+    after number: UInt64, atMost limit: Int, into items: inout RingBuffer<Item>
+  ) -> UInt64 {
+    var offset = offset(after: number)
+    var rest = limit
+    while offset < slots.count, rest > 0 {
+      if let item = item(at: offset) {
+        items.append(item)
+        rest -= 1
+      }
+      offset += 1
+    }
+    return offset == slots.count ? max(number, newestNumber) : self.number(at: offset - 1)
+  }
+
+  private func item(at offset: Int) -> Item? {
+    guard offset < slots.count, let envelope = slots[offset].envelope else { return nil }
+    return Item(number: number(at: offset), envelope: envelope)
+  }
+
+  /// The offset of the first slot with a higher number.
+  private func offset(after number: UInt64) -> Int {
+    guard !numbers.isEmpty else {
+      let before = newestNumber - UInt64(slots.count)
+      return number <= before ? 0 : min(slots.count, Int(clamping: number - before))
+    }
+    var low = 0
+    var high = numbers.count
+    while low < high {
+      let middle = (low + high) / 2
+      if numbers[middle] > number { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,154 @@
+/// Which of its past events a hub keeps, for subscribers that come late, come back, or fall behind.
+///
+/// ```swift
+/// let chat = EventHub<Message>(retention: .last(1_000).and(.age(.seconds(3_600))))
+/// ```
+/// A hub keeps an event as long as each part of its retention keeps it. All subscribers share what is
+/// kept: one that replays it copies nothing.
+///
+/// Functions of the user run with no lock held: sizes and keys once per event.
+public struct Retention<Event: Sendable>: Sendable {
+  /// The most events.
+  var count = Int.max
+  /// The most bytes.
+  var bytes = Int.max
+  var size: (@Sendable (Event) -> Int)?
+  var age: Duration?
+  /// Makes the index for the newest event of each key.
+  var makeIndex: (@Sendable () -> RetentionIndex<Event>)?
+  /// Decides about the oldest event.
+  var keeps: (@Sendable (Event) -> Bool)?
+
+  private init() {}
+
+  /// Whether nothing is kept.
+  var isNone: Bool { count == 0 }
+}
+
+extension Retention {
+  /// Keeps nothing. The hub has no positions then, unless it has a replay.
+  public static var none: Retention { last(0) }
+
+  /// Keeps every event as long as the hub lives. Use it with functions that limit it.
+  public static var all: Retention { Retention() }
+
+  /// Keeps the newest `count` events.
+  ///
+  /// - Precondition: `count` is not negative.
+  /// - Complexity: O(1) per event.
+  public static func last(_ count: Int) -> Retention {
+    require(
+      count >= 0, "Multicast: a hub cannot retain \(count) events; use a number of at least 0.")
+    var retention = Retention()
+    retention.count = count
+    return retention
+  }
+
+  /// Keeps the newest events whose sizes are at most `limit` together. An event that is larger is not
+  /// kept, nor is any event before it.
+  ///
+  /// - Parameters:
+  ///   - limit: in the unit of `size`, such as bytes.
+  ///   - size: the size of an event. The thread that sends calls it once per event.
+  /// - Precondition: `limit` is not negative, nor is any size.
+  /// - Complexity: amortised O(1) per event.
+  public static func bytes(
+    _ limit: Int, size: @escaping @Sendable (Event) -> Int
+  ) -> Retention {
+    require(
+      limit >= 0, "Multicast: a hub cannot retain \(limit) bytes; use a limit of at least 0.")
+    var retention = Retention()
+    retention.bytes = limit
+    retention.size = size
+    return retention
+  }
+
+  /// Keeps the events that were sent in the last `limit`, and those up to 1/64 older. Older ones are
+  /// destroyed when the next event is sent or a subscriber reads.
+  ///
+  /// - Parameter limit: by the clock that goes on while the system sleeps.
+  /// - Precondition: `limit` is positive.
+  /// - Complexity: amortised O(1) per event.
+  public static func age(_ limit: Duration) -> Retention {
+    require(
+      limit > .zero, "Multicast: a hub cannot retain events for \(limit); use a positive time.")
+    var retention = Retention()
+    retention.age = limit
+    return retention
+  }
+
+  /// Keeps the newest event of each key, and removes the one before it: a compacted log. What was
+  /// replaced so is not reported as missed. A subscriber that is reading may still receive it.
+  ///
+  /// - Parameter key: the key of an event. One thread at a time calls it, and the key's `hash(into:)`
+  ///   and `==`.
+  /// - Complexity: amortised O(1) per event.
+  public static func latestPerKey<Key: Hashable & Sendable>(
+    by key: @escaping @Sendable (Event) -> Key
+  ) -> Retention {
+    var retention = Retention()
+    retention.makeIndex = { RetentionIndex(by: key) }
+    return retention
+  }
+
+  /// Keeps an event while `condition` holds: after each event, the oldest ones for which it does not
+  /// hold are removed.
+  ///
+  /// - Parameter condition: called with the oldest event. One thread at a time calls it.
+  /// - Complexity: amortised O(1) calls per event.
+  public static func keeping(
+    while condition: @escaping @Sendable (Event) -> Bool
+  ) -> Retention {
+    var retention = Retention()
+    retention.keeps = condition
+    return retention
+  }
+
+  /// Keeps what both keep.
+  ///
+  /// - Precondition: not both limit sizes, and not both have keys.
+  public func and(_ other: Retention) -> Retention {
+    require(
+      size == nil || other.size == nil,
+      "Multicast: a retention has two sizes of an event; use `bytes` once.")
+    require(
+      makeIndex == nil || other.makeIndex == nil,
+      "Multicast: a retention has two keys of an event; use `latestPerKey` once.")
+    var both = Retention()
+    both.count = min(count, other.count)
+    both.bytes = min(bytes, other.bytes)
+    both.size = size ?? other.size
+    both.age = [age, other.age].compactMap { $0 }.min()
+    both.makeIndex = makeIndex ?? other.makeIndex
+    both.keeps = keeps ?? other.keeps
+    if let ours = keeps, let theirs = other.keeps { both.keeps = { ours($0) && theirs($0) } }
+    return both
+  }
+}
+
+/// The number of the newest event of each key.
+///
+/// ## Thread safety
+/// One thread at a time, which has the role of delivering.
+struct RetentionIndex<Event: Sendable>: Sendable {
+  /// Records the number of an event.
+  ///
+  /// - Returns: the number of the event with the same key that it replaces.
+  let replace: @Sendable (Event, UInt64) -> UInt64?
+  /// Removes the keys of events up to a number.
+  let forget: @Sendable (UInt64) -> Void
+  /// The number of keys.
+  let count: @Sendable () -> Int
+
+  init<Key: Hashable & Sendable>(by key: @escaping @Sendable (Event) -> Key) {
+    let table = Table<Key>()
+    replace = { event, number in table.numbers.updateValue(number, forKey: key(event)) }
+    forget = { limit in table.numbers = table.numbers.filter { $0.value > limit } }
+    count = { table.numbers.count }
+  }
+
+  private final class Table<Key: Hashable & Sendable>: @unchecked Sendable {
+    // Sendable: only the closures above use it, on one thread at a time.
+    var numbers: [Key: UInt64] = [:]
+  }
+}

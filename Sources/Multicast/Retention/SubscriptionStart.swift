@@ -1,0 +1,11 @@
+/// With which event a subscription to a hub that retains begins.
+public enum SubscriptionStart: Hashable, Sendable {
+  /// With the next event.
+  case live
+  /// With the oldest event that is retained.
+  case retained
+  /// With the newest events that are retained, at most this many.
+  case last(Int)
+  /// With the event after this position. The subscriber is told what is no longer retained.
+  case after(EventPosition)
+}
