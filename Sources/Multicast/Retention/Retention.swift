@@ -1,7 +1,7 @@
 /// Which of its past events a hub keeps, for subscribers that come late, come back, or fall behind.
 ///
 /// ```swift
-/// let chat = EventHub<Message>(retention: .last(1_000).and(.age(.seconds(3_600))))
+/// let chat = EventHub<Message>(retention: .last(1_000).and(.seconds(3_600)))
 /// ```
 /// A hub keeps an event as long as each part of its retention keeps it. All subscribers share what is
 /// kept: one that replays it copies nothing.
@@ -63,17 +63,19 @@ extension Retention {
     return retention
   }
 
-  /// Keeps the events that were sent in the last `limit`, and those up to 1/64 older. Older ones are
+  /// Keeps the events that were sent in the last `seconds`, and those up to 1/64 older. Older ones are
   /// destroyed when the next event is sent or a subscriber reads.
   ///
-  /// - Parameter limit: by the clock that goes on while the system sleeps.
-  /// - Precondition: `limit` is positive.
+  /// - Parameter seconds: by the clock that goes on while the system sleeps.
+  /// - Precondition: `seconds` is positive.
   /// - Complexity: amortised O(1) per event.
-  public static func age(_ limit: Duration) -> Retention {
+  public static func seconds(_ seconds: Double) -> Retention {
     require(
-      limit > .zero, "Multicast: a hub cannot retain events for \(limit); use a positive time.")
+      seconds > 0,
+      "Multicast: a hub cannot retain events for \(seconds) seconds; use a positive number.")
     var retention = Retention()
-    retention.age = limit
+    // A century is longer than any process.
+    retention.age = .seconds(min(seconds, 100 * 366 * 86_400))
     return retention
   }
 

@@ -78,8 +78,8 @@ struct StateLawTests {
     }
   }
 
-  @Test("a subscriber that comes while a change waits for its reducer gets that change too")
-  func beforeFold() async {
+  /// A hub whose reducer folds the first change, 0, until the gate opens, and the thread that applied it.
+  private func hubThatFolds() -> (StateHub<Chain, Int>, mayFold: Gate, applier: RunningThread) {
     let (folding, mayFold) = (Gate("folding"), Gate("may fold"))
     let hub = StateHub(Chain()) { (state: inout Chain, change: Int) in
       if change == 0 {
@@ -90,6 +90,12 @@ struct StateLawTests {
     }
     let applier = RunningThread { hub.apply(0) }
     folding.wait()
+    return (hub, mayFold, applier)
+  }
+
+  @Test("a subscriber that comes while a change waits for its reducer gets that change too")
+  func beforeFold() async {
+    let (hub, mayFold, applier) = hubThatFolds()
     hub.apply(1)  // Left to the thread that folds.
     let sequence = hub.updates()
     let copy = StateCopy()
@@ -107,16 +113,7 @@ struct StateLawTests {
 
   @Test("a subscriber that comes after `finish`, while changes wait, ends with the last state")
   func finishWhileFolding() async {
-    let (folding, mayFold) = (Gate("folding"), Gate("may fold"))
-    let hub = StateHub(Chain()) { (state: inout Chain, change: Int) in
-      if change == 0 {
-        folding.open()
-        mayFold.wait()
-      }
-      state.append(change)
-    }
-    let applier = RunningThread { hub.apply(0) }
-    folding.wait()
+    let (hub, mayFold, applier) = hubThatFolds()
     hub.apply(1)
     hub.finish()
     let sequence = hub.updates()
