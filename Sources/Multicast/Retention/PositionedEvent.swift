@@ -31,6 +31,16 @@ public struct MissedEvents: Hashable, Sendable {
   /// The last position that the subscriber does not receive. The subscription goes on after it.
   public let through: EventPosition
 
+  /// Creates a range, for tests of code that receives one.
+  ///
+  /// - Parameters:
+  ///   - after: the position before the range.
+  ///   - through: the last position of the range.
+  public init(after: EventPosition, through: EventPosition) {
+    self.after = after
+    self.through = through
+  }
+
   /// The number of missed events; `nil` if it is unknown, because ``after`` is not a position of this
   /// epoch: the hub has begun anew, or has not come so far.
   public var count: Int? {
