@@ -36,40 +36,54 @@ extension EventHub {
       fatalError("Multicast: no asynchronous handler reads the log")
     }
     mailbox.progress = progress
-    let registration = follow(reader, mailbox, from: start, owner: owner)
+    let registration = addFollower(mailbox, owner: owner)
+    begin(reader, start, registration, mailbox)
     if let entry = registration.entry { mailbox.start(entry) }
     return EventSubscription(registration)
   }
 
-  /// A consumer whose events only say that there is something to read.
+  /// A consumer that reads the log.
   func consumer(
     _ reader: LogReader<Event>, from start: SubscriptionStart
   ) -> EventConsumer {
+    consumer(reading: reader) { self.begin(reader, start, $0, $1) }
+  }
+
+  /// A consumer whose events only say that there is something to read.
+  ///
+  /// - Parameters:
+  ///   - reader: what the consumer reads.
+  ///   - begin: called before the consumer is returned, with its entry.
+  func consumer(
+    reading reader: any AnyObject & Sendable, begin: (EntryHandle, Mailbox) -> Void = { _, _ in }
+  ) -> EventConsumer {
     let mailbox = StreamMailbox(
       limit: .max, whenFull: .dropNewest, coalesces: false, drops: nil)
-    let registration = follow(reader, mailbox, from: start, owner: nil)
+    let registration = addFollower(mailbox, owner: nil)
+    begin(registration, mailbox)
     return EventConsumer(registration, mailbox, finishing.completion, reader: reader)
   }
 
-  /// Adds a subscriber that reads the log, and tells it to begin.
-  private func follow(
-    _ reader: LogReader<Event>, _ mailbox: Mailbox, from start: SubscriptionStart,
-    owner: AnyObject?
-  ) -> EntryHandle {
+  /// Adds a subscriber that each delivery tells to read. Its consumer has not started.
+  private func addFollower(_ mailbox: Mailbox, owner: AnyObject?) -> EntryHandle {
     mailbox.isFollowing = true
     kinds.add(
       mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let pipeline = EventPipeline<Event>(filter: nil, start: nil, mailbox: mailbox)
-    let registration = registry.add(
+    return registry.add(
       Subscriber(handler: { _ in }, pipeline: pipeline), weakly: owner, mailbox: mailbox)
-    // From now on each delivery tells the consumer to read. It has not started.
+  }
+
+  /// Sets where a subscriber begins, which is in the registry already, and tells it to read.
+  private func begin(
+    _ reader: LogReader<Event>, _ start: SubscriptionStart, _ registration: EntryHandle,
+    _ mailbox: Mailbox
+  ) {
     let isEnded = reader.begin(start)
-    if let entry = registration.entry {
-      _ = mailbox.signal(for: .passUnretained(entry))
-      // Not `finishing`: the sequencer may still deliver events after that is raised.
-      if isEnded { finish(entry) }
-    }
-    return registration
+    guard let entry = registration.entry else { return }
+    _ = mailbox.signal(for: .passUnretained(entry))
+    // Not `finishing`: the sequencer may still deliver events after that is raised.
+    if isEnded { finish(entry) }
   }
 
   func requireStart(_ start: SubscriptionStart) {

@@ -24,14 +24,20 @@ extension EventHub {
   ///   `false`, and the event counts as refused.
   /// - Complexity: O(subscribers), with allocations in proportion.
   public func trySend(_ event: Event) -> Bool {
+    trySend(event) {}
+  }
+
+  /// As ``trySend(_:)``; calls `willSend` before the event is delivered, if it will be.
+  func trySend(_ event: Event, willSend: () -> Void) -> Bool {
     // Relaxed: as in `sendWaiting`.
     guard !finishing.isRaised.load(ordering: .relaxed) else {
       refuse()
       return false
     }
     guard !finishing.isBlocked else { return true }
-    if let sequencer { return sequencer.trySend(event, through: self) }
+    if let sequencer { return sequencer.trySend(event, through: self, willSend: willSend) }
     guard let plan = reserve(event, beside: 0) else { return false }
+    willSend()
     if deliver(event, 0, nil, plan, includesNew: false) > 0 { return true }
     // Sequentially consistent: as in `refuseIfFinished`.
     guard finishing.isRaised.load(ordering: .sequentiallyConsistent) else { return true }

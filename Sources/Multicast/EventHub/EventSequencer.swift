@@ -303,14 +303,16 @@ extension EventSequencer {
   /// Sends `event` through `hub` as ``send(_:waiters:through:)`` does, if every buffer has space for
   /// it beside the events that were sent before.
   ///
+  /// - Parameter willSend: called before the event is delivered, if it will be.
   /// - Returns: whether it was sent.
-  func trySend(_ event: Event, through hub: EventHub<Event>) -> Bool {
+  func trySend(_ event: Event, through hub: EventHub<Event>, willSend: () -> Void) -> Bool {
     // Inside a handler without a buffer, the event of its call is in every buffer.
     let isInHandler =
       DeliveryRole.ofThisThread.contains { $0 === deliveryRole }
       && FlushingThread.isInHandlerWithoutBuffer
     let others = lock.withLock { pending.count + (role.isTaken && !isInHandler ? 1 : 0) }
     guard let plan = hub.reserve(event, beside: others) else { return false }
+    willSend()
     let values = captureValues(hub)
     let retained = rules.retained(event)
     guard let queued = lock.withLock({ enqueue(event, retained, values, nil, plan) }) else {

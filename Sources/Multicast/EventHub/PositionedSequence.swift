@@ -58,14 +58,9 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
 
   /// An iterator over events with positions.
   public struct Iterator: AsyncIteratorProtocol {
-    /// The most events that are read at once.
-    private static var share: Int { 256 }
-
     private let consumer: EventConsumer
     /// `nil` if the hub no longer existed.
     private let reader: LogReader<Event>?
-    /// Whether the consumer may not have suspended since it last read.
-    private var mustYield = false
 
     fileprivate init(consumer: EventConsumer) {
       self.consumer = consumer
@@ -84,27 +79,7 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
     /// The next event or missing range, or `nil` at the end or if the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       guard let reader else { return nil }
-      if !TaskIdentity.isCurrentCancelled, let event = reader.nextRead() { return event }
-      if mustYield {
-        mustYield = false
-        await Task.yield()
-      }
-      repeat {
-        if let event = read(reader) { return event }
-      } while await consumer.next() != nil
-      // The hub has finished, and everything is in the log; or the task is cancelled.
-      return consumer.mailbox.end == .cancelled ? nil : read(reader)
-    }
-
-    /// Reads until there is something to return.
-    private mutating func read(_ reader: LogReader<Event>) -> Element? {
-      while !TaskIdentity.isCurrentCancelled, reader.read(atMost: Self.share) {
-        if let event = reader.nextRead() {
-          mustYield = true
-          return event
-        }
-      }
-      return nil
+      return await consumer.next(read: { reader.nextRead() }, more: { reader.read(atMost: $0) })
     }
   }
 }

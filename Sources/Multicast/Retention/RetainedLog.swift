@@ -6,8 +6,9 @@
 ///                  oldest                 newest
 /// ```
 /// Events leave at the front, when they exceed a limit, and in the middle, when a newer event has the
-/// same key. A hole that this leaves is not reported as missed. The numbers of the slots are
-/// consecutive, until holes are removed: then each slot has its number beside it.
+/// same key. A hole that this leaves is not reported as missed. While the numbers of the slots are
+/// consecutive, only the newest is stored; otherwise, because holes were removed or the events of
+/// several logs share their numbers, each slot has its number beside it.
 ///
 /// Every input that removes events adds them to a ``Garbage`` that the caller destroys outside its
 /// critical section.
@@ -35,14 +36,15 @@ struct RetainedLog: ~Copyable {
   private let maxBytes: Int
   private let maxAge: Duration?
   private var slots = RingBuffer<Slot>()
-  /// The number of each slot, if there were holes that are removed; otherwise empty.
+  /// The number of each slot, if they are not consecutive; otherwise empty.
   private var numbers = RingBuffer<UInt64>()
   /// The number of the last event that has left at the front.
-  private(set) var trimmedThrough: UInt64 = 0
+  private(set) var trimmedThrough: UInt64
   /// The number of the newest event.
-  private(set) var newestNumber: UInt64 = 0
+  private(set) var newestNumber: UInt64
   private var holes = 0
-  private var bytes = 0
+  /// The sizes of all events together.
+  private(set) var bytes = 0
   /// The events that were appended between two times: `through` is the number of the last of them.
   private var periods = RingBuffer<(end: Duration, through: UInt64)>()
 
@@ -50,10 +52,13 @@ struct RetainedLog: ~Copyable {
   ///   - count: the most events.
   ///   - bytes: the most bytes.
   ///   - age: the age up to which events are kept.
-  init(count: Int, bytes: Int = .max, age: Duration? = nil) {
+  ///   - number: that of the last event that is not in the log.
+  init(count: Int, bytes: Int = .max, age: Duration? = nil, after number: UInt64 = 0) {
     maxCount = count
     maxBytes = bytes
     maxAge = age
+    trimmedThrough = number
+    newestNumber = number
   }
 
   /// The number of events.
@@ -66,17 +71,21 @@ struct RetainedLog: ~Copyable {
 // MARK: - Appending
 
 extension RetainedLog {
-  /// Appends an event with the next number.
+  /// Appends an event.
   ///
   /// - Parameters:
+  ///   - number: higher than all before; `nil`: the next one.
   ///   - size: its size, if the bytes are limited.
   ///   - now: the time, if the age is limited.
   mutating func append(
-    _ envelope: Envelope, size: Int, now: Duration, _ garbage: inout Garbage
+    _ envelope: Envelope, number: UInt64? = nil, size: Int, now: Duration,
+    _ garbage: inout Garbage
   ) {
-    newestNumber += 1
     // First: so the memory is that of the most events, and not of one more.
     while count >= maxCount, !slots.isEmpty { trimOldest(&garbage) }
+    let number = number ?? newestNumber + 1
+    if numbers.isEmpty, !slots.isEmpty, number != newestNumber + 1 { storeNumbers() }
+    newestNumber = number
     if !numbers.isEmpty { numbers.append(newestNumber) }
     slots.append(Slot(envelope: envelope, size: size))
     bytes += size
@@ -138,6 +147,13 @@ extension RetainedLog {
   private mutating func popSlot() -> Slot {
     if !numbers.isEmpty { _ = numbers.popFirst() }
     return slots.popFirst()!
+  }
+
+  /// Stores the numbers of consecutive slots, because the next one does not follow.
+  private mutating func storeNumbers() {
+    var stored = RingBuffer<UInt64>()
+    for offset in 0..<slots.count { stored.append(number(at: offset)) }
+    swap(&numbers, &stored)
   }
 
   private mutating func removeHoles() {
@@ -217,6 +233,13 @@ extension RetainedLog {
     return offset == slots.count ? max(number, newestNumber) : self.number(at: offset - 1)
   }
 
+  /// The event with this number, if it is here.
+  func envelope(_ number: UInt64) -> Envelope? {
+    let offset = offset(after: number - 1)
+    guard offset < slots.count, self.number(at: offset) == number else { return nil }
+    return slots[offset].envelope
+  }
+
   private func item(at offset: Int) -> Item? {
     guard offset < slots.count, let envelope = slots[offset].envelope else { return nil }
     return Item(number: number(at: offset), envelope: envelope)
@@ -225,6 +248,7 @@ extension RetainedLog {
   /// The offset of the first slot with a higher number.
   private func offset(after number: UInt64) -> Int {
     guard !numbers.isEmpty else {
+      // The numbers of consecutive slots begin after this one.
       let before = newestNumber - UInt64(slots.count)
       return number <= before ? 0 : min(slots.count, Int(clamping: number - before))
     }

@@ -23,6 +23,9 @@ public struct Retention<Event: Sendable>: Sendable {
 
   /// Whether nothing is kept.
   var isNone: Bool { count == 0 }
+
+  /// Whether no user code decides, except about sizes.
+  var hasOnlyLimits: Bool { makeIndex == nil && keeps == nil }
 }
 
 extension Retention {

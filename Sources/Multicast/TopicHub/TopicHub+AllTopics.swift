@@ -23,6 +23,19 @@ extension TopicHub {
   @usableFromInline @inline(never)
   func sendToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
     guard !gate.isFinished && !gate.isBlocked else { return 0 }
+    retain(event, of: topic)
+    return deliverToAll(event, to: topic, through: hub)
+  }
+
+  /// Keeps `event`, before it is delivered, if the hub retains.
+  func retain(_ event: Event, of topic: Topic) {
+    // SAFETY: only the initialiser for topics that are strings sets the log.
+    if let log { _ = log.append(event, to: unsafeBitCast(topic, to: String.self)) }
+  }
+
+  /// Delivers `event` to the subscribers of `topic` and of all topics.
+  @discardableResult
+  func deliverToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
     guard let hub else {
       return allTopics.send(TopicEvent(topic: topic, event: event))
     }

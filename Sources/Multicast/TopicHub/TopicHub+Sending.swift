@@ -47,6 +47,7 @@ extension TopicHub {
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
     if !gate.isFinished && !gate.isBlocked {
+      retain(event, of: topic)
       if let hub = topics.hub(of: topic) { return await hub.sendWaiting(event) }
       if gate.hasSubscribersOfAllTopics {
         return await allTopics.sendWaiting(TopicEvent(topic: topic, event: event))

@@ -7,7 +7,10 @@ extension TopicHub {
   public func trySend(_ event: Event, to topic: Topic) -> Bool {
     guard !gate.isFinished else { return false }
     guard !gate.isBlocked else { return true }
-    if let hub = topics.hub(of: topic) { return hub.trySend(event) }
+    if let hub = topics.hub(of: topic) {
+      return hub.trySend(event) { retain(event, of: topic) }
+    }
+    retain(event, of: topic)
     if gate.hasSubscribersOfAllTopics { allTopics.send(TopicEvent(topic: topic, event: event)) }
     return true
   }

@@ -10,7 +10,8 @@ internal import Synchronization
 /// for await message in messages { show(message) }
 /// ```
 ///
-/// It has no replay, because it keeps nothing for topics without subscribers.
+/// A hub of strings can retain events: see ``init(retention:total:epoch:ordering:storage:name:)``. Others
+/// keep nothing for topics without subscribers, so they have no replay.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while
@@ -27,6 +28,8 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   /// The number of topics at which subscribers whose owners are gone are removed.
   // Relaxed: guards no other data.
   let pruneLimit = Atomic<Int>(64)
+  /// What the hub retains; `nil` if it retains nothing. Set only if topics are strings.
+  let log: TopicLog<Event>?
   /// Whether the whole hub has finished, and whether it has subscribers of all topics.
   @usableFromInline let gate: TopicGate
   /// Delivers each event of every topic, with its topic: for subscribers of all topics.
@@ -51,15 +54,24 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   ///   - ordering: the order in which the subscribers of a topic see the events of several senders.
   ///   - storage: how each topic stores its subscribers.
   ///   - name: identifies the hub in descriptions and messages.
-  public init(
+  public convenience init(
     ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil
   ) {
+    self.init(ordering: ordering, storage: storage, name: name, log: nil)
+  }
+
+  init(
+    ordering: Ordering, storage: StorageStrategy, name: String?, log: TopicLog<Event>?
+  ) {
+    self.log = log
     self.ordering = ordering
     self.storage = storage
     self.name = name
     drops = DropCounter(TopicHub<Topic, Event>.self, name)
     let gate = TopicGate()
     self.gate = gate
+    // So that no sender goes past the log, which counts as a subscriber of all topics.
+    if log != nil { gate.addSubscribersOfAllTopics(1) }
     allTopics = EventHub(ordering: ordering, storage: storage, name: name) {
       gate.addSubscribersOfAllTopics($0)
     }

@@ -1,0 +1,19 @@
+/// What a subscriber that asks for positions receives of the topics of a ``TopicHub``: an event, or the
+/// range of events that it missed.
+public enum PositionedTopicEvent<Event: Sendable>: Sendable {
+  /// An event with its topic, and its position.
+  case event(TopicEvent<String, Event>, at: EventPosition)
+  /// Events of a topic that the hub does not retain any more. `nil`: topics of which nothing is
+  /// retained any more may have had events in this range.
+  case missed(MissedEvents, of: String?)
+}
+
+extension PositionedTopicEvent: Equatable where Event: Equatable {}
+extension PositionedTopicEvent: Hashable where Event: Hashable {}
+
+extension PositionedTopicEvent {
+  /// The event with its topic; `nil` for a range of missed ones.
+  public var event: TopicEvent<String, Event>? {
+    if case .event(let event, _) = self { event } else { nil }
+  }
+}

@@ -1,0 +1,47 @@
+/// The events of topics with their positions, returned by ``TopicHub/events(for:from:)-(String,_)``.
+///
+/// The first iterator takes over the subscription that began with the sequence; each later one begins a
+/// new one, at the same start. A subscription ends as that of an ``EventSequence`` does. What an
+/// iterator has read, at most 256 events, is not missed any more. A consumer that always finds an event
+/// yields after at most that many.
+///
+/// ## Thread safety
+/// As ``EventSequence``.
+public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable {
+  public typealias Element = PositionedTopicEvent<Event>
+  public typealias Failure = Never
+
+  let source: EventSource
+
+  /// An iterator: the first has the subscription of the sequence, each later one a new one.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(consumer: source.take())
+  }
+
+  /// An iterator over events with positions.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let consumer: EventConsumer
+    /// `nil` if the hub no longer existed.
+    private let reader: TopicLogReader<Event>?
+
+    fileprivate init(consumer: EventConsumer) {
+      self.consumer = consumer
+      // SAFETY: only `TopicHub.consumer` sets it, with a reader of this type.
+      reader = consumer.reader.map { unsafeDowncast($0, to: TopicLogReader<Event>.self) }
+    }
+
+    /// See ``EventSequence/Iterator/end``.
+    public var end: SubscriptionEnd? { consumer.mailbox.end }
+
+    /// The next event or missing range, or `nil` at the end or if the task is cancelled.
+    public mutating func next() async -> Element? {
+      await next(isolation: #isolation)
+    }
+
+    /// The next event or missing range, or `nil` at the end or if the task is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      guard let reader else { return nil }
+      return await consumer.next(read: { reader.nextRead() }, more: { reader.read(atMost: $0) })
+    }
+  }
+}

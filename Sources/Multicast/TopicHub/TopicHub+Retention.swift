@@ -1,0 +1,181 @@
+extension TopicHub where Topic == String {
+  /// Creates a hub that retains events, for subscribers that come late, come back, or fall behind.
+  ///
+  /// ```swift
+  /// let rooms = TopicHub<String, Message>(
+  ///   retention: .last(100), total: .bytes(64 << 20) { $0.text.utf8.count })
+  /// ```
+  /// A topic exists as long as it has subscribers or retains events. The positions of all topics are in
+  /// one sequence, so a subscriber of several topics goes on with one position.
+  ///
+  /// - Parameters:
+  ///   - retention: which events of each topic the hub keeps.
+  ///   - total: which events of all topics together, for example by their bytes; the oldest ones leave
+  ///     first.
+  ///   - epoch: that of the hub's positions; `nil`: a random one. See ``EventPosition``.
+  ///   - ordering: the order in which the subscribers of a topic without positions see the events of
+  ///     several senders.
+  ///   - storage: how each topic stores its subscribers.
+  ///   - name: identifies the hub in descriptions and messages.
+  /// - Precondition: neither retention has keys or a condition, not both limit sizes, and `retention`
+  ///   keeps something.
+  public convenience init(
+    retention: Retention<Event>, total: Retention<Event> = .all, epoch: UInt64? = nil,
+    ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil
+  ) {
+    require(
+      !retention.isNone,
+      "\(messagePrefix(name)) its retention keeps nothing; leave it out, or use .last(1).")
+    require(
+      retention.and(total).hasOnlyLimits,
+      """
+      \(messagePrefix(name)) a hub of topics retains by number, bytes and seconds; the newest event of \
+      each topic is .last(1).
+      """)
+    self.init(
+      ordering: ordering, storage: storage, name: name,
+      log: TopicLog(retention, total: total, epoch: epoch))
+  }
+
+  /// Delivers `event` as ``send(_:to:)`` does, and returns its position.
+  ///
+  /// - Returns: `nil` after ``finish()`` and while the hub is blocked: the event is not kept then.
+  /// - Precondition: the hub retains events.
+  /// - Complexity: as ``send(_:to:)``.
+  @discardableResult
+  public func publish(_ event: Event, to topic: String) -> EventPosition? {
+    let log = retainingLog
+    guard !gate.isFinished && !gate.isBlocked else { return nil }
+    let number = log.append(event, to: topic)
+    deliverToAll(event, to: topic, through: topics.hub(of: topic))
+    return EventPosition(epoch: log.rules.epoch, number: number)
+  }
+
+  /// The position of the newest event of any topic, or one with number 0 before the first event.
+  ///
+  /// - Precondition: the hub retains events.
+  /// - Complexity: O(1).
+  public var newestPosition: EventPosition {
+    let log = retainingLog
+    return EventPosition(epoch: log.rules.epoch, number: log.newest)
+  }
+
+  /// The topics of which events are retained, in no order.
+  ///
+  /// - Precondition: the hub retains events.
+  /// - Complexity: O(topics).
+  public var retainedTopics: [String] { retainingLog.topics }
+
+  /// How much the hub retains now.
+  ///
+  /// - Precondition: the hub retains events.
+  /// - Complexity: O(1).
+  public var retainedAmount: RetainedAmount {
+    let statistics = retainingLog.statistics
+    return RetainedAmount(
+      events: statistics.events, topics: statistics.topics, bytes: statistics.bytes)
+  }
+
+  /// The retained events of one or several topics after `start`, and each event from then on, with their
+  /// positions, as an asynchronous sequence.
+  ///
+  /// The events of all these topics come in the order of their positions. So the position of the last
+  /// one is all that a client needs to go on: the sequence that begins after it has neither a gap nor a
+  /// duplicate. What is no longer retained is reported for each topic. See
+  /// ``EventHub/events(from:where:)``.
+  ///
+  /// ```swift
+  /// for await element in rooms.events(for: ["swift", "linux"], from: .after(last)) {
+  ///   switch element {
+  ///   case .event(let message, at: let position): await write(message, position)
+  ///   case .missed(let range, of: let topic): await writeGap(range, topic)
+  ///   }
+  /// }
+  /// ```
+  /// The sequence ends when the hub, or each of its topics, finishes.
+  ///
+  /// - Parameters:
+  ///   - topics: created if they have no subscriber yet. One that is named twice counts once.
+  ///   - start: where the subscription begins; each later iterator begins there too.
+  /// - Precondition: the hub retains events, and there is a topic.
+  /// - Complexity: amortised O(topics).
+  public func events(
+    for topics: [String], from start: SubscriptionStart
+  ) -> PositionedTopicSequence<Event> {
+    require(
+      !topics.isEmpty, "\(messagePrefix(name)) a subscription needs at least one topic.")
+    if case .last(let count) = start {
+      require(
+        count >= 0,
+        "\(messagePrefix(name)) a subscription cannot begin with the last \(count) events.")
+    }
+    let log = retainingLog
+    let names = Array(Set(topics))
+    return PositionedTopicSequence(
+      source: EventSource(completion) { [weak self] in
+        self.map { hub in
+          hub.consumer(TopicLogReader(log, .names(names)), from: start) { signals in
+            names.map { hub.tell(signals, of: $0, among: names.count) }
+          }
+        }
+      })
+  }
+
+  /// As ``events(for:from:)-5xk1u``, for one topic.
+  ///
+  /// - Parameters:
+  ///   - topic: created if it has no subscriber yet.
+  ///   - start: where the subscription begins.
+  /// - Precondition: the hub retains events.
+  /// - Complexity: amortised O(1).
+  public func events(
+    for topic: String, from start: SubscriptionStart
+  ) -> PositionedTopicSequence<Event> {
+    events(for: [topic], from: start)
+  }
+
+  /// A consumer that reads the log when its signals tell it to.
+  ///
+  /// - Parameter subscribe: subscribes what sends the signals.
+  private func consumer(
+    _ reader: TopicLogReader<Event>, from start: SubscriptionStart,
+    _ subscribe: (TopicSignals) -> [EventSubscription]
+  ) -> EventConsumer {
+    let signals = TopicSignals()
+    let consumer = signals.hub.consumer(reading: reader)
+    reader.begin(start, signals: subscribe(signals))
+    signals.hub.send(())
+    return consumer
+  }
+
+  /// Subscribes to a topic, to signal each event.
+  private func tell(
+    _ signals: TopicSignals, of topic: String, among count: Int
+  ) -> EventSubscription {
+    subscribe(
+      to: topic, on: .sender,
+      options: [.onEnd { end, _ in signals.end(of: count) }]
+    ) { _ in signals.hub.send(()) }
+  }
+
+  private var retainingLog: TopicLog<Event> {
+    guard let log else {
+      fatalError(
+        """
+        \(messagePrefix(name)) it retains no events, so there are no positions; create it with a \
+        retention, such as TopicHub(retention: .last(100)).
+        """)
+    }
+    return log
+  }
+}
+
+/// How much a ``TopicHub`` retains.
+public struct RetainedAmount: Hashable, Sendable {
+  /// The number of events.
+  public let events: Int
+  /// The number of topics with such events.
+  public let topics: Int
+  /// The sum of their sizes, by the measure of the retention; 0 without one.
+  public let bytes: Int
+}
