@@ -65,8 +65,8 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   ///   - opening: how subscriptions begin, if the sequencer keeps no events.
   ///   - subscriptions: counts those of the hub.
   init(
-    replay: Int, initialValue: Event? = nil, retention: Retention<Event> = .none, epoch: UInt64? = nil,
-    opening: EventOpening<Event>? = nil,
+    replay: Int, initialValue: Event? = nil, retention: Retention<Event> = .none,
+    epoch: UInt64? = nil, opening: EventOpening<Event>? = nil,
     subscriptions: SubscriptionCounter = SubscriptionCounter()
   ) {
     self.replay = replay
@@ -226,8 +226,9 @@ extension EventSequencer {
     pending.append(
       plan.map { .planned(sent, values, $0) } ?? .event(sent, values, waiters: waiters))
     nextNumber += 1
+    let isOurs = role.take()
     return Queued(
-      number: sent.number, isOurs: role.take(), isMany: pending.count > Self.pendingLimit,
+      number: sent.number, isOurs: isOurs, isMany: pending.count > Self.pendingLimit,
       garbage: garbage)
   }
 

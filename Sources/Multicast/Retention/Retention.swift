@@ -26,9 +26,9 @@ public struct Retention<Event: Sendable>: Sendable {
 
   /// Whether no user code decides, except about sizes.
   var hasOnlyLimits: Bool { makeIndex == nil && keeps == nil }
-}
 
-extension Retention {
+  // MARK: - Kinds
+
   /// Keeps nothing. The hub has no positions then, unless it has a replay.
   public static var none: Retention { last(0) }
 
