@@ -28,6 +28,12 @@ struct Envelope: Sendable {
 }
 
 extension Envelope {
+  /// An envelope with an object, and a word beside it that no event is in.
+  init(_ box: any AnyObject & Sendable, word: UInt64) {
+    object = box
+    self.word = word
+  }
+
   /// An envelope with nothing in it.
   static var signal: Envelope { Envelope(word: 0) }
 

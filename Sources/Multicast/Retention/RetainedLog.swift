@@ -13,13 +13,6 @@
 /// Every input that removes events adds them to a ``Garbage`` that the caller destroys outside its
 /// critical section.
 struct RetainedLog: ~Copyable {
-  /// An event, and its size by the measure of the retention.
-  private struct Slot {
-    /// `nil`: a hole.
-    var envelope: Envelope?
-    var size: Int
-  }
-
   /// Events that were removed.
   struct Garbage {
     // One event is the usual case, and needs no array.
@@ -35,9 +28,13 @@ struct RetainedLog: ~Copyable {
   private let maxCount: Int
   private let maxBytes: Int
   private let maxAge: Duration?
-  private var slots = RingBuffer<Slot>()
+  /// Whether each event has a size.
+  private let countsBytes: Bool
+  /// An envelope; `nil`: a hole. If bytes are counted, the event is in a box, and the word of the
+  /// envelope is its size: so a slot is 16 bytes.
+  private var slots: TightRingBuffer<Envelope?>
   /// The number of each slot, if they are not consecutive; otherwise empty.
-  private var numbers = RingBuffer<UInt64>()
+  private var numbers = TightRingBuffer<UInt64>()
   /// The number of the last event that has left at the front.
   private(set) var trimmedThrough: UInt64
   /// The number of the newest event.
@@ -52,20 +49,26 @@ struct RetainedLog: ~Copyable {
   ///   - count: the most events.
   ///   - bytes: the most bytes.
   ///   - age: the age up to which events are kept.
+  ///   - isMeasured: whether events have sizes although the bytes are not limited.
   ///   - number: that of the last event that is not in the log.
-  init(count: Int, bytes: Int = .max, age: Duration? = nil, after number: UInt64 = 0) {
+  init(
+    count: Int, bytes: Int = .max, age: Duration? = nil, isMeasured: Bool = false,
+    after number: UInt64 = 0
+  ) {
     maxCount = count
     maxBytes = bytes
     maxAge = age
+    countsBytes = bytes < .max || isMeasured
     trimmedThrough = number
     newestNumber = number
+    slots = TightRingBuffer(expected: count)
   }
 
   /// The number of events.
   var count: Int { slots.count - holes }
 
-  /// Whether it keeps nothing.
-  var isNone: Bool { maxCount == 0 }
+  /// The number of events and holes, and that of the slots for them.
+  var slotCounts: (used: Int, all: Int) { (slots.count, slots.capacity) }
 }
 
 // MARK: - Appending
@@ -74,6 +77,7 @@ extension RetainedLog {
   /// Appends an event.
   ///
   /// - Parameters:
+  ///   - envelope: with a box if bytes are counted.
   ///   - number: higher than all before; `nil`: the next one.
   ///   - size: its size, if the bytes are limited.
   ///   - now: the time, if the age is limited.
@@ -82,22 +86,36 @@ extension RetainedLog {
     _ garbage: inout Garbage
   ) {
     // First: so the memory is that of the most events, and not of one more.
-    while count >= maxCount, !slots.isEmpty { trimOldest(&garbage) }
     let number = number ?? newestNumber + 1
+    if maxAge != nil { trim(now: now, &garbage) }
+    while count >= maxCount { trimOldest(&garbage) }
+    var slot = envelope
+    if countsBytes {
+      guard size <= maxBytes else { return skip(envelope, number, &garbage) }
+      while bytes > maxBytes - size { trimOldest(&garbage) }
+      bytes += size
+      slot = Envelope(envelope.box, word: UInt64(size))
+    }
     if numbers.isEmpty, !slots.isEmpty, number != newestNumber + 1 { storeNumbers() }
     newestNumber = number
+    slots.append(slot)
     if !numbers.isEmpty { numbers.append(newestNumber) }
-    slots.append(Slot(envelope: envelope, size: size))
-    bytes += size
-    while bytes > maxBytes { trimOldest(&garbage) }
-    if let maxAge {
-      trim(now: now, &garbage)
-      if !periods.isEmpty, now < periods[periods.count - 1].end {
-        periods[periods.count - 1].through = newestNumber
-      } else {
-        periods.append((now + maxAge / 64, newestNumber))
-      }
+    guard let maxAge else { return }
+    if !periods.isEmpty, now < periods[periods.count - 1].end {
+      periods[periods.count - 1].through = newestNumber
+    } else {
+      periods.append((now + maxAge / 64, newestNumber))
     }
+  }
+
+  /// Numbers an event that is too large, which leaves at once with those before it.
+  private mutating func skip(
+    _ envelope: Envelope, _ number: UInt64, _ garbage: inout Garbage
+  ) {
+    while !slots.isEmpty { trimOldest(&garbage) }
+    newestNumber = number
+    trimmedThrough = newestNumber
+    garbage.add(envelope)
   }
 
   /// Removes events that are too old.
@@ -117,11 +135,11 @@ extension RetainedLog {
   mutating func replace(_ number: UInt64, _ garbage: inout Garbage) {
     let offset = offset(after: number &- 1)
     guard offset < slots.count, self.number(at: offset) == number,
-      let envelope = slots[offset].envelope
+      let envelope = slots[offset]
     else { return }
     garbage.add(envelope)
-    bytes -= slots[offset].size
-    slots[offset] = Slot(envelope: nil, size: 0)
+    forgetSize(of: envelope)
+    slots[offset] = nil
     holes += 1
     popHoles()
     if holes > 64, holes > slots.count / 2 { removeHoles() }
@@ -130,43 +148,49 @@ extension RetainedLog {
   /// Removes the first event, because it exceeds a limit.
   private mutating func trimOldest(_ garbage: inout Garbage) {
     trimmedThrough = number(at: 0)
-    let slot = popSlot()
-    bytes -= slot.size
-    garbage.add(slot.envelope)
-    popHoles()
+    if let envelope = popSlot() {
+      forgetSize(of: envelope)
+      garbage.add(envelope)
+    }
+    if holes > 0 { popHoles() }
+  }
+
+  private mutating func forgetSize(of envelope: Envelope) {
+    if countsBytes { bytes -= Int(envelope.word) }
   }
 
   /// Restores that the first slot has an event.
   private mutating func popHoles() {
-    while !slots.isEmpty, slots[0].envelope == nil {
+    while !slots.isEmpty, slots[0] == nil {
       _ = popSlot()
       holes -= 1
     }
   }
 
-  private mutating func popSlot() -> Slot {
+  private mutating func popSlot() -> Envelope? {
     if !numbers.isEmpty { _ = numbers.popFirst() }
     return slots.popFirst()!
   }
 
   /// Stores the numbers of consecutive slots, because the next one does not follow.
   private mutating func storeNumbers() {
-    var stored = RingBuffer<UInt64>()
+    var stored = TightRingBuffer<UInt64>()
     for offset in 0..<slots.count { stored.append(number(at: offset)) }
     swap(&numbers, &stored)
   }
 
   private mutating func removeHoles() {
-    var filled = RingBuffer<Slot>()
-    var filledNumbers = RingBuffer<UInt64>()
+    var filled = TightRingBuffer<Envelope?>(expected: maxCount)
+    var filledNumbers = TightRingBuffer<UInt64>()
     var offset = 0
     while offset < slots.count {
-      if slots[offset].envelope != nil {
-        filled.append(slots[offset])
+      if let envelope = slots[offset] {
+        filled.append(envelope)
         filledNumbers.append(number(at: offset))
       }
       offset += 1
     }
+    // Each event is in both, so none is destroyed here.
     swap(&slots, &filled)
     swap(&numbers, &filledNumbers)
     holes = 0
@@ -206,7 +230,7 @@ extension RetainedLog {
     var rest = count
     while rest > 0 {
       offset -= 1
-      if slots[offset].envelope != nil { rest -= 1 }
+      if slots[offset] != nil { rest -= 1 }
     }
     return offset == slots.count ? newestNumber : number(at: offset) - 1
   }
@@ -237,11 +261,11 @@ extension RetainedLog {
   func envelope(_ number: UInt64) -> Envelope? {
     let offset = offset(after: number - 1)
     guard offset < slots.count, self.number(at: offset) == number else { return nil }
-    return slots[offset].envelope
+    return slots[offset]
   }
 
   private func item(at offset: Int) -> Item? {
-    guard offset < slots.count, let envelope = slots[offset].envelope else { return nil }
+    guard offset < slots.count, let envelope = slots[offset] else { return nil }
     return Item(number: number(at: offset), envelope: envelope)
   }
 

@@ -29,10 +29,17 @@ struct RetentionRules<Event: Sendable>: Sendable {
   /// The event for the log; `nil` if the hub retains nothing.
   func retained(_ event: Event) -> Retained? {
     guard !isNone else { return nil }
-    let size = size?(event) ?? 0
+    guard let measure = size else {
+      return Retained(envelope: Envelope(event: event), size: 0, now: now ?? .zero)
+    }
+    let size = measure(event)
     require(size >= 0, "Multicast: the size of an event is \(size); it must not be negative.")
-    return Retained(envelope: Envelope(event: event), size: size, now: now ?? .zero)
+    // In a box, because the log uses the word of the envelope.
+    return Retained(envelope: Envelope(EventBox(event)), size: size, now: now ?? .zero)
   }
+
+  /// Whether events have sizes.
+  var isMeasured: Bool { size != nil }
 
   /// The time, if the age of events is limited.
   var now: Duration? { origin.map { $0.duration(to: .now) } }

@@ -103,7 +103,8 @@ extension TopicLog {
   }
 
   private func addRoom(_ topic: String) -> Room {
-    let log = RetainedLog(count: perTopic.count, bytes: perTopic.bytes, after: floor)
+    let log = RetainedLog(
+      count: perTopic.count, bytes: perTopic.bytes, isMeasured: rules.isMeasured, after: floor)
     let room = Room(topic, log)
     rooms[topic] = room
     return room
