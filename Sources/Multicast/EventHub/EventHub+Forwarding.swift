@@ -43,7 +43,10 @@ extension EventHub {
   func deliverForwarding(
     _ event: Event, _ number: UInt64, _ envelope: Envelope? = nil, waiters: SendWaiterList? = nil
   ) -> Int {
-    if forward == nil && envelope == nil { return deliver(event, number, waiters: waiters) }
+    if forward == nil && envelope == nil {
+      guard let specializedDelivery else { return deliver(event, number, waiters: waiters) }
+      return specializedDelivery(self, event, number, waiters)
+    }
     var isForwarded = forward == nil
     var delivered = 0
     var envelope = envelope

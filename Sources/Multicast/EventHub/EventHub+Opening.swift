@@ -4,6 +4,7 @@ extension EventHub {
   /// The handler may be called with later events before that one; it must ignore them.
   ///
   /// - Returns: `nil` if the hub has finished; the handler was not called then, and will not be.
+  @usableFromInline
   func subscribeInOrder(
     _ handler: @escaping @Sendable (Event) -> Void, owner: (any AnyObject & Sendable)?
   ) -> EventSubscription? {

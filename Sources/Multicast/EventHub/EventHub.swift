@@ -45,6 +45,8 @@ public final class EventHub<Event: Sendable>: Sendable {
   @usableFromInline let finishing: FinishFlag
   /// Passes each event on, if this is the hub of a topic.
   let forward: EventForwarding<Event>?
+  /// What a sequencer delivers with; `nil`: ``deliver(_:_:waiters:)``.
+  let specializedDelivery: Delivery?
   let drops: LazyDropCounter
   /// Where the events come from, if the hub knows it. Stopped when the hub finishes.
   let source: (any HubSource)?
@@ -71,6 +73,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///   - onSubscriberChange: runs for each subscriber that comes or goes, in order, before the hooks
   ///     above, and where they run. One with a buffer goes when it has received what waits.
   /// - Precondition: `replay` is not negative.
+  @inlinable
   public convenience init(
     replay: Int = 0, retention: Retention<Event> = .none, epoch: UInt64? = nil,
     ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil,
@@ -78,10 +81,23 @@ public final class EventHub<Event: Sendable>: Sendable {
     onLastSubscriber: (@Sendable () -> Void)? = nil,
     onSubscriberChange: (@Sendable (SubscriberChange) -> Void)? = nil
   ) {
+    self.init(
+      replay, retention, epoch, ordering, storage, name, onFirstSubscriber, onLastSubscriber,
+      onSubscriberChange, delivery: Self.delivery)
+  }
+
+  @usableFromInline
+  convenience init(
+    _ replay: Int, _ retention: Retention<Event>, _ epoch: UInt64?, _ ordering: Ordering,
+    _ storage: StorageStrategy, _ name: String?, _ onFirstSubscriber: (@Sendable () -> Void)?,
+    _ onLastSubscriber: (@Sendable () -> Void)?,
+    _ onSubscriberChange: (@Sendable (SubscriberChange) -> Void)?,
+    delivery: @escaping Delivery
+  ) {
     require(replay >= 0, "\(messagePrefix(name)) replay must not be negative, but is \(replay).")
     self.init(
       replay: replay, retention: retention, epoch: epoch, ordering: ordering, storage: storage,
-      name: name,
+      name: name, delivery: delivery,
       onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber, onSubscriberChange))
   }
 
@@ -91,6 +107,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///   - epoch: that of the positions.
   ///   - forward: passes each event on.
   ///   - drops: the counter of drops of a hub that contains this one.
+  ///   - delivery: see ``EventHub/delivery``.
   ///   - source: where the events come from.
   ///   - opening: how subscriptions begin in a hub with one order that keeps no events.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
@@ -98,10 +115,11 @@ public final class EventHub<Event: Sendable>: Sendable {
     replay: Int = 0, initialValue: Event? = nil, retention: Retention<Event> = .none,
     epoch: UInt64? = nil, ordering: Ordering, storage: StorageStrategy, name: String? = nil,
     forward: EventForwarding<Event>? = nil, drops: DropCounter? = nil,
-    source: (any HubSource)? = nil, opening: EventOpening<Event>? = nil,
+    delivery: Delivery? = nil, source: (any HubSource)? = nil, opening: EventOpening<Event>? = nil,
     onChange: (@Sendable (Int) -> Void)?
   ) {
     self.forward = forward
+    specializedDelivery = delivery
     self.source = source
     self.drops = LazyDropCounter(parent: drops)
     finishing = FinishFlag()
@@ -126,6 +144,21 @@ public final class EventHub<Event: Sendable>: Sendable {
 extension Registry {
   /// Counts the subscriptions, if this is the registry of a hub of events.
   var subscriptions: SubscriptionCounter? { extras as? SubscriptionCounter }
+}
+
+// MARK: - Delivery
+
+extension EventHub {
+  @usableFromInline
+  typealias Delivery = @Sendable (EventHub<Event>, Event, UInt64, SendWaiterList?) -> Int
+
+  /// A function that delivers an event as ``deliver(_:_:waiters:)`` does. It is made where the hub is
+  /// made, so that the compiler specialises it for the type of the event: with a type that is found at
+  /// run time, each call of a handler takes ten times as long.
+  @inlinable
+  static var delivery: Delivery {
+    { hub, event, number, waiters in hub.deliver(event, number, waiters: waiters) }
+  }
 }
 
 // MARK: - State

@@ -15,13 +15,13 @@ extension EventSequencer {
     // The garbage is destroyed here, outside the lock.
   }
 
-  /// Removes events that the rules of the user do not keep, now that `sent` is in the log.
+  /// Removes events that the rules of the user do not keep, now that `event` is in the log.
   ///
   /// The caller has the role of delivering, so one thread at a time calls this.
-  func applyUserRules(to sent: Sent) {
+  func applyUserRules(to event: Event, _ number: UInt64) {
     var garbage = RetainedLog.Garbage()
     if let index = rules.index {
-      if let replaced = index.replace(sent.event, sent.number) {
+      if let replaced = index.replace(event, number) {
         lock.withLock { log.replace(replaced, &garbage) }
       }
       let (count, trimmed) = lock.withLock { (log.count, log.trimmedThrough) }

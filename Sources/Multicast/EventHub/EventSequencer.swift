@@ -124,20 +124,27 @@ extension EventSequencer {
   ) -> (number: UInt64, reached: Int)? {
     let values = captureValues(hub)
     let retained = rules.retained(event)
-    guard let queued = lock.withLock({ enqueue(event, retained, values, waiters, nil) }) else {
-      return nil
+    let added = lock.withLock {
+      add(retained) { number in
+        let sent = Sent(event: event, number: number, envelope: retained?.envelope)
+        return .event(sent, values, waiters: waiters)
+      }
     }
-    return (queued.number, continueDelivery(queued, hub))
+    guard let added else { return nil }
+    guard added.isOurs else { return (added.number, leave(added, hub)) }
+    let reached = deliver(hub) {
+      deliver(event, added.number, retained?.envelope, values, waiters, hub)
+    }
+    return (added.number, reached)
     // What has left the log is destroyed here, outside the lock.
   }
 
-  /// Delivers what is pending if the caller got the role with its event.
+  /// Leaves an event to the sender that delivers.
   ///
-  /// - Returns: the number of subscribers that the event has reached, or may reach later.
-  private func continueDelivery(_ queued: Queued, _ hub: EventHub<Event>) -> Int {
-    if queued.isOurs { return deliverPending(hub) }
+  /// - Returns: the number of subscribers that the event may reach.
+  private func leave(_ added: Added, _ hub: EventHub<Event>) -> Int {
     // The sender that delivers calls handlers only when nothing is pending any more.
-    if queued.isMany { hub.serveHandlers() }
+    if added.isMany { hub.serveHandlers() }
     return subscriptions.total
   }
 
@@ -148,7 +155,7 @@ extension EventSequencer {
       pending.append(.end)
       return role.take()
     }
-    if isOurs { deliverPending(hub) }
+    if isOurs { deliver(hub) }
   }
 
   /// Sets the starting point of a new subscriber, which is in the registry already: delivery begins
@@ -180,7 +187,7 @@ extension EventSequencer {
       pending.append(.opening(entry, opening.firstEvent))
       return role.take()
     }
-    if isOurs == true { deliverPending(hub) }
+    if isOurs == true { deliver(hub) }
     return isOurs != nil
   }
 
@@ -198,10 +205,10 @@ extension EventSequencer {
     return CarriedValues(bindings: keys.values.map { $0() })
   }
 
-  /// What ``enqueue(_:_:_:_:_:)`` has done.
-  private struct Queued {
+  /// What ``add(_:_:)`` has done.
+  private struct Added {
     let number: UInt64
-    /// Whether the sender has the role of delivering now.
+    /// Whether the sender has the role now, and delivers its event, which is not pending.
     let isOurs: Bool
     /// Whether more than the limit is pending.
     let isMany: Bool
@@ -209,56 +216,52 @@ extension EventSequencer {
     let garbage: RetainedLog.Garbage
   }
 
-  /// Numbers `event` and adds it to the log and to what is pending. Inside the lock.
+  /// Numbers an event and adds it to the log, and to what is pending if another thread delivers. Inside
+  /// the lock.
   ///
-  /// - Parameter retained: the event for the log, if the hub retains.
+  /// - Parameters:
+  ///   - retained: the event for the log, if the hub retains.
+  ///   - makePending: the event with its number, to be pending.
   /// - Returns: `nil` if the hub has ended.
-  private func enqueue(
-    _ event: Event, _ retained: RetentionRules<Event>.Retained?, _ values: CarriedValues?,
-    _ waiters: SendWaiterList?, _ plan: SendPlan?
-  ) -> Queued? {
+  private func add(
+    _ retained: RetentionRules<Event>.Retained?, _ makePending: (_ number: UInt64) -> Pending
+  ) -> Added? {
     guard !isEnded else { return nil }
     var garbage = RetainedLog.Garbage()
     if let retained {
       log.append(retained.envelope, size: retained.size, now: retained.now, &garbage)
     }
-    let sent = Sent(event: event, number: nextNumber, envelope: retained?.envelope)
-    pending.append(
-      plan.map { .planned(sent, values, $0) } ?? .event(sent, values, waiters: waiters))
+    let number = nextNumber
     nextNumber += 1
     let isOurs = role.take()
-    return Queued(
-      number: sent.number, isOurs: isOurs, isMany: pending.count > Self.pendingLimit,
-      garbage: garbage)
+    // Nothing is pending while the role is free, so the event is the next one.
+    if isOurs { taken &+= 1 } else { pending.append(makePending(number)) }
+    return Added(
+      number: number, isOurs: isOurs, isMany: pending.count > Self.pendingLimit, garbage: garbage)
+  }
+
+  /// Delivers the caller's event, then what is pending, then calls the handlers that have
+  /// events in their buffers. The caller has the role.
+  ///
+  /// - Parameter first: delivers the caller's event; nothing if that is pending.
+  /// - Returns: what `first` returns.
+  @discardableResult
+  private func deliver(_ hub: EventHub<Event>, first: () -> Int = { 0 }) -> Int {
+    let thread = ThreadCallStack.current
+    deliveryRole.begin(on: thread)
+    let reached = first()
+    deliverPending(hub, thread)
+    return reached
   }
 
   /// Delivers what is pending, then calls the handlers that have events in their buffers.
-  ///
-  /// - Returns: the number of subscribers that received the first event: the caller's own, because
-  ///   nothing is pending while the role is free.
-  @discardableResult
-  private func deliverPending(_ hub: EventHub<Event>) -> Int {
-    var reached: Int?
-    let thread = ThreadCallStack.current
-    deliveryRole.begin(on: thread)
+  private func deliverPending(_ hub: EventHub<Event>, _ thread: ThreadCallStack.Pointer) {
     while let next = takePending(thread) {
       switch next {
       case .event(let sent, let values, let waiters):
-        var count = 0
-        let event = prepare(sent)
-        values.run {
-          count = hub.deliverForwarding(event, sent.number, sent.envelope, waiters: waiters)
-        }
-        // Sent before the end, so it counts as taken even if no subscriber wants it.
-        waiters?.completeDelivery(isTaken: true)
-        if reached == nil { reached = count }
+        deliver(sent.event, sent.number, sent.envelope, values, waiters, hub)
       case .planned(let sent, let values, let plan):
-        var count = 0
-        let event = prepare(sent)
-        values.run {
-          count = hub.deliver(event, sent.number, sent.envelope, plan, includesNew: true)
-        }
-        if reached == nil { reached = count }
+        deliver(sent.event, sent.number, sent.envelope, values, plan, hub)
       case .opening(let entry, let event):
         hub.open(entry, with: event)
       case .flushed(let latches):
@@ -269,13 +272,43 @@ extension EventSequencer {
     }
     // Only now: otherwise what is pending would wait for a slow handler too.
     hub.serveHandlers()
-    return reached ?? 0
   }
 
-  /// The event to deliver of one that was sent. Applies the rules of the retention that run user code.
-  private func prepare(_ sent: Sent) -> Event {
-    if rules.hasUserRules { applyUserRules(to: sent) }
-    return opening?.prepare(sent.event, sent.number) ?? sent.event
+  /// Delivers an event.
+  ///
+  /// - Returns: the number of subscribers that it has reached.
+  @discardableResult
+  private func deliver(
+    _ event: Event, _ number: UInt64, _ envelope: Envelope?, _ values: CarriedValues?,
+    _ waiters: SendWaiterList?, _ hub: EventHub<Event>
+  ) -> Int {
+    var count = 0
+    prepare(event, number) { event in
+      values.run { count = hub.deliverForwarding(event, number, envelope, waiters: waiters) }
+    }
+    // Sent before the end, so it counts as taken even if no subscriber wants it.
+    waiters?.completeDelivery(isTaken: true)
+    return count
+  }
+
+  /// Delivers an event for which space is reserved.
+  @discardableResult
+  private func deliver(
+    _ event: Event, _ number: UInt64, _ envelope: Envelope?, _ values: CarriedValues?,
+    _ plan: SendPlan, _ hub: EventHub<Event>
+  ) -> Int {
+    var count = 0
+    prepare(event, number) { event in
+      values.run { count = hub.deliver(event, number, envelope, plan, includesNew: true) }
+    }
+    return count
+  }
+
+  /// Passes the event to deliver of one that was sent to `deliver`. Before that, applies the rules of the
+  /// retention that run user code.
+  private func prepare(_ event: Event, _ number: UInt64, _ deliver: (Event) -> Void) {
+    if rules.hasUserRules { applyUserRules(to: event, number) }
+    if let opening { deliver(opening.prepare(event, number)) } else { deliver(event) }
   }
 
   /// The next element of what is pending, after completed flushes. If there is none, the role was
@@ -316,12 +349,21 @@ extension EventSequencer {
     willSend()
     let values = captureValues(hub)
     let retained = rules.retained(event)
-    guard let queued = lock.withLock({ enqueue(event, retained, values, nil, plan) }) else {
+    let added = lock.withLock {
+      add(retained) { number in
+        .planned(Sent(event: event, number: number, envelope: retained?.envelope), values, plan)
+      }
+    }
+    guard let added else {
       plan.release()
       hub.refuse()
       return false
     }
-    _ = continueDelivery(queued, hub)
+    if added.isOurs {
+      _ = deliver(hub) { deliver(event, added.number, retained?.envelope, values, plan, hub) }
+    } else {
+      _ = leave(added, hub)
+    }
     return true
   }
 }

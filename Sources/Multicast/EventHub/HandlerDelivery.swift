@@ -1,6 +1,7 @@
-internal import Dispatch
+public import Dispatch
 
 /// Where and how a handler is called.
+@usableFromInline
 enum HandlerDelivery<Event: Sendable>: Sendable {
   /// By the thread that sends.
   case sender(@Sendable (Event) -> Void)
@@ -38,6 +39,7 @@ extension HandlerDelivery {
   /// - Parameter context: the actor on which `subscribe` was called. A method of an actor loses its
   ///   isolation when it is passed as a function, without a diagnostic, so a handler that names no
   ///   actor belongs to this one.
+  @usableFromInline
   static func isolated(
     _ handler: @escaping @isolated(any) @Sendable (Event) -> Void, context: (any Actor)?
   ) -> Self {
@@ -45,6 +47,7 @@ extension HandlerDelivery {
   }
 
   /// As ``isolated(_:context:)``, with the owner of the subscription.
+  @usableFromInline
   static func isolated<Owner: AnyObject & Sendable>(
     _ handler: @escaping @isolated(any) @Sendable (Owner, Event) -> Void, with owner: Owner,
     context: (any Actor)?
@@ -55,6 +58,7 @@ extension HandlerDelivery {
   }
 
   /// Calls `handler` on `owner`.
+  @usableFromInline
   static func actor<Owner: Actor>(
     _ owner: Owner, _ handler: @escaping @Sendable (isolated Owner, Event) -> Void
   ) -> Self {

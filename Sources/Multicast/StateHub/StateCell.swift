@@ -12,6 +12,7 @@ internal import Dispatch
 ///
 /// ## Thread safety
 /// Any thread may read. One thread at a time folds: the one that delivers.
+@usableFromInline
 final class StateCell<State: Sendable>: @unchecked Sendable {
   // Sendable: everything that changes is accessed inside `lock` alone.
 
@@ -28,6 +29,7 @@ final class StateCell<State: Sendable>: @unchecked Sendable {
   private var sleepers: [DispatchSemaphore] = []
   private let name: String?
 
+  @usableFromInline
   init(_ state: State, name: String?) {
     self.state = state
     self.name = name
@@ -59,6 +61,7 @@ final class StateCell<State: Sendable>: @unchecked Sendable {
   /// Folds the change with the number `version` into the state.
   ///
   /// - Parameter change: user code. Other threads sleep if they read the state meanwhile.
+  @usableFromInline
   func fold(_ version: UInt64, _ change: (inout State) -> Void) {
     // One variable throughout: a copy would be a second reference.
     var taken = lock.withLock {

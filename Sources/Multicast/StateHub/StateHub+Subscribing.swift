@@ -19,6 +19,7 @@ extension StateHub {
   ///   handler receives a snapshot, and the subscription ends.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: amortised O(1).
+  @inlinable
   public func subscribe(
     keepingUpTo limit: Int = .max, isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext
@@ -39,6 +40,7 @@ extension StateHub {
   ///   - handler: called with each update. It may apply, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: amortised O(1).
+  @inlinable
   public func subscribe(
     on sender: SenderPlace, _ handler: @escaping @Sendable (StateUpdate<State, Change>) -> Void
   ) -> EventSubscription {
@@ -54,6 +56,7 @@ extension StateHub {
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: amortised O(1).
+  @inlinable
   public func subscribe(
     on main: MainActorPlace, keepingUpTo limit: Int = .max,
     _ handler: @escaping @MainActor @Sendable (StateUpdate<State, Change>) -> Void
@@ -71,7 +74,7 @@ extension StateHub {
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: amortised O(1).
-  @_disfavoredOverload
+  @inlinable @_disfavoredOverload
   public func subscribe(
     on queue: DispatchQueue, keepingUpTo limit: Int = .max,
     _ handler: @escaping @Sendable (StateUpdate<State, Change>) -> Void
@@ -93,7 +96,7 @@ extension StateHub {
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: amortised O(1).
-  @discardableResult
+  @inlinable @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
     with owner: Owner, keepingUpTo limit: Int = .max,
     isolation: isolated (any Actor)? = #isolation,
@@ -113,7 +116,7 @@ extension StateHub {
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: amortised O(1).
-  @discardableResult
+  @inlinable @discardableResult
   public func subscribe<Owner: Actor>(
     with owner: Owner, keepingUpTo limit: Int = .max,
     _ handler: @escaping @Sendable (isolated Owner, StateUpdate<State, Change>) -> Void
@@ -121,7 +124,10 @@ extension StateHub {
     subscribe(.actor(owner, handler), limit, owner: owner)
   }
 
-  private func subscribe(
+  // Inlinable, so that the compiler specialises the functions that turn signals into updates: with types
+  // that are found at run time, each delivery takes twenty times as long.
+  @inlinable
+  func subscribe(
     _ delivery: HandlerDelivery<StateUpdate<State, Change>>, _ limit: Int,
     owner: (any AnyObject & Sendable)? = nil
   ) -> EventSubscription {
@@ -133,10 +139,14 @@ extension StateHub {
       if let subscription { return subscription }
     }
     let follower = StateFollower<State, Change>(cell)
-    return hub.subscribe(
-      .init(
-        delivery.mapping { follower.update(for: $0) }, Self.buffering(limit), nil, [],
-        owner: owner))
+    return add(delivery.mapping { follower.update(for: $0) }, limit, owner)
+  }
+
+  @usableFromInline
+  func add(
+    _ delivery: HandlerDelivery<Signal>, _ limit: Int, _ owner: (any AnyObject & Sendable)?
+  ) -> EventSubscription {
+    hub.subscribe(.init(delivery, Self.buffering(limit), nil, [], owner: owner))
   }
 
   /// Keeps the newest changes: a follower then always receives the last one, and finds the gap.
@@ -147,7 +157,8 @@ extension StateHub {
 
 extension HandlerDelivery {
   /// A delivery at the same place of other events, each as `transform` makes it; `nil` is skipped.
-  fileprivate func mapping<Other: Sendable>(
+  @inlinable
+  func mapping<Other: Sendable>(
     _ transform: @escaping @Sendable (Other) -> Event?
   ) -> HandlerDelivery<Other> {
     switch self {

@@ -26,10 +26,10 @@
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while
 /// user code runs. The reducer runs on one thread at a time, the one that delivers.
 public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
-  typealias Signal = StateSignal<State, Change>
+  @usableFromInline typealias Signal = StateSignal<State, Change>
 
-  let cell: StateCell<State>
-  let hub: EventHub<Signal>
+  @usableFromInline let cell: StateCell<State>
+  @usableFromInline let hub: EventHub<Signal>
 
   /// Creates a hub with a state.
   ///
@@ -40,13 +40,14 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
   ///   - reducer: folds a change into the state. It runs once for each change, on the thread that
   ///     delivers, with the only reference to the state: a change in place copies nothing unless a
   ///     snapshot is in use. It must not read the state of this hub, nor wait for a thread that does.
+  @inlinable
   public init(
     _ initialState: State, storage: StorageStrategy = .waitFree, name: String? = nil,
     reducer: @escaping @Sendable (inout State, Change) -> Void
   ) {
     let cell = StateCell(initialState, name: name)
     self.cell = cell
-    let opening = EventOpening<Signal>(firstEvent: .begin) { signal, number in
+    hub = Self.makeHub(storage, name, EventHub<Signal>.delivery) { signal, number in
       switch signal {
       case .change(let change, _):
         cell.fold(number) { reducer(&$0, change) }
@@ -58,8 +59,19 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
         return signal
       }
     }
-    hub = EventHub(
-      ordering: .total, storage: storage, name: name, opening: opening, onChange: nil)
+  }
+
+  /// The hub that delivers the signals.
+  ///
+  /// - Parameter fold: folds what a signal says into the state, and returns the signal to deliver.
+  @usableFromInline
+  static func makeHub(
+    _ storage: StorageStrategy, _ name: String?, _ delivery: @escaping EventHub<Signal>.Delivery,
+    fold: @escaping @Sendable (Signal, _ number: UInt64) -> Signal
+  ) -> EventHub<Signal> {
+    EventHub(
+      ordering: .total, storage: storage, name: name, delivery: delivery,
+      opening: EventOpening(firstEvent: .begin, prepare: fold), onChange: nil)
   }
 }
 
@@ -84,7 +96,7 @@ extension StateHub {
   ///
   /// - Returns: as ``EventHub/send(_:)`` in a hub with one order.
   /// - Complexity: O(subscribers), and the reducer.
-  @discardableResult
+  @inlinable @discardableResult
   public func apply(_ change: Change) -> Int {
     hub.send(.change(change, version: 0))
   }

@@ -1,4 +1,5 @@
 /// What a ``StateHub`` sends through its buffers: not states, but what to do about the state.
+@usableFromInline
 enum StateSignal<State: Sendable, Change: Sendable>: Sendable {
   /// The beginning of a subscription.
   case begin
@@ -28,23 +29,28 @@ extension StateUpdate: Hashable where State: Hashable, Change: Hashable {}
 ///
 /// ## Thread safety
 /// One call at a time: the mailbox of the subscriber delivers one signal after the other.
+@usableFromInline
 final class StateFollower<State: Sendable, Change: Sendable>: @unchecked Sendable {
   // Sendable: see "Thread safety"; the lock of the mailbox hands the version from thread to thread.
 
+  // SAFETY, of unchecked exclusivity: see "Thread safety"; no access runs other code.
+
   private let cell: StateCell<State>
   /// The version of what the subscriber has; `nil` before the first snapshot.
-  private var version: UInt64?
+  @exclusivity(unchecked) @usableFromInline var version: UInt64?
   /// Whether `begin` always arrives. Then changes before it are in its snapshot.
-  private let waitsForBegin: Bool
+  @usableFromInline let waitsForBegin: Bool
 
   /// - Parameter waitsForBegin: whether to skip changes that arrive before `begin`. If not, the first
   ///   of them is a reason for a snapshot, because a full buffer may have dropped `begin`.
+  @usableFromInline
   init(_ cell: StateCell<State>, waitsForBegin: Bool = false) {
     self.cell = cell
     self.waitsForBegin = waitsForBegin
   }
 
   /// The update for `signal`; `nil` if the subscriber has it already.
+  @inlinable
   func update(for signal: StateSignal<State, Change>) -> StateUpdate<State, Change>? {
     switch signal {
     case .begin:
@@ -63,7 +69,8 @@ final class StateFollower<State: Sendable, Change: Sendable>: @unchecked Sendabl
     }
   }
 
-  private func snapshot() -> StateUpdate<State, Change> {
+  @usableFromInline @inline(never)
+  func snapshot() -> StateUpdate<State, Change> {
     let (state, version) = cell.snapshot()
     self.version = version
     return .snapshot(state)
