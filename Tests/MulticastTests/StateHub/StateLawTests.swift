@@ -78,34 +78,58 @@ struct StateLawTests {
     }
   }
 
-  /// A hub whose reducer folds the first change, 0, until the gate opens, and the thread that applied it.
-  private func hubThatFolds() -> (StateHub<Chain, Int>, mayFold: Gate, applier: RunningThread) {
-    let (folding, mayFold) = (Gate("folding"), Gate("may fold"))
-    let hub = StateHub(Chain()) { (state: inout Chain, change: Int) in
-      if change == 0 {
-        folding.open()
-        mayFold.wait()
+  /// A hub whose thread folds change 0 until a gate opens, and then, with the state that has it, waits
+  /// for another gate before it goes on. So a subscriber that comes now has its snapshot between the two
+  /// changes, and not after both.
+  private struct SlowFold {
+    let hub: StateHub<Chain, Int>
+    let mayFold = Gate("may fold")
+    let mayGoOn = Gate("may go on")
+    private let subscription: EventSubscription
+    private let applier: RunningThread
+
+    init() {
+      let (folding, mayFold, mayGoOn) = (Gate("folding"), mayFold, mayGoOn)
+      let hub = StateHub(Chain()) { (state: inout Chain, change: Int) in
+        if change == 0 {
+          folding.open()
+          mayFold.wait()
+        }
+        state.append(change)
       }
-      state.append(change)
+      self.hub = hub
+      subscription = hub.subscribe(on: .sender) { update in
+        if case .change(0) = update { mayGoOn.wait() }
+      }
+      applier = RunningThread { hub.apply(0) }
+      folding.wait()
     }
-    let applier = RunningThread { hub.apply(0) }
-    folding.wait()
-    return (hub, mayFold, applier)
+
+    /// Returns when every change was delivered.
+    func join() async { await onOwnThread { applier.join() } }
   }
 
   @Test("a subscriber that comes while a change waits for its reducer gets that change too")
   func beforeFold() async {
-    let (hub, mayFold, applier) = hubThatFolds()
+    let fold = SlowFold()
+    let hub = fold.hub
     hub.apply(1)  // Left to the thread that folds.
-    let sequence = hub.updates()
-    let copy = StateCopy()
-    let subscription = hub.subscribe(on: .global()) { copy.receive($0) }
-    mayFold.open()
-    await onOwnThread { applier.join() }
+    var iterator = hub.updates().makeAsyncIterator()
+    let (copy, hasSnapshot) = (StateCopy(), Gate("the handler has a snapshot"))
+    let subscription = hub.subscribe(on: .global()) {
+      copy.receive($0)
+      hasSnapshot.open()
+    }
+    fold.mayFold.open()
+    let consumed = StateCopy()
+    if let first = await iterator.next() { consumed.receive(first) }
+    await onOwnThread { hasSnapshot.wait() }
+    #expect(consumed.state?.count == 1 && copy.state?.count == 1)
+    fold.mayGoOn.open()
+    await fold.join()
     #expect(hub.value.count == 2)
     hub.finish()
-    let consumed = StateCopy()
-    for await update in sequence { consumed.receive(update) }
+    while let update = await iterator.next() { consumed.receive(update) }
     await hub.flush()
     #expect(consumed.state == hub.value && copy.state == hub.value)
     withExtendedLifetime(subscription) {}
@@ -113,15 +137,19 @@ struct StateLawTests {
 
   @Test("a subscriber that comes after `finish`, while changes wait, ends with the last state")
   func finishWhileFolding() async {
-    let (hub, mayFold, applier) = hubThatFolds()
+    let fold = SlowFold()
+    let hub = fold.hub
     hub.apply(1)
     hub.finish()
-    let sequence = hub.updates()
+    var iterator = hub.updates().makeAsyncIterator()
     #expect(hub.apply(2) == 0)
-    mayFold.open()
-    await onOwnThread { applier.join() }
+    fold.mayFold.open()
     let copy = StateCopy()
-    for await update in sequence { copy.receive(update) }
+    if let first = await iterator.next() { copy.receive(first) }
+    #expect(copy.state?.count == 1)
+    fold.mayGoOn.open()
+    while let update = await iterator.next() { copy.receive(update) }
+    await fold.join()
     #expect(copy.state == hub.value && hub.value.count == 2)
   }
 
