@@ -36,6 +36,10 @@ extension Envelope {
 
   /// An envelope with nothing in it.
   static var signal: Envelope { Envelope(word: 0) }
+  /// The rest of a signal that a consumer has begun to handle.
+  static var restOfSignal: Envelope { Envelope(word: 1) }
+  /// Whether a signal is a whole one.
+  var isSignal: Bool { word == 0 }
 
   /// The envelope with the contents of `reference`, from which it takes one retain.
   init(taking reference: EnvelopeReference) {

@@ -23,12 +23,29 @@ extension MailboxState {
     return .acceptedByIdle
   }
 
-  /// Appends an element that tells the consumer to look for more elsewhere, unless one waits already.
+  /// Appends an element that tells the consumer to read elsewhere, unless one that it has not begun to
+  /// handle waits already. So at most two wait: the rest of one that the consumer has begun, which is
+  /// the first, and a new one.
   ///
   /// - Returns: `declined` if the mailbox has ended.
   mutating func signal() -> Offer {
     guard end == nil else { return .declined }
-    return waiting.isEmpty ? offer(.signal) : .accepted
+    return lastIsSignal ? .accepted : offer(.signal)
+  }
+
+  /// As ``signal()``, also in a mailbox that has finished: there is something to read that it was not
+  /// told of.
+  mutating func signalBeforeEnd() -> Effects {
+    var effects = Effects()
+    if end != .cancelled, !lastIsSignal {
+      statistics.enqueued += 1
+      store(Item(element: .signal, dropped: 0), &effects)
+    }
+    return effects
+  }
+
+  private var lastIsSignal: Bool {
+    !waiting.isEmpty && waiting[waiting.count - 1].element.isSignal
   }
 
   /// Appends an element, or applies the overflow policy.

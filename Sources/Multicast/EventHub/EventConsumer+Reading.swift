@@ -1,42 +1,64 @@
-extension EventConsumer {
-  /// The most events that are read at once.
-  private static var share: Int { 256 }
+/// What an iterator reads, beside the events that tell it to read.
+///
+/// ## Thread safety
+/// For the isolation that iterates only.
+protocol ReadsAhead: AnyObject, Sendable {
+  /// Whether something was read and not returned.
+  var hasRead: Bool { get }
+}
 
-  /// The next of what an iterator reads elsewhere, when events tell it to.
+/// The reader of one kind of log.
+protocol PositionReader<Element>: ReadsAhead {
+  associatedtype Element
+  /// The next of what was read.
+  func nextRead() -> Element?
+  /// The number of events that were read and not returned.
+  var readCount: Int { get }
+  /// Whether every event up to the goal was returned, or there is no goal.
+  var isAtGoal: Bool { get }
+  /// Begins to handle a signal: its goal is the newest event now. Reads unless something was read.
+  func beginSignal(atMost limit: Int)
+  /// As ``beginSignal(atMost:)``, unless a signal is being handled: then it keeps its goal.
+  func readToGoal(atMost limit: Int)
+  /// Reads more, after all was returned.
   ///
-  /// - Parameters:
-  ///   - read: returns the next of what was read.
-  ///   - more: reads more, at most a number of events, after all were returned. Returns whether there is
-  ///     anything to return, which `read` may skip.
-  /// - Returns: `nil` if the hub has finished and everything was read, or if the task is cancelled.
-  @inline(__always)
-  func next<Element>(
-    read: () -> Element?, more: (Int) -> Bool, isolation: isolated (any Actor)? = #isolation
-  ) async -> Element? {
-    if !TaskIdentity.isCurrentCancelled, let element = read() { return element }
-    return await nextAfterReading(read, more)
-  }
+  /// - Returns: whether there is anything to return, which a filter may still exclude.
+  func read(atMost limit: Int) -> Bool
+  /// Discards what was read and not returned.
+  func discardRead()
+}
 
-  private func nextAfterReading<Element>(
-    _ read: () -> Element?, _ more: (Int) -> Bool, isolation: isolated (any Actor)? = #isolation
-  ) async -> Element? {
-    // A consumer that always finds an event must not monopolise its thread or actor.
-    if mailbox.takeMustYield() { await Task.yield() }
-    repeat {
-      if let element = readMore(read, more) { return element }
-    } while await next() != nil
-    // The hub has finished, and everything is in the log; or the task is cancelled.
-    return mailbox.end == .cancelled ? nil : readMore(read, more)
-  }
+extension EventConsumer {
+  /// The most events that are read at once, and returned without a suspension.
+  private static var readShare: Int { 256 }
 
-  /// Reads until there is something to return.
-  private func readMore<Element>(_ read: () -> Element?, _ more: (Int) -> Bool) -> Element? {
-    while !TaskIdentity.isCurrentCancelled, more(Self.share) {
-      if let element = read() {
-        mailbox.mustYield = true
-        return element
+  /// The next of what `reader` reads when events tell it to.
+  ///
+  /// - Parameter readSinceYield: the number of events that were read since the consumer last yielded.
+  /// - Returns: `nil` if the hub has finished and everything was returned, or if the task is cancelled.
+  func next<Reader: PositionReader>(
+    _ reader: Reader, _ readSinceYield: inout Int, isolation: isolated (any Actor)? = #isolation
+  ) async -> Reader.Element? {
+    while !TaskIdentity.isCurrentCancelled {
+      if let element = reader.nextRead() { return element }
+      if readSinceYield >= Self.readShare {
+        readSinceYield = 0
+        await Task.yield()
       }
+      if !reader.isAtGoal {
+        reader.readToGoal(atMost: Self.readShare)
+      } else if await nextSignal() {
+        // Unless another task of the actor has read.
+        if !reader.hasRead { reader.beginSignal(atMost: Self.readShare) }
+      } else if mailbox.end != .finished || !reader.read(atMost: Self.readShare) {
+        // After the end, everything is in the log.
+        break
+      }
+      readSinceYield += reader.readCount
     }
+    // If the task is cancelled, this ends the subscription.
+    if TaskIdentity.isCurrentCancelled { _ = await nextSignal() }
+    reader.discardRead()
     return nil
   }
 }

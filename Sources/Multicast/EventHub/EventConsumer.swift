@@ -13,11 +13,11 @@ final class EventConsumer: Sendable {
   /// How the hub has finished, if it has.
   private let completion: Completion
   /// What the iterator reads when an event tells it to; `nil` if it returns the events themselves.
-  let reader: (any AnyObject & Sendable)?
+  let reader: (any ReadsAhead)?
 
   init(
     _ registration: EntryHandle?, _ mailbox: StreamMailbox, _ completion: Completion,
-    reader: (any AnyObject & Sendable)? = nil
+    reader: (any ReadsAhead)? = nil
   ) {
     self.registration = registration
     self.mailbox = mailbox
@@ -54,6 +54,17 @@ final class EventConsumer: Sendable {
       if let item = mailbox.nextTaken() { return item.element }
     }
     return nil
+  }
+
+  /// Waits for an event that tells the iterator to read.
+  ///
+  /// - Returns: whether there is something to read, or another task of the actor has read something;
+  ///   `false`: the iteration has ended.
+  func nextSignal() async -> Bool {
+    while await prepareNext() {
+      if mailbox.nextTaken() != nil || reader?.hasRead == true { return true }
+    }
+    return false
   }
 
   enum Element {
@@ -155,7 +166,7 @@ final class EventConsumer: Sendable {
     loop: while !TaskIdentity.isCurrentCancelled {
       switch mailbox.hasTaken ? .events : mailbox.takeMore(limit) {
       case .events: return true
-      case .nothing: break
+      case .nothing: if reader?.hasRead == true { return true }
       case .end: break loop
       }
       if timer == nil, mailbox.takeLinger() {

@@ -9,6 +9,11 @@ internal import Synchronization
 //
 // So the retained events are the buffer of all these subscribers. A slow one misses what leaves the
 // log before it has read it, and is told so.
+//
+// A signal stands for the events that are in the log when the consumer begins to handle it: the newest
+// of them is its goal. Until the consumer has passed the goal on, the signal counts as not handled, and
+// a flush waits for it. An event that comes later has a signal of its own, so a flush does not wait for
+// events that were sent after it began.
 
 extension EventHub {
   /// Adds a handler that reads the log.
@@ -37,7 +42,7 @@ extension EventHub {
     }
     mailbox.progress = progress
     let registration = addFollower(mailbox, owner: owner)
-    begin(reader, start, registration, mailbox)
+    begin(reader, start, registration)
     if let entry = registration.entry { mailbox.start(entry) }
     return EventSubscription(registration)
   }
@@ -46,7 +51,7 @@ extension EventHub {
   func consumer(
     _ reader: LogReader<Event>, from start: SubscriptionStart
   ) -> EventConsumer {
-    consumer(reading: reader) { self.begin(reader, start, $0, $1) }
+    consumer(reading: reader) { self.begin(reader, start, $0) }
   }
 
   /// A consumer whose events only say that there is something to read.
@@ -55,18 +60,21 @@ extension EventHub {
   ///   - reader: what the consumer reads.
   ///   - begin: called before the consumer is returned, with its entry.
   func consumer(
-    reading reader: any AnyObject & Sendable, begin: (EntryHandle, Mailbox) -> Void = { _, _ in }
+    reading reader: any ReadsAhead, begin: (EntryHandle) -> Void = { _ in }
   ) -> EventConsumer {
     let mailbox = StreamMailbox(
       limit: .max, whenFull: .dropNewest, coalesces: false, drops: nil)
     let registration = addFollower(mailbox, owner: nil)
-    begin(registration, mailbox)
+    begin(registration)
     return EventConsumer(registration, mailbox, finishing.completion, reader: reader)
   }
 
   /// Adds a subscriber that each delivery tells to read. Its consumer has not started.
   private func addFollower(_ mailbox: Mailbox, owner: AnyObject?) -> EntryHandle {
     mailbox.isFollowing = true
+    // It has not started, so nothing reads yet. Before it is in the registry, because it may finish
+    // as soon as it is.
+    _ = mailbox.lock.withLock { mailbox.state.signal() }
     kinds.add(
       mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let pipeline = EventPipeline<Event>(filter: nil, start: nil, mailbox: mailbox)
@@ -74,16 +82,13 @@ extension EventHub {
       Subscriber(handler: { _ in }, pipeline: pipeline), weakly: owner, mailbox: mailbox)
   }
 
-  /// Sets where a subscriber begins, which is in the registry already, and tells it to read.
+  /// Sets where a subscriber begins, which is in the registry already: each delivery tells it to read.
   private func begin(
-    _ reader: LogReader<Event>, _ start: SubscriptionStart, _ registration: EntryHandle,
-    _ mailbox: Mailbox
+    _ reader: LogReader<Event>, _ start: SubscriptionStart, _ registration: EntryHandle
   ) {
     let isEnded = reader.begin(start)
-    guard let entry = registration.entry else { return }
-    _ = mailbox.signal(for: .passUnretained(entry))
     // Not `finishing`: the sequencer may still deliver events after that is raised.
-    if isEnded { finish(entry) }
+    if isEnded, let entry = registration.entry { finish(entry) }
   }
 
   func requireStart(_ start: SubscriptionStart) {
@@ -95,19 +100,20 @@ extension EventHub {
 }
 
 extension LogReader {
-  /// The function that passes what is in the log to a handler: up to the share, as long as its entry is
-  /// active and not blocked.
+  /// The function that passes what is in the log to a handler: what one read returns, as long as its
+  /// entry is active and not blocked.
   fileprivate func delivery(
     _ progress: ReadingProgress, _ handler: @escaping @Sendable (PositionedEvent<Event>) -> Void
   ) -> HandlerMailbox.Delivery {
     { head in
       { _ in
-        for _ in 0..<Self.share {
-          guard let event = self.next() else { return }
+        self.readToGoal(atMost: Self.share)
+        while let event = self.nextRead() {
           handler(event)
           guard head.pointee.isActiveAndUnblocked else { break }
         }
-        progress.isIncomplete = true
+        progress.isIncomplete = !self.isAtGoal
+        if self.isAtGoal { self.goal = nil }
       }
     }
   }

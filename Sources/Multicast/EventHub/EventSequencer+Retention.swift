@@ -42,26 +42,27 @@ extension EventSequencer {
 
   /// The number after which a subscription begins. It is in the registry already.
   ///
-  /// - Returns: the number; the events after it that are missing, if they are; and whether the hub has
-  ///   ended.
+  /// - Returns: the number; the events after it that are missing, if they are; the number of the newest
+  ///   event; and whether the hub has ended.
   func begin(
     _ start: SubscriptionStart
-  ) -> (number: UInt64, missed: MissedEvents?, isEnded: Bool) {
+  ) -> (number: UInt64, missed: MissedEvents?, newest: UInt64, isEnded: Bool) {
     withTrimmedLog {
       let newest = log.newestNumber
       switch start {
-      case .live: return (newest, nil, isEnded)
-      case .retained: return (log.trimmedThrough, nil, isEnded)
-      case .last(let count): return (log.number(beforeLast: count), nil, isEnded)
+      case .live: return (newest, nil, newest, isEnded)
+      case .retained: return (log.trimmedThrough, nil, newest, isEnded)
+      case .last(let count): return (log.number(beforeLast: count), nil, newest, isEnded)
       case .after(let position):
         if position.epoch == rules.epoch, position.number <= newest {
-          return (position.number, nil, isEnded)  // The first read finds what was trimmed.
+          // The first read finds what was trimmed.
+          return (position.number, nil, newest, isEnded)
         }
         // A position that this hub does not know. If the hub has begun anew, all that it has is new.
         let number = position.epoch == rules.epoch ? newest : log.trimmedThrough
         let missed = MissedEvents(
           after: position, through: EventPosition(epoch: rules.epoch, number: number))
-        return (number, missed, isEnded)
+        return (number, missed, newest, isEnded)
       }
     }
   }
@@ -69,14 +70,14 @@ extension EventSequencer {
   /// Appends the events after `number` to `items`.
   ///
   /// - Parameter limit: the most events to read.
-  /// - Returns: the number from which the events were read, which is higher if they were trimmed; and
-  ///   the number after which to read on.
+  /// - Returns: the number from which the events were read, which is higher if they were trimmed; the
+  ///   number after which to read on; and that of the newest event.
   func read(
     after number: UInt64, atMost limit: Int, into items: inout RingBuffer<RetainedLog.Item>
-  ) -> (first: UInt64, last: UInt64) {
+  ) -> (first: UInt64, last: UInt64, newest: UInt64) {
     withTrimmedLog {
       let first = max(number, log.trimmedThrough)
-      return (first, log.read(after: first, atMost: limit, into: &items))
+      return (first, log.read(after: first, atMost: limit, into: &items), log.newestNumber)
     }
   }
 }

@@ -79,6 +79,7 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
       var garbage = RetainedLog.Garbage()
       log.append(retained.envelope, size: retained.size, now: retained.now, &garbage)
       nextNumber += 1
+      applyUserRules(to: initialValue!, 1)
     }
   }
 
@@ -96,7 +97,7 @@ extension EventSequencer {
 
   /// The newest event that is retained.
   var newest: Event? {
-    lock.withLock { log.newest }?.envelope.event(Event.self)
+    withTrimmedLog { log.newest }?.envelope.event(Event.self)
   }
 
   /// Sends `event` through `hub`, after the events that were sent before.

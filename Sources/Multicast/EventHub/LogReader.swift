@@ -2,10 +2,10 @@
 ///
 /// ## Thread safety
 /// One thread at a time: the consumer of the subscriber's mailbox.
-final class LogReader<Event: Sendable>: @unchecked Sendable {
+final class LogReader<Event: Sendable>: PositionReader, @unchecked Sendable {
   // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
 
-  /// The most events that are read at once, and that a handler gets before others have a turn.
+  /// The most events that are read at once, and that a handler gets before others run.
   static var share: Int { 64 }
 
   private let log: EventSequencer<Event>
@@ -16,6 +16,11 @@ final class LogReader<Event: Sendable>: @unchecked Sendable {
   private var missed: MissedEvents?
   /// Events that were read and not yet returned.
   private var batch = RingBuffer<RetainedLog.Item>()
+  /// The number of the newest event at the last read.
+  private(set) var newest: UInt64 = 0
+  /// The number of the newest event when the consumer began to handle the signal that it handles; `nil`
+  /// if it has not begun, or handles none.
+  var goal: UInt64?
 
   init(_ log: EventSequencer<Event>, filter: (@Sendable (Event) -> Bool)?) {
     self.log = log
@@ -28,14 +33,12 @@ final class LogReader<Event: Sendable>: @unchecked Sendable {
   /// - Returns: whether the hub has ended.
   @discardableResult
   func begin(_ start: SubscriptionStart) -> Bool {
-    let (number, missed, isEnded) = log.begin(start)
+    let (number, missed, newest, isEnded) = log.begin(start)
     self.number = number
     self.missed = missed
+    self.newest = newest
     return isEnded
   }
-
-  /// The number of the newest event of the hub.
-  var newest: UInt64 { log.range.newest }
 
   /// The next event that the filter accepts, or what was missed before it; `nil` if there is none yet.
   func next() -> PositionedEvent<Event>? {
@@ -65,12 +68,46 @@ final class LogReader<Event: Sendable>: @unchecked Sendable {
   func read(atMost limit: Int = LogReader.share) -> Bool {
     guard missed == nil else { return true }
     let before = number
-    let (first, last) = log.read(after: before, atMost: limit, into: &batch)
+    let (first, last, newest) = log.read(after: before, atMost: limit, into: &batch)
+    self.newest = newest
     if first > before {
       missed = MissedEvents(after: position(before), through: position(first))
     }
     number = last
     return missed != nil || !batch.isEmpty
+  }
+
+  /// Begins to handle a signal, and reads unless something was read.
+  func beginSignal(atMost limit: Int) {
+    goal = nil
+    readToGoal(atMost: limit)
+  }
+
+  /// Begins to handle a signal unless that was done, and reads unless something was read.
+  func readToGoal(atMost limit: Int) {
+    let hasRead = hasRead
+    if !hasRead { _ = read(atMost: limit) }
+    if goal == nil { goal = hasRead ? log.range.newest : newest }
+  }
+
+  /// Whether something was read and not returned.
+  var hasRead: Bool { missed != nil || !batch.isEmpty }
+
+  /// The number of events that were read and not returned.
+  var readCount: Int { batch.count }
+
+  /// Whether every event up to the goal was returned, or there is no goal.
+  var isAtGoal: Bool {
+    guard let goal else { return true }
+    return missed == nil && (batch.isEmpty ? number : batch[0].number - 1) >= goal
+  }
+
+  /// Discards what was read and not returned, because the subscription has ended.
+  func discardRead() {
+    // Destroys events, whose `deinit` may do anything, so they are no longer in `batch` then.
+    var discarded = RingBuffer<RetainedLog.Item>()
+    swap(&discarded, &batch)
+    missed = nil
   }
 
   private func position(_ number: UInt64) -> EventPosition {

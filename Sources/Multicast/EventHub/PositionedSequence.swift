@@ -61,11 +61,13 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
     private let consumer: EventConsumer
     /// `nil` if the hub no longer existed.
     private let reader: LogReader<Event>?
+    /// The number of events that were read since the consumer last yielded.
+    private var readSinceYield = 0
 
     fileprivate init(consumer: EventConsumer) {
       self.consumer = consumer
       // SAFETY: only `EventHub.consumer(_:from:)` sets it, with a reader of this type.
-      reader = consumer.reader.map { unsafeDowncast($0, to: LogReader<Event>.self) }
+      reader = consumer.reader.map { unsafeDowncast($0 as AnyObject, to: LogReader<Event>.self) }
     }
 
     /// See ``EventSequence/Iterator/end``.
@@ -79,7 +81,7 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
     /// The next event or missing range, or `nil` at the end or if the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       guard let reader else { return nil }
-      return await consumer.next(read: { reader.nextRead() }, more: { reader.read(atMost: $0) })
+      return await consumer.next(reader, &readSinceYield)
     }
   }
 }

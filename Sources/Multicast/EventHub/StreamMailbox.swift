@@ -37,8 +37,6 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   @exclusivity(unchecked) private var budget = StreamMailbox.resultsPerYield
   /// Whether the subscription had ended, and everything was returned, at a request.
   @exclusivity(unchecked) private(set) var wasExhausted = false
-  /// Whether the consumer has read elsewhere, and may not have suspended since.
-  @exclusivity(unchecked) var mustYield = false
   /// Whether a result was requested.
   @exclusivity(unchecked) private var hasStarted = false
 
@@ -90,12 +88,6 @@ extension StreamMailbox {
 
   /// Called after a suspension.
   func renewBudget() { budget = Self.resultsPerYield }
-
-  /// Whether the consumer yields before it reads elsewhere again.
-  func takeMustYield() -> Bool {
-    defer { mustYield = false }
-    return mustYield
-  }
 
   /// Whether no result was requested before this call.
   func isFirstRequest() -> Bool {

@@ -5,7 +5,7 @@
 final class ReadingProgress: @unchecked Sendable {
   // Sendable: see "Thread safety".
 
-  /// Whether more may be left to read.
+  /// Whether events are left to read that came before the element was taken.
   var isIncomplete = false
 
   func takeIsIncomplete() -> Bool {
@@ -97,7 +97,8 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     _ share: Int, for entry: Entry
   ) -> (effects: MailboxState.Effects, count: Int) {
     state.isBlocked = entry.isBlocked
-    let effects = state.take(share, into: &batch)
+    // One signal at a time, because it may turn out to be incomplete.
+    let effects = state.take(isFollowing ? 1 : share, into: &batch)
     return (effects, batch.count)
   }
 
@@ -115,7 +116,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     if let progress, progress.takeIsIncomplete() {
       // The element waits again, in its place: what waits for it, such as a flush, goes on waiting.
       delivered.count -= 1
-      taken.append(MailboxState.Item(element: .signal, dropped: 0))
+      taken.append(MailboxState.Item(element: .restOfSignal, dropped: 0))
     }
     if taken.isEmpty { swap(&taken, &batch) } else { swap(&taken, &delivered.rest) }
     return delivered

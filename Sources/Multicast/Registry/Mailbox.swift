@@ -24,8 +24,8 @@ class Mailbox: @unchecked Sendable {
   /// Whether a sender may append every envelope, without a step of the subscriber before. Set before
   /// the entry is published.
   @exclusivity(unchecked) @usableFromInline final var isDirect = false
-  /// Whether the consumer reads events elsewhere, and an element only tells it to look there. Set
-  /// before the entry is published.
+  /// Whether the consumer reads events elsewhere, and an element only tells it to do so. Set before the
+  /// entry is published.
   @exclusivity(unchecked) @usableFromInline final var isFollowing = false
   /// The object whose lock the mailbox shares; `nil` if it has a lock of its own.
   final let lockOwner: Unmanaged<AnyObject>?
@@ -98,7 +98,7 @@ class Mailbox: @unchecked Sendable {
     }
   }
 
-  /// Tells the consumer of `entry` to look for events, unless an element that does so waits already.
+  /// Tells the consumer of `entry` to read events, unless an element that does so waits already.
   ///
   /// - Parameter entry: held by the caller.
   /// - Returns: whether the mailbox is open.
@@ -135,13 +135,14 @@ class Mailbox: @unchecked Sendable {
   /// Makes the consumer of `entry` pause while that is blocked, and continue afterwards. Called after
   /// each change, so the last call finds the final state.
   final func adoptBlock(of entry: Entry) {
-    let (effects, isBlocked) = lock.withLock {
-      (state.setBlocked(entry.isBlocked), state.isBlocked)
+    let (effects, isBlocked, mustRead) = lock.withLock {
+      let effects = state.setBlocked(entry.isBlocked)
+      // No sender has told it of what came while it was blocked.
+      let mustRead = isFollowing && !state.isBlocked && state.signalBeforeEnd().wake
+      return (effects, state.isBlocked, mustRead)
     }
     finish(effects)
-    // What came while it was blocked is where it reads.
-    if isFollowing && !isBlocked { _ = lock.withLock { state.signal() } }
-    if effects.wake || (!isBlocked && (isServed || isFollowing)) { resume(entry) }
+    if effects.wake || mustRead || (!isBlocked && isServed) { resume(entry) }
   }
 
   /// Whether senders deliver what waits, and no consumer is woken.

@@ -231,20 +231,21 @@ extension TopicLog {
   ///   - limit: the most events to read.
   ///   - told: what the reader was told, and is told now.
   /// - Returns: events after `number` that are not kept, or may not be, and of which the reader was not
-  ///   told; and the number after which to read on.
+  ///   told; the number after which to read on; and that of the newest event.
   /// - Complexity: O(`limit`) for one name, O(`limit` × names) for several, and O(all events after
   ///   `number`) for a function; O(topics) in addition if any event after `number` is not kept.
   func read(
     _ topics: Topics, after number: UInt64, atMost limit: Int, told: inout Told,
     into items: inout RingBuffer<Item>
-  ) -> (missing: [Missing], last: UInt64) {
+  ) -> (missing: [Missing], last: UInt64, newest: UInt64) {
     trimmed {
       let missing = maxTrimmed > number ? missing(topics, after: number, &told) : []
       switch topics {
       case .names(let names):
-        return (missing, read(names.compactMap { rooms[$0] }, after: number, limit, &items))
+        let rooms = names.compactMap { self.rooms[$0] }
+        return (missing, read(rooms, after: number, limit, &items), newestNumber)
       case .matching(let accepts):
-        return (missing, scan(accepts, after: number, limit, &items))
+        return (missing, scan(accepts, after: number, limit, &items), newestNumber)
       }
     }
   }

@@ -144,7 +144,6 @@ extension TopicHub where Topic == String {
     let signals = TopicSignals()
     let consumer = signals.hub.consumer(reading: reader)
     reader.begin(start, signals: subscribe(signals))
-    signals.hub.send(())
     return consumer
   }
 

@@ -2,7 +2,7 @@
 ///
 /// ## Thread safety
 /// One thread at a time: the consumer of the subscriber's mailbox.
-final class TopicLogReader<Event: Sendable>: @unchecked Sendable {
+final class TopicLogReader<Event: Sendable>: PositionReader, @unchecked Sendable {
   // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
 
   private let log: TopicLog<Event>
@@ -14,6 +14,11 @@ final class TopicLogReader<Event: Sendable>: @unchecked Sendable {
   private var missed: [PositionedTopicEvent<Event>] = []
   /// Events that were read and not yet returned.
   private var batch = RingBuffer<TopicLog<Event>.Item>()
+  /// The number of the newest event at the last read.
+  private var newest: UInt64 = 0
+  /// The number of the newest event when the consumer began to handle the signal that it handles; `nil`
+  /// if it has not begun, or handles none.
+  private var goal: UInt64?
   /// What tells the consumer to read: it ends with the reader.
   private var signals: [EventSubscription] = []
 
@@ -62,14 +67,42 @@ extension TopicLogReader {
   /// - Returns: whether there is anything to return.
   func read(atMost limit: Int) -> Bool {
     guard missed.isEmpty else { return true }
-    let (missing, last) = log.read(
+    let (missing, last, newest) = log.read(
       topics, after: number, atMost: limit, told: &told, into: &batch)
+    self.newest = newest
     missed = missing.map {
       .missed(
         MissedEvents(after: position($0.after), through: position($0.through)), of: $0.topic)
     }
     number = last
     return !missed.isEmpty || !batch.isEmpty
+  }
+
+  func beginSignal(atMost limit: Int) {
+    goal = nil
+    readToGoal(atMost: limit)
+  }
+
+  func readToGoal(atMost limit: Int) {
+    let hasRead = hasRead
+    if !hasRead { _ = read(atMost: limit) }
+    if goal == nil { goal = hasRead ? log.newest : newest }
+  }
+
+  var hasRead: Bool { !missed.isEmpty || !batch.isEmpty }
+
+  var readCount: Int { batch.count }
+
+  var isAtGoal: Bool {
+    guard let goal else { return true }
+    return missed.isEmpty && (batch.isEmpty ? number : batch[0].number - 1) >= goal
+  }
+
+  func discardRead() {
+    // Destroys events, whose `deinit` may do anything, so they are no longer in `batch` then.
+    var discarded = RingBuffer<TopicLog<Event>.Item>()
+    swap(&discarded, &batch)
+    missed = []
   }
 
   private func position(_ number: UInt64) -> EventPosition {
