@@ -26,11 +26,34 @@ extension EventHub {
     outer.include(waiters)
     if let sequencer { return sequencer.send(event, waiters: waiters, through: self) }
     let delivered = deliver(event, 0, waiters: waiters)
+    complete(waiters, delivered)
+    return delivered
+  }
+
+  /// As ``send(_:forwardedFrom:)``, and runs `forward` once: after the event is in every buffer of this hub,
+  /// and before the handlers without a buffer are called. The hub has no order of its own.
+  ///
+  /// - Returns: the number of subscribers that the event reached, and what `forward` returns.
+  func send(_ event: Event, forwardedFrom outer: SendWaiterList?, forward: () -> Int) -> Int {
+    guard finishing.isOpen else { return forward() }
+    guard let outer else { return deliver(event, 0, nil, waiters: nil, forward: forward) }
+    let waiters = SendWaiterList()
+    outer.include(waiters)
+    var forwarded = 0
+    let delivered = deliver(event, 0, nil, waiters: waiters) {
+      forwarded = forward()
+      return forwarded
+    }
+    complete(waiters, delivered - forwarded)
+    return delivered
+  }
+
+  /// Completes the delivery of an event that was forwarded to this hub.
+  private func complete(_ waiters: SendWaiterList, _ delivered: Int) {
     // Sequentially consistent: as in `refuseIfFinished`.
     let isRefused =
       delivered == 0 && finishing.isRaised.load(ordering: .sequentiallyConsistent)
     waiters.completeDelivery(isTaken: !isRefused)
-    return delivered
   }
 
   /// As ``deliver(_:_:waiters:)``, with forwarding if this hub forwards.
@@ -47,14 +70,25 @@ extension EventHub {
       guard let specializedDelivery else { return deliver(event, number, waiters: waiters) }
       return specializedDelivery(self, event, number, waiters)
     }
-    var isForwarded = forward == nil
+    return deliver(event, number, envelope, waiters: waiters) { forward?(event, waiters) ?? 0 }
+  }
+
+  /// Delivers `event`, and runs `forward` once: after the event is in every buffer of this hub, and before
+  /// the handlers without a buffer are called.
+  ///
+  /// - Returns: the number of subscribers that the event reached, and what `forward` returns.
+  private func deliver(
+    _ event: Event, _ number: UInt64, _ envelope: Envelope?, waiters: SendWaiterList?,
+    forward: () -> Int
+  ) -> Int {
+    var isForwarded = false
     var delivered = 0
     var envelope = envelope
     registry.forEachEntry(passes: 2) { invocation, entry, pass in
-      if pass.index == 1 && !isForwarded, let forward {
+      if pass.index == 1 && !isForwarded {
         isForwarded = true
         invocation.pause()
-        delivered += forward(event, waiters)
+        delivered += forward()
       }
       if (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
       return invocation.pass(entry, access: .enqueue) { (subscriber: Subscriber<Event>) in
@@ -69,7 +103,7 @@ extension EventHub {
         return true
       }
     }
-    if !isForwarded, let forward { delivered += forward(event, waiters) }
+    if !isForwarded { delivered += forward() }
     return delivered
   }
 }

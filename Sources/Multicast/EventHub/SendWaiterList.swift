@@ -11,8 +11,8 @@ final class SendWaiterList: @unchecked Sendable {
   /// Reaches zero when the event was delivered.
   private let delivery = FlushLatch(1)
   private var parked: [(waiter: SendWaiter, mailbox: Mailbox, entry: Entry)] = []
-  /// The list of the hub to which the event was forwarded.
-  private var included: SendWaiterList?
+  /// The lists of the hubs to which the event was forwarded.
+  private var included: [SendWaiterList] = []
   /// See ``Outcome/isTaken``.
   private var isTaken = false
   /// Whether a mailbox refused the event, because the hub had finished.
@@ -40,7 +40,7 @@ final class SendWaiterList: @unchecked Sendable {
 
   /// Makes ``wait()`` wait for `list` too. Called before the delivery is complete.
   func include(_ list: SendWaiterList) {
-    lock.withLock { included = list }
+    lock.withLock { included.append(list) }
   }
 
   /// Records that the event was delivered.
@@ -83,7 +83,7 @@ final class SendWaiterList: @unchecked Sendable {
       }
       if mailbox.lock.withLock({ waiter.outcome == .dropped }) { outcome.isComplete = false }
     }
-    if let included = lock.withLock({ included }) {
+    for included in lock.withLock({ included }) {
       let forwarded = await included.wait()
       if !forwarded.isTaken || !forwarded.isComplete { outcome.isComplete = false }
     }

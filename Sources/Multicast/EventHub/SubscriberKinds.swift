@@ -41,6 +41,12 @@ struct SubscriberKinds: ~Copyable, Sendable {
     kinds.load(ordering: .relaxed) & Self.buffer != 0
   }
 
+  /// Whether a handler without a buffer was added.
+  var mayHaveHandlers: Bool {
+    // Relaxed: as in `hasBuffersAndHandlers`; a handler that is being added need not be found.
+    kinds.load(ordering: .relaxed) & Self.handler != 0
+  }
+
   /// Whether the buffer of a handler may contain events.
   var hasHandlersWithBuffer: Bool {
     // Relaxed: as above.

@@ -1,7 +1,7 @@
 public import Synchronization
 
 /// What a sender checks besides the topic: whether the hub has finished or is blocked, and whether it
-/// has subscribers of all topics. One load tells that nothing is so.
+/// has subscribers of all topics or of patterns. One load tells that nothing is so.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -10,7 +10,8 @@ final class TopicGate: Completion, @unchecked Sendable {
   // Sendable: the word is atomic.
 
   /// The lowest bit: the hub has finished. Bits 1 to 31: the number of its blocks. From bit 32: the
-  /// number of subscribers of all topics, negative for a moment if a removal is counted before the addition.
+  /// number of subscribers of all topics and of patterns, negative for a moment if a removal is counted before
+  /// the addition.
   // Sequentially consistent unless stated otherwise: see `TopicHub.finish`. For blocks and for the
   // number of subscribers releasing would be enough; they are rare.
   @usableFromInline let word = Atomic<Int>(0)
@@ -45,7 +46,7 @@ final class TopicGate: Completion, @unchecked Sendable {
     Entry.requireBlock(Int(UInt32(truncatingIfNeeded: old) >> 1))
   }
 
-  /// Whether there are subscribers of all topics.
+  /// Whether there are subscribers of all topics or of patterns.
   var hasSubscribersOfAllTopics: Bool {
     word.load(ordering: .acquiring) >> 32 != 0  // Acquiring: likewise.
   }
@@ -55,7 +56,7 @@ final class TopicGate: Completion, @unchecked Sendable {
     word.bitwiseOr(Self.finished, ordering: .sequentiallyConsistent)
   }
 
-  /// Counts subscribers of all topics that were added, or removed if negative.
+  /// Counts subscribers of all topics or of patterns that were added, or removed if negative.
   func addSubscribersOfAllTopics(_ difference: Int) {
     word.wrappingAdd(difference * Self.subscriber, ordering: .sequentiallyConsistent)
   }

@@ -1,13 +1,13 @@
-// An event reaches the subscribers of all topics through the hub of its topic, or directly if the topic
-// does not exist.
+// An event reaches the subscribers of all topics, and of patterns, through the hub of its topic, or directly
+// if the topic does not exist.
 
 extension TopicHub {
   /// What the hub of `topic` does with each event, at its place in the order of the topic: passes it
-  /// to the subscribers of all topics.
+  /// to the subscribers of all topics and of patterns.
   func forwarding(_ topic: Topic) -> EventForwarding<Event> {
-    { [gate, allTopics] event, waiters in
+    { [gate, crossTopic] event, waiters in
       guard gate.hasSubscribersOfAllTopics else { return 0 }
-      return allTopics.send(TopicEvent(topic: topic, event: event), forwardedFrom: waiters)
+      return crossTopic.send(TopicEvent(topic: topic, event: event), waiters)
     }
   }
 
@@ -36,9 +36,23 @@ extension TopicHub {
   /// Delivers `event` to the subscribers of `topic` and of all topics.
   @discardableResult
   func deliverToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
-    guard let hub else {
-      return allTopics.send(TopicEvent(topic: topic, event: event))
+    if let hub { return hub.sendForwarding(event) }
+    return sendWithoutTopic(event, to: topic)
+  }
+
+  /// Sends an event to a topic that does not exist.
+  ///
+  /// - Parameter waiters: where a sender that can wait finds the full buffers.
+  func sendWithoutTopic(
+    _ event: Event, to topic: Topic, waiters: SendWaiterList? = nil
+  ) -> Int {
+    guard ordering == .total && crossTopic.hasPatterns else {
+      defer { waiters?.completeDelivery(isTaken: true) }
+      return crossTopic.send(TopicEvent(topic: topic, event: event), waiters)
     }
-    return hub.sendForwarding(event)
+    // The topic exists meanwhile: it gives the subscribers of different patterns one order.
+    return withHub(of: topic) { hub in
+      hub.sequencer?.send(event, waiters: waiters, through: hub) ?? 0
+    }
   }
 }

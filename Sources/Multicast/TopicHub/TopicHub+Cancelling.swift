@@ -1,6 +1,7 @@
 extension TopicHub {
   /// Ends every subscription to `topic`, and with the last one the topic; the hub itself goes on.
-  /// See ``EventHub/cancelSubscriptions()``. Subscriptions to all topics remain.
+  /// See ``EventHub/cancelSubscriptions()``. Subscriptions to all topics
+  /// and to patterns remain.
   ///
   /// - Complexity: O(subscribers of `topic`).
   public func cancelSubscriptions(to topic: Topic) {
@@ -14,5 +15,6 @@ extension TopicHub {
   public func cancelSubscriptions() {
     for (_, channel) in topics.all { channel.hub.cancelSubscriptions() }
     allTopics.cancelSubscriptions()
+    for hub in crossTopic.patternHubs { hub.cancelSubscriptions() }
   }
 }

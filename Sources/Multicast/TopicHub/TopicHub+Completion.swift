@@ -46,6 +46,9 @@ extension TopicHub {
     guard gate.complete(failure) else { return }
     for (topic, channel) in topics.all { finish(channel, topic, failure) }
     allTopics.finish(failure)
+    // A thread that subscribes to a pattern makes its target, inside the lock of the index, and then reads
+    // the flag: either this finds the target, or that thread finishes it.
+    crossTopic.finishPatterns(failure)
   }
 
   func finish(

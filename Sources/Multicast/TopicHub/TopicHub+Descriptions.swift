@@ -1,9 +1,12 @@
 extension TopicHub: CustomStringConvertible {
-  /// The types, the name if there is one, the number of topics and the storage strategy.
+  /// The types, the name if there is one, the number of topics, that of patterns if there are any, and the
+  /// storage strategy.
   public var description: String {
-    """
-    TopicHub<\(Topic.self), \(Event.self)>(\(nameField(name))topics: \(topicCount), \
-    storage: \(storage.rawValue))
-    """
+    let patterns = crossTopic.patterns.count
+    let field = patterns > 0 ? "patterns: \(patterns), " : ""
+    return """
+      TopicHub<\(Topic.self), \(Event.self)>(\(nameField(name))topics: \(topicCount), \(field)\
+      storage: \(storage.rawValue))
+      """
   }
 }

@@ -6,8 +6,8 @@ extension TopicHub {
   /// - Complexity: O(subscribers of all topics), O(largest number of topics so far), and the wait.
   public func flush() async {
     await HubFlush(targets: flushTargets).wait()
-    // Afterwards: the topics pass their events on to it.
-    await allTopics.flush()
+    // Afterwards: the topics pass their events on to these.
+    await HubFlush(targets: crossTopic.flushTargets).wait()
   }
 
   /// Blocks the thread until every event that was sent before to any topic has been handled by every
@@ -23,7 +23,8 @@ extension TopicHub {
     // A hub without a replay has no handlers that the sender calls from a buffer.
     let start = ContinuousClock.now
     guard HubFlush(targets: flushTargets).wait(timeout: timeout, serve: {}) else { return false }
-    return allTopics.flush(timeout: timeout - (ContinuousClock.now - start))
+    return HubFlush(targets: crossTopic.flushTargets)
+      .wait(timeout: timeout - (ContinuousClock.now - start), serve: {})
   }
 
   private var flushTargets: [HubFlush<Event>.Target] {

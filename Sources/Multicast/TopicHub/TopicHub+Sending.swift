@@ -1,9 +1,10 @@
 extension TopicHub {
-  /// Delivers `event` to every subscriber of `topic`, and to those of all topics. See
-  /// ``EventHub/send(_:)``.
+  /// Delivers `event` to every subscriber of `topic`, and to those of all topics and of patterns that match
+  /// it. See ``EventHub/send(_:)``.
   ///
   /// - Returns: as ``EventHub/send(_:)``; 0 if no subscriber receives it, or after ``finish()``.
-  /// - Complexity: O(subscribers of `topic` and of all topics).
+  /// - Complexity: O(subscribers of `topic`, of all topics and of matching patterns). If there are patterns,
+  ///   the matching in addition: see ``subscribe(matching:buffering:where:options:isolation:_:)``.
   @inlinable @discardableResult
   public func send(_ event: Event, to topic: Topic) -> Int {
     guard gate.isPlain else { return sendToAll(event, to: topic) }
@@ -19,7 +20,7 @@ extension TopicHub {
   ///
   /// The topic is looked up once. If it ends during the call, with its last subscriber or because
   /// it is finished, later subscribers receive none of the events. If the topic has no subscriber
-  /// when the call begins, nor the hub one of all topics, `events` is not iterated.
+  /// when the call begins, nor the hub one of all topics or of a pattern, `events` is not iterated.
   ///
   /// - Complexity: O(events × subscribers of `topic` and of all topics).
   @inlinable
@@ -50,7 +51,13 @@ extension TopicHub {
       retain(event, of: topic)
       if let hub = topics.hub(of: topic) { return await hub.sendWaiting(event) }
       if gate.hasSubscribersOfAllTopics {
-        return await allTopics.sendWaiting(TopicEvent(topic: topic, event: event))
+        await Task.yieldAfterMany()
+        let waiters = SendWaiterList()
+        _ = sendWithoutTopic(event, to: topic, waiters: waiters)
+        let outcome = await waiters.wait()
+        // As in `EventHub.sendWaiting`.
+        withExtendedLifetime(event) {}
+        return outcome.isTaken && outcome.isComplete
       }
     }
     await Task.yieldAfterMany()

@@ -1,6 +1,8 @@
 extension TopicHub {
   /// Delivers `event` to every subscriber of `topic`, or to none. See ``EventHub/trySend(_:)``.
   ///
+  /// Subscribers of all topics and of patterns have no vote: they receive what is sent, by their policies.
+  ///
   /// - Returns: whether the event was sent; `true` if the topic has no subscriber. After
   ///   ``finish()``: `false`.
   /// - Complexity: O(subscribers of `topic`).
@@ -11,7 +13,7 @@ extension TopicHub {
       return hub.trySend(event) { retain(event, of: topic) }
     }
     retain(event, of: topic)
-    if gate.hasSubscribersOfAllTopics { allTopics.send(TopicEvent(topic: topic, event: event)) }
+    if gate.hasSubscribersOfAllTopics { _ = sendWithoutTopic(event, to: topic) }
     return true
   }
 }

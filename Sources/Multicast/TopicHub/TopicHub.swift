@@ -30,7 +30,9 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   let pruneLimit = Atomic<Int>(64)
   /// What the hub retains; `nil` if it retains nothing. Set only if topics are strings.
   let log: TopicLog<Event>?
-  /// Whether the whole hub has finished, and whether it has subscribers of all topics.
+  /// The subscribers of all topics and of patterns.
+  let crossTopic: CrossTopicDelivery<Topic, Event>
+  /// Whether the whole hub has finished, and whether it has subscribers of all topics or of patterns.
   @usableFromInline let gate: TopicGate
   /// Delivers each event of every topic, with its topic: for subscribers of all topics.
   ///
@@ -75,11 +77,13 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     allTopics = EventHub(ordering: ordering, storage: storage, name: name) {
       gate.addSubscribersOfAllTopics($0)
     }
+    crossTopic = CrossTopicDelivery(allTopics: allTopics)
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.
   deinit {
     allTopics.finish()
+    crossTopic.finishPatterns(nil)
   }
 }
 

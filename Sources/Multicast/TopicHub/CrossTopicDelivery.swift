@@ -1,0 +1,90 @@
+/// The subscribers of all topics and of patterns, and the way of an event to them.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+struct CrossTopicDelivery<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
+  typealias Element = TopicEvent<Topic, Event>
+
+  let allTopics: EventHub<Element>
+  /// The subscribers of patterns: each target is a ``PatternChannel``. Without one, unless topics are strings.
+  let patterns = PatternIndex()
+}
+
+extension CrossTopicDelivery {
+  var hasPatterns: Bool { !patterns.isEmpty }
+
+  /// The hubs of all patterns.
+  var patternHubs: [EventHub<Element>] { patterns.all.map { Self.hub(of: .passUnretained($0)) } }
+
+  var flushTargets: [HubFlush<Element>.Target] {
+    ([allTopics] + patternHubs).map { HubFlush<Element>.Target($0) }
+  }
+
+  func finishPatterns(_ failure: (any Error)?) {
+    for hub in patternHubs { hub.finish(failure) }
+  }
+
+  static func hub(of target: Unmanaged<PatternTarget>) -> EventHub<Element> {
+    // SAFETY: the index of a hub of topics has targets of this type alone.
+    target._withUnsafeGuaranteedRef {
+      unsafeDowncast($0, to: PatternChannel<Topic, Event>.self).hub
+    }
+  }
+
+  /// The number of hubs whose handlers, called by the sender, may wait for the buffers of other hubs: a
+  /// sender needs some of its stack for each.
+  private static var depthLimit: Int { 64 }
+
+  /// Delivers an event to the subscribers of all topics, and to those whose patterns match its topic.
+  ///
+  /// - Parameter waiters: where a sender that can wait finds the full buffers.
+  /// - Returns: the number of subscribers that it reached.
+  func send(_ element: Element, _ waiters: SendWaiterList?) -> Int {
+    guard hasPatterns else { return allTopics.send(element, forwardedFrom: waiters) }
+    // SAFETY: there are patterns only if topics are strings.
+    let topic = unsafeBitCast(element.topic, to: String.self)
+    return patterns.withMatches(of: topic) { matches in
+      if matches.count == 1 && allTopics.subscriptions.total == 0 {
+        return Self.hub(of: matches[0]).send(element, forwardedFrom: waiters)
+      }
+      // First the hubs of which no handler is called here, so that the event is in their buffers before a
+      // handler sends another one.
+      var (delivered, rest) = (0, 0)
+      for index in 0..<matches.count {
+        let match = matches[index]
+        let hub = Self.hub(of: match)
+        if hub.kinds.mayHaveHandlers {
+          matches[rest] = match
+          rest += 1
+        } else {
+          delivered += hub.send(element, forwardedFrom: waiters)
+        }
+      }
+      matches.truncate(to: rest)
+      return delivered + send(element, waiters, to: matches, from: 0)
+    }
+  }
+
+  /// Delivers an event to the hubs from the one at `index` on, and then to the subscribers of all topics: to
+  /// the buffers of each before the handlers of any, unless the hubs have orders of their own.
+  private func send(
+    _ element: Element, _ waiters: SendWaiterList?, to matches: PatternIndex.Matches,
+    from index: Int
+  ) -> Int {
+    var (delivered, index) = (0, index)
+    while index < matches.count {
+      let hub = Self.hub(of: matches[index])
+      index += 1
+      if hub.sequencer == nil && index <= Self.depthLimit {
+        return delivered
+          + hub.send(element, forwardedFrom: waiters) {
+            send(element, waiters, to: matches, from: index)
+          }
+      }
+      delivered += hub.send(element, forwardedFrom: waiters)
+    }
+    // Without a subscriber it need not accept events: its owner may have finished it.
+    guard allTopics.subscriptions.total > 0 else { return delivered }
+    return delivered + allTopics.send(element, forwardedFrom: waiters)
+  }
+}

@@ -1,0 +1,54 @@
+extension TopicHub where Topic == String {
+  /// The events of topics that `pattern` matches, from now on, with their topics, as an asynchronous
+  /// sequence. See ``EventHub/events(buffering:where:)``.
+  ///
+  /// ```swift
+  /// for await element in sensors.events(matching: "sensors.*.fire") { warn(element.topic) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - pattern: which topics. The name of a topic is a pattern too.
+  ///   - buffering: how many events may wait.
+  ///   - filter: which events the sequence receives; called by senders.
+  /// - Complexity: amortised O(tokens of `pattern`).
+  public func events(
+    matching pattern: TopicPattern,
+    buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
+    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil
+  ) -> EventSequence<TopicEvent<String, Event>> {
+    events(matching: [pattern], buffering: buffering, where: filter)
+  }
+
+  /// The events of topics that at least one of `patterns` matches, from now on, with their topics, as an
+  /// asynchronous sequence. Each is delivered once, also if several match.
+  ///
+  /// - Parameters:
+  ///   - patterns: which topics; none if it is empty.
+  ///   - buffering: how many events may wait.
+  ///   - filter: which events the sequence receives; called by senders.
+  /// - Complexity: amortised O(tokens of `patterns`).
+  public func events(
+    matching patterns: [TopicPattern],
+    buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
+    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil
+  ) -> EventSequence<TopicEvent<String, Event>> {
+    let patterns = Set(patterns)
+    return EventSequence(completion) { [weak self] in
+      self?.withHub(matching: patterns) { $0.consumer(buffering, filter) }
+    }
+  }
+
+  /// The first event from now on, of a topic that `pattern` matches, that satisfies `predicate`; `nil` if the
+  /// hub finishes, or the task is cancelled, first. See ``EventHub/first(where:)``.
+  ///
+  /// - Parameters:
+  ///   - pattern: which topics.
+  ///   - predicate: called by senders.
+  /// - Complexity: amortised O(tokens of `pattern`), and the wait.
+  public func first(
+    matching pattern: TopicPattern,
+    where predicate: @escaping @Sendable (TopicEvent<String, Event>) -> Bool
+  ) async -> TopicEvent<String, Event>? {
+    await events(matching: pattern, where: predicate).makeAsyncIterator().next()
+  }
+}

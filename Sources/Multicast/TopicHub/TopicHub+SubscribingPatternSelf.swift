@@ -1,0 +1,101 @@
+public import Dispatch
+
+// The overloads of `subscribe` for one pattern, for handlers that receive their own subscription.
+
+extension TopicHub where Topic == String {
+  /// Calls `handler` with its own subscription and each event of a topic that `pattern` matches,
+  /// with the topic, on the actor to which the handler belongs, or by the sender if it belongs to
+  /// none. Otherwise as the function for one topic.
+  ///
+  /// - Parameters:
+  ///   - pattern: which topics. The name of a topic is a pattern too.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - handler: called with the subscription and each event.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed.
+  /// - Complexity: amortised O(tokens of `pattern`).
+  @_disfavoredOverload
+  public func subscribe(
+    matching pattern: TopicPattern,
+    buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
+    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    isolation: isolated (any Actor)? = #isolation,
+    @_inheritActorContext
+    _ handler:
+      @escaping @isolated(any) @Sendable (EventSubscription, TopicEvent<String, Event>) -> Void
+  ) -> EventSubscription {
+    let binding = SubscriptionBinding()
+    return subscribe(
+      matching: CollectionOfOne(pattern),
+      SubscriptionRequest(
+        .isolated(handler, binding, context: isolation), buffering, filter, options,
+        binding: binding))
+  }
+
+  /// Calls `handler` with its own subscription and each event of a topic that `pattern` matches,
+  /// with the topic, on `queue`. Otherwise as the function for one topic.
+  ///
+  /// - Parameters:
+  ///   - pattern: which topics. The name of a topic is a pattern too.
+  ///   - queue: the queue on which to call the handler.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with the subscription and each event.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed.
+  /// - Complexity: amortised O(tokens of `pattern`).
+  @_disfavoredOverload
+  public func subscribe(
+    matching pattern: TopicPattern, on queue: DispatchQueue,
+    buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
+    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    _ handler: @escaping @Sendable (EventSubscription, TopicEvent<String, Event>) -> Void
+  ) -> EventSubscription {
+    let binding = SubscriptionBinding()
+    return subscribe(
+      matching: CollectionOfOne(pattern),
+      SubscriptionRequest(
+        .queue(queue) { handler(binding.subscription, $0) }, buffering, filter, options,
+        binding: binding))
+  }
+
+  /// Awaits `handler` with its own subscription and each event of a topic that `pattern` matches,
+  /// with the topic, in tasks of the hub. Otherwise as the function for one topic.
+  ///
+  /// - Parameters:
+  ///   - pattern: which topics. The name of a topic is a pattern too.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - maxConcurrentCalls: how many calls may run at once.
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - handler: called with the subscription and each event.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed.
+  /// - Complexity: amortised O(tokens of `pattern`).
+  @_disfavoredOverload
+  public func subscribe(
+    matching pattern: TopicPattern,
+    buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
+    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    @_inheritActorContext
+    _ handler:
+      @escaping @isolated(any) @Sendable (EventSubscription, TopicEvent<String, Event>) async ->
+      Void
+  ) -> EventSubscription {
+    let binding = SubscriptionBinding()
+    return subscribe(
+      matching: CollectionOfOne(pattern),
+      SubscriptionRequest(
+        .isolated(limit: maxConcurrentCalls, handler, binding), buffering, filter, options,
+        binding: binding))
+  }
+}

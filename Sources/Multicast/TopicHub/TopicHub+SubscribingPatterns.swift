@@ -1,0 +1,148 @@
+public import Dispatch
+
+// The overloads of `subscribe` for several patterns.
+
+extension TopicHub where Topic == String {
+  /// Calls `handler` on its actor with each event of a topic that at least one of `patterns`
+  /// matches, with the topic, from now on. Each is delivered once, also if several match. Otherwise
+  /// as the function for one pattern.
+  ///
+  /// - Parameters:
+  ///   - patterns: which topics; none if it is empty.
+  ///   - buffering: how many events may wait for the handler, if it belongs to an actor.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - handler: called with each event. It may send, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handle of a subscription that has ended.
+  /// - Complexity: amortised O(tokens of `patterns`).
+  public func subscribe(
+    matching patterns: [TopicPattern],
+    buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
+    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    isolation: isolated (any Actor)? = #isolation,
+    @_inheritActorContext _ handler:
+      @escaping @isolated(any) @Sendable (TopicEvent<String, Event>) -> Void
+  ) -> EventSubscription {
+    subscribe(
+      matching: patterns,
+      SubscriptionRequest(.isolated(handler, context: isolation), buffering, filter, options))
+  }
+
+  /// Awaits `handler` with each event of a topic that at least one of `patterns` matches, with the
+  /// topic, from now on. Each is delivered once, also if several match. Otherwise as the function
+  /// for one pattern.
+  ///
+  /// - Parameters:
+  ///   - patterns: which topics; none if it is empty.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
+  ///     in the order of each sender; otherwise they begin in that order.
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - handler: called with each event. It may send, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handle of a subscription that has ended.
+  /// - Precondition: `maxConcurrentCalls` is at least 1.
+  /// - Complexity: amortised O(tokens of `patterns`).
+  public func subscribe(
+    matching patterns: [TopicPattern],
+    buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
+    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    @_inheritActorContext _ handler:
+      @escaping @isolated(any) @Sendable (TopicEvent<String, Event>) async -> Void
+  ) -> EventSubscription {
+    subscribe(
+      matching: patterns,
+      SubscriptionRequest(
+        .isolated(limit: maxConcurrentCalls, handler, context: isolation), buffering, filter,
+        options)
+    )
+  }
+
+  /// Calls `handler` on the thread that sends with each event of a topic that at least one of
+  /// `patterns` matches, with the topic, from now on. Each is delivered once, also if several match.
+  /// Otherwise as the function for one pattern.
+  ///
+  /// - Parameters:
+  ///   - patterns: which topics; none if it is empty.
+  ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
+  ///   - filter: which events the subscriber receives; called by senders.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with each event, by many threads at once if many send. It may send,
+  ///     subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handle of a subscription that has ended.
+  /// - Complexity: amortised O(tokens of `patterns`).
+  public func subscribe(
+    matching patterns: [TopicPattern],
+    on sender: SenderPlace, where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    _ handler: @escaping @Sendable (TopicEvent<String, Event>) -> Void
+  ) -> EventSubscription {
+    withHub(matching: Set(patterns)) {
+      $0.subscribe(on: sender, where: filter, options: options, handler)
+    }
+  }
+
+  /// Calls `handler` on the main actor with each event of a topic that at least one of `patterns`
+  /// matches, with the topic, from now on. Each is delivered once, also if several match. Otherwise
+  /// as the function for one pattern.
+  ///
+  /// - Parameters:
+  ///   - patterns: which topics; none if it is empty.
+  ///   - main: `.main`.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with each event. It may send, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handle of a subscription that has ended.
+  /// - Complexity: amortised O(tokens of `patterns`).
+  public func subscribe(
+    matching patterns: [TopicPattern],
+    on main: MainActorPlace, buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
+    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    _ handler: @escaping @MainActor @Sendable (TopicEvent<String, Event>) -> Void
+  ) -> EventSubscription {
+    subscribe(
+      matching: patterns,
+      SubscriptionRequest(.isolated(handler, context: nil), buffering, filter, options))
+  }
+
+  /// Calls `handler` on `queue` with each event of a topic that at least one of `patterns` matches,
+  /// with the topic, from now on. Each is delivered once, also if several match. Otherwise as the
+  /// function for one pattern.
+  ///
+  /// - Parameters:
+  ///   - patterns: which topics; none if it is empty.
+  ///   - queue: the queue on which to call the handler: serial, concurrent or global.
+  ///   - buffering: how many events may wait for the handler.
+  ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
+  ///     the buffer.
+  ///   - options: further choices of this subscriber.
+  ///   - handler: called with each event. It may send, subscribe and cancel.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handle of a subscription that has ended.
+  /// - Complexity: amortised O(tokens of `patterns`).
+  @_disfavoredOverload
+  public func subscribe(
+    matching patterns: [TopicPattern],
+    on queue: DispatchQueue, buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
+    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    _ handler: @escaping @Sendable (TopicEvent<String, Event>) -> Void
+  ) -> EventSubscription {
+    subscribe(
+      matching: patterns, SubscriptionRequest(.queue(queue, handler), buffering, filter, options))
+  }
+}
