@@ -19,7 +19,7 @@ enum Main {
       workloads: [
         .floor, .invocation, .composite, .retain, .contention, .churn, .registration, .memory,
         .prune, .capturing, .removal,
-        .compaction, .queues, .hub, .isolation, .consumers, .actor, .topics,
+        .compaction, .queues, .hub, .isolation, .consumers, .actor, .topics, .retention,
       ])
   }
 }

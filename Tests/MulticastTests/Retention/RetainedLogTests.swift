@@ -49,7 +49,7 @@ struct RetainedLogTests {
     var model = LogModel(count: limit, bytes: bytes)
     // Some series replace most events, so that holes are removed.
     let replacements = [0, 5, 60].randomElement(using: &generator)!
-    for step in 0..<3_000 {
+    for step in 0..<1_000 {
       var garbage = RetainedLog.Garbage()
       let choice = Int.random(in: 0..<100, using: &generator)
       if choice < replacements {
