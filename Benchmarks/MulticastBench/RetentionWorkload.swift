@@ -123,7 +123,7 @@ private enum RetentionMemory {
     guard Heap.bytesInUse != nil else { return [] }
     let kinds: [(String, Retention<Message>)] = [
       ("last", .last(events)), ("all", .all), ("bytes", .bytes(events) { _ in 1 }),
-      ("age", .age(.seconds(3600))),
+      ("age", .seconds(3600)),
     ]
     return [
       Experiment(

@@ -82,17 +82,6 @@ public struct Retention<Event: Sendable>: Sendable {
     return retention
   }
 
-  /// Keeps the events that were sent in the last `seconds`, as ``age(_:)`` does.
-  ///
-  /// - Precondition: `seconds` is positive.
-  /// - Complexity: amortised O(1) per event.
-  public static func seconds(_ seconds: Double) -> Retention {
-    require(
-      seconds > 0 && seconds < 1e18,
-      "Multicast: a hub cannot retain events for \(seconds) seconds; use a positive time.")
-    return age(.seconds(seconds))
-  }
-
   /// Keeps the newest event of each key, and removes the one before it: a compacted log. What was
   /// replaced so is not reported as missed. A subscriber that is reading may still receive it.
   ///

@@ -18,10 +18,13 @@ final class TopicLog<Event: Sendable>: @unchecked Sendable {
   /// The events of a topic.
   private final class Room {
     let topic: String
+    /// The number up to which the topic may have had events when it was not kept.
+    let floor: UInt64
     var log: RetainedLog
 
     init(_ topic: String, _ log: consuming RetainedLog) {
       self.topic = topic
+      floor = log.trimmedThrough
       self.log = log
     }
   }
@@ -266,7 +269,9 @@ extension TopicLog {
     case .matching(let accepts):
       add(nil, through: floor)
       for room in rooms.values where accepts(room.topic) {
-        add(room.topic, through: room.log.trimmedThrough)
+        // Otherwise the range without a topic includes it.
+        let through = room.log.trimmedThrough
+        if through > room.floor { add(room.topic, through: through) }
       }
     }
     told = told.filter { $0.value > number }

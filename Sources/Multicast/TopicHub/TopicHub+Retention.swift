@@ -104,24 +104,22 @@ extension TopicHub where Topic == String {
   ) -> PositionedTopicSequence<Event> {
     require(
       !topics.isEmpty, "\(messagePrefix(name)) a subscription needs at least one topic.")
-    if case .last(let count) = start {
-      require(
-        count >= 0,
-        "\(messagePrefix(name)) a subscription cannot begin with the last \(count) events.")
-    }
+    requireStart(start)
     let log = retainingLog
     let names = Array(Set(topics))
     return PositionedTopicSequence(
       source: EventSource(completion) { [weak self] in
         self.map { hub in
-          hub.consumer(TopicLogReader(log, .names(names)), from: start) { signals in
-            names.map { hub.tell(signals, of: $0, among: names.count) }
+          Self.consumer(TopicLogReader(log, .names(names)), from: start) { signals in
+            names.map {
+              hub.subscribe(to: $0, Self.request(signals, endingAfter: names.count))
+            }
           }
         }
       })
   }
 
-  /// As ``events(for:from:)-5xk1u``, for one topic.
+  /// As ``events(for:from:)-([String],_)``, for one topic.
   ///
   /// - Parameters:
   ///   - topic: created if it has no subscriber yet.
@@ -134,10 +132,48 @@ extension TopicHub where Topic == String {
     events(for: [topic], from: start)
   }
 
+  /// As ``events(for:from:)-([String],_)``, for the topics that at least one of `patterns` matches, also
+  /// topics that begin later.
+  ///
+  /// Of matching topics of which nothing is retained any more, the subscriber is told in one range without
+  /// a topic up to where they may have had events.
+  ///
+  /// ```swift
+  /// for await element in rooms.events(matching: ["rooms.*.alerts"], from: .after(last)) { … }
+  /// ```
+  /// The sequence ends when the hub finishes.
+  ///
+  /// - Parameters:
+  ///   - patterns: which topics. The name of a topic is a pattern too.
+  ///   - start: where the subscription begins; each later iterator begins there too.
+  /// - Precondition: the hub retains events, and there is a pattern.
+  /// - Complexity: amortised O(tokens of `patterns`). The consumer reads what the hub retains of all topics
+  ///   after its last position, and takes what matches.
+  public func events(
+    matching patterns: [TopicPattern], from start: SubscriptionStart
+  ) -> PositionedTopicSequence<Event> {
+    require(
+      !patterns.isEmpty, "\(messagePrefix(name)) a subscription needs at least one pattern.")
+    requireStart(start)
+    let log = retainingLog
+    let patterns = Set(patterns)
+    let topics = TopicLog<Event>.Topics.matching { topic in
+      patterns.contains { $0.matches(topic) }
+    }
+    return PositionedTopicSequence(
+      source: EventSource(completion) { [weak self] in
+        self.map { hub in
+          Self.consumer(TopicLogReader(log, topics), from: start) { signals in
+            [hub.subscribe(matching: patterns, Self.request(signals, endingAfter: 1))]
+          }
+        }
+      })
+  }
+
   /// A consumer that reads the log when its signals tell it to.
   ///
   /// - Parameter subscribe: subscribes what sends the signals.
-  private func consumer(
+  private static func consumer(
     _ reader: TopicLogReader<Event>, from start: SubscriptionStart,
     _ subscribe: (TopicSignals) -> [EventSubscription]
   ) -> EventConsumer {
@@ -147,14 +183,22 @@ extension TopicHub where Topic == String {
     return consumer
   }
 
-  /// Subscribes to a topic, to signal each event.
-  private func tell(
-    _ signals: TopicSignals, of topic: String, among count: Int
-  ) -> EventSubscription {
-    subscribe(
-      to: topic, on: .sender,
-      options: [.onEnd { end, _ in signals.end(of: count) }]
-    ) { _ in signals.hub.send(()) }
+  /// Signals each event that is delivered.
+  ///
+  /// - Parameter count: the number of subscriptions after whose end the consumer ends.
+  private static func request<Element: Sendable>(
+    _ signals: TopicSignals, endingAfter count: Int
+  ) -> SubscriptionRequest<Element> {
+    SubscriptionRequest(
+      .sender { _ in signals.hub.send(()) }, .unbounded, nil,
+      [SubscriberOption { $0.onEnd = { _, _ in signals.end(of: count) } }])
+  }
+
+  private func requireStart(_ start: SubscriptionStart) {
+    guard case .last(let count) = start else { return }
+    require(
+      count >= 0,
+      "\(messagePrefix(name)) a subscription cannot begin with the last \(count) events.")
   }
 
   private var retainingLog: TopicLog<Event> {

@@ -108,7 +108,7 @@ struct MissedRangeTests {
     let floor = Guarded(0)
     let retentions: [Retention<Int>] = [
       .bytes(100) { $0 % 7 }, .keeping { event in event > floor.withLock { $0 } },
-      .latestPerKey { $0 % 10 }, .age(.microseconds(50)),
+      .latestPerKey { $0 % 10 }, .seconds(50e-6),
       .last(20).and(.latestPerKey { $0 % 30 }).and(.bytes(50) { $0 % 3 }),
     ]
     for (index, retention) in retentions.enumerated() {

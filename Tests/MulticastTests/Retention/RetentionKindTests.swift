@@ -79,10 +79,10 @@ struct RetentionKindTests {
 
   @Test("age: what was sent in that time")
   func age() async {
-    let hub = EventHub<Int>(retention: .age(.seconds(3600)))
+    let hub = EventHub<Int>(retention: .seconds(3600))
     for event in 1...1000 { hub.send(event) }
     #expect(retained(hub) == Array(1...1000))
-    let short = EventHub<Int>(retention: .age(.nanoseconds(1)))
+    let short = EventHub<Int>(retention: .seconds(1e-9))
     short.send(1)
     await eventually { short.retainedEvents().isEmpty }
     #expect(short.value == nil)
@@ -155,7 +155,7 @@ struct RetentionKindTests {
   @Test("and: what both keep")
   func combinations() {
     let both = EventHub<Int>(
-      retention: .last(5).and(.bytes(12) { $0 }).and(.age(.seconds(3600))))
+      retention: .last(5).and(.bytes(12) { $0 }).and(.seconds(3600)))
     for event in 1...3 { both.send(event) }
     #expect(retained(both) == [1, 2, 3])
     both.send(10)

@@ -164,6 +164,38 @@ struct TopicRetentionTests {
     #expect(await events(full) == [6])
   }
 
+  @Test("patterns: what is retained of all matching topics, and of those that begin later")
+  func patterns() async {
+    let hub = TopicHub<String, Int>(retention: .last(2))
+    for (number, topic) in ["a.x", "b.x", "a.y", "a.x", "a.x"].enumerated() {
+      hub.send(number + 1, to: topic)
+    }
+    let all = hub.events(matching: ["a.*", "a.x"], from: .retained)
+    let live = hub.events(matching: ["a.>"], from: .live)
+    let after = hub.events(matching: ["*.x"], from: .after(hub.position(0)))
+    hub.send(6, to: "a.z")
+    hub.send(7, to: "c")
+    hub.finish("a.z")
+    hub.send(8, to: "a.z")
+    hub.finish()
+    #expect(await elements(all).map(\.event?.event) == [3, 4, 5, 6, 8])
+    #expect(await elements(live).map(\.event?.event) == [6, 8])
+    let received = await elements(after)
+    #expect(received.first == .missed(hub.range(0, 1), of: "a.x"))
+    #expect(received.dropFirst().map(\.event?.event) == [2, 4, 5])
+  }
+
+  @Test("patterns: topics that are gone may have had events, which is told once, without a topic")
+  func gonePatterns() async {
+    let hub = TopicHub<String, Int>(retention: .last(2), total: .last(2))
+    for number in 1...5 { hub.send(number, to: "a.\(number)") }
+    let sequence = hub.events(matching: ["a.*"], from: .after(hub.position(1)))
+    hub.finish()
+    let received = await elements(sequence)
+    #expect(received.first == .missed(hub.range(1, 3), of: nil))
+    #expect(received.dropFirst().map(\.event?.event) == [4, 5])
+  }
+
   @Test("a sequence of several topics ends when each of them was finished, and a later one goes on")
   func topicsFinish() async {
     let hub = TopicHub<String, Int>(retention: .last(10))
