@@ -19,7 +19,8 @@ enum Main {
       workloads: [
         .floor, .invocation, .composite, .retain, .contention, .churn, .registration, .memory,
         .prune, .capturing, .removal,
-        .compaction, .queues, .hub, .isolation, .consumers, .actor, .topics, .retention,
+        .compaction, .queues, .hub, .isolation, .consumers, .actor, .topics,
+          .patterns, .retention,
       ])
   }
 }

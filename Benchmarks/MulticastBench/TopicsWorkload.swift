@@ -130,7 +130,7 @@ private struct ShuffledTopics {
 }
 
 /// Numbers that are the same in each run.
-private struct SplitMix: RandomNumberGenerator {
+struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 
   mutating func next() -> UInt64 {

@@ -30,6 +30,6 @@ struct PatternLink<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   /// Publishes an object with its contents, and unlinks the previous one.
   borrowing func store(_ new: Object?) {
     // Sequentially consistent: see `ReadIndicator`.
-    object.store(new.map(Unmanaged.passUnretained), ordering: .sequentiallyConsistent)
+    _ = object.exchange(new.map(Unmanaged.passUnretained), ordering: .sequentiallyConsistent)
   }
 }

@@ -37,7 +37,7 @@ final class PatternNode: @unchecked Sendable {
     self.parent = parent
     parentID = parent?.id ?? -1
     hash = key?.hash ?? 0
-    let utf8 = key?.text.flatMap { $0.utf8.allSatisfy { $0 < 0x80 } ? Array($0.utf8) : nil }
+    let utf8 = key?.text.flatMap { $0.isASCII ? Array($0.utf8) : nil }
     text = utf8 == nil ? key?.text : nil
     // SAFETY: freed by `deinit`.
     ascii = .allocate(byteCount: utf8?.count ?? key?.ascii.count ?? 0, alignment: 1)

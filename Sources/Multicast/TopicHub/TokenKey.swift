@@ -15,7 +15,7 @@ struct TokenKey {
       return
     }
     var text = Self.replacingEquivalentsOfASCII(in: token.text)
-    let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+    let isASCII = text.isASCII
     hash = isASCII ? text.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) } : text.hashValue
     ascii = UnsafeRawBufferPointer(start: nil, count: 0)
     self.text = text
@@ -41,4 +41,9 @@ struct TokenKey {
     }
     return String(replaced)
   }
+}
+
+extension String {
+  /// - Complexity: O(`count`).
+  var isASCII: Bool { !utf8.contains { $0 >= 0x80 } }
 }

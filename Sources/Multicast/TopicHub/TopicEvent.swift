@@ -1,4 +1,4 @@
-/// An event with its topic, for the subscribers of all topics of a ``TopicHub``.
+/// An event with its topic, for the subscribers of all topics, or of patterns, of a ``TopicHub``.
 public struct TopicEvent<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   /// The topic that the event was sent to.
   public let topic: Topic
