@@ -20,7 +20,7 @@ enum Main {
         .floor, .invocation, .composite, .retain, .contention, .churn, .registration, .memory,
         .prune, .capturing, .removal,
         .compaction, .queues, .hub, .isolation, .consumers, .actor, .topics,
-          .patterns, .retention,
+        .patterns, .retention,
       ])
   }
 }

@@ -122,8 +122,9 @@ extension LogReader {
 extension EntryHead {
   /// Whether a handler may be called again in the same invocation.
   fileprivate var isActiveAndUnblocked: Bool {
-    // Acquiring: as in `Invocation.drain`. The frame holds the entry.
-    let state = state.load(ordering: .acquiring)
+    // Relaxed: a thread that makes the entry inactive finds the frame and waits, unless this sees the new
+    // state; then nothing is read because of it.
+    let state = state.load(ordering: .relaxed)
     return EntryHead.isActive(state) && state & EntryHead.blocked == 0
   }
 }
