@@ -56,21 +56,23 @@ extension EventHub {
     waiters.completeDelivery(isTaken: !isRefused)
   }
 
-  /// As ``deliver(_:_:waiters:)``, with forwarding if this hub forwards.
+  /// As ``deliver(_:_:_:waiters:)``, with forwarding if this hub forwards.
   ///
   /// The event is forwarded after it is in every buffer of this hub, and before the handlers without
   /// a buffer are called. So an event that a handler sends, of either hub, follows this one in each
   /// buffer of both.
   ///
-  /// - Parameter envelope: the event in its envelope, if the hub retains it.
+  /// - Parameter envelope: the event in its envelope, if there is one.
   func deliverForwarding(
     _ event: Event, _ number: UInt64, _ envelope: Envelope? = nil, waiters: SendWaiterList? = nil
   ) -> Int {
-    if forward == nil && envelope == nil {
-      guard let specializedDelivery else { return deliver(event, number, waiters: waiters) }
-      return specializedDelivery(self, event, number, waiters)
+    guard let forward else {
+      guard let specializedDelivery else {
+        return deliver(event, number, envelope, waiters: waiters)
+      }
+      return specializedDelivery(self, event, number, envelope, waiters)
     }
-    return deliver(event, number, envelope, waiters: waiters) { forward?(event, waiters) ?? 0 }
+    return deliver(event, number, envelope, waiters: waiters) { forward(event, waiters) }
   }
 
   /// Delivers `event`, and runs `forward` once: after the event is in every buffer of this hub, and before

@@ -108,13 +108,17 @@ extension EventHub {
   ///
   /// In this order because a handler may send: in every buffer its event then follows this one.
   ///
-  /// - Parameter waiters: where a sender that can wait finds the full buffers.
+  /// - Parameters:
+  ///   - envelope: the event in its envelope, if there is one.
+  ///   - waiters: where a sender that can wait finds the full buffers.
   /// - Returns: the number of subscribers that were called or have the event in their buffer.
   @inlinable @inline(__always)
-  func deliver(_ event: Event, _ number: UInt64, waiters: SendWaiterList? = nil) -> Int {
-    if kinds.mayHaveBuffers { return deliverToBuffers(event, number, waiters: waiters) }
+  func deliver(
+    _ event: Event, _ number: UInt64, _ envelope: Envelope? = nil, waiters: SendWaiterList? = nil
+  ) -> Int {
+    if kinds.mayHaveBuffers { return deliverToBuffers(event, number, envelope, waiters: waiters) }
     var delivered = 0
-    var envelope: Envelope?
+    var envelope = envelope
     // Subscribers of one kind need one pass.
     registry.forEachEntry(passes: kinds.passes) { invocation, entry, pass in
       // The second of two passes is for the handlers.
@@ -129,11 +133,14 @@ extension EventHub {
     return delivered
   }
 
-  /// As ``deliver(_:_:waiters:)``, and appends to many buffers at once where it can.
+  /// As ``deliver(_:_:_:waiters:)``, and appends to many buffers at once where it can.
   @inlinable
-  func deliverToBuffers(_ event: Event, _ number: UInt64, waiters: SendWaiterList?) -> Int {
+  func deliverToBuffers(
+    _ event: Event, _ number: UInt64, _ envelope: Envelope?, waiters: SendWaiterList?
+  ) -> Int {
     var delivered = 0
     var appends = EnvelopeAppends()
+    appends.envelope = envelope
     registry.forEachEntry(passes: kinds.passes) { invocation, entry, pass in
       let mailbox = entry.head.pointee.mailbox
       if pass.count == 2, (mailbox == nil) != (pass.index == 1) { return true }

@@ -45,7 +45,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   @usableFromInline let finishing: FinishFlag
   /// Passes each event on, if this is the hub of a topic.
   let forward: EventForwarding<Event>?
-  /// What a sequencer delivers with; `nil`: ``deliver(_:_:waiters:)``.
+  /// What a sequencer delivers with; `nil`: ``deliver(_:_:_:waiters:)``.
   let specializedDelivery: Delivery?
   let drops: LazyDropCounter
   /// Where the events come from, if the hub knows it. Stopped when the hub finishes.
@@ -150,14 +150,16 @@ extension Registry {
 
 extension EventHub {
   @usableFromInline
-  typealias Delivery = @Sendable (EventHub<Event>, Event, UInt64, SendWaiterList?) -> Int
+  typealias Delivery = @Sendable (EventHub<Event>, Event, UInt64, Envelope?, SendWaiterList?) -> Int
 
-  /// A function that delivers an event as ``deliver(_:_:waiters:)`` does. It is made where the hub is
+  /// A function that delivers an event as ``deliver(_:_:_:waiters:)`` does. It is made where the hub is
   /// made, so that the compiler specialises it for the type of the event: with a type that is found at
   /// run time, each call of a handler takes ten times as long.
   @inlinable
   static var delivery: Delivery {
-    { hub, event, number, waiters in hub.deliver(event, number, waiters: waiters) }
+    { hub, event, number, envelope, waiters in
+      hub.deliver(event, number, envelope, waiters: waiters)
+    }
   }
 }
 

@@ -12,26 +12,9 @@
 @usableFromInline
 final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   // Sendable: everything that changes is accessed inside `lock` alone.
-
-  private enum Pending {
-    case event(Sent, CarriedValues?, waiters: SendWaiterList?)
-    /// An event for which space is reserved.
-    case planned(Sent, CarriedValues?, SendPlan)
-    /// The first event of a handler without a buffer.
-    case opening(Entry, Event)
-    /// Flushes that are complete.
-    case flushed([FlushLatch])
-    /// The end of the hub.
-    case end
-  }
-
-  /// An event that was sent, and its number.
-  struct Sent {
-    let event: Event
-    let number: UInt64
-    /// The event as the log keeps it.
-    let envelope: Envelope?
-  }
+  //
+  // SAFETY, of unchecked exclusivity: for the same reason no two threads access anything at once, and
+  // no critical section accesses a property inside another access to it.
 
   private let replay: Int
   let rules: RetentionRules<Event>
@@ -39,21 +22,21 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   private let subscriptions: SubscriptionCounter
   /// Guards the numbers, the log and the events to be delivered. No user code runs inside.
   let lock = Lock()
-  private var nextNumber: UInt64 = 1
+  @exclusivity(unchecked) private var nextNumber: UInt64 = 1
   /// The events that are retained. Inside the lock.
-  var log: RetainedLog
-  private var pending = RingBuffer<Pending>()
+  @exclusivity(unchecked) var log: RetainedLog
+  @exclusivity(unchecked) private var pending = RingBuffer<PendingDelivery>()
   /// The role of delivering what is pending.
-  private var role = ExclusiveRole()
+  @exclusivity(unchecked) private var role = ExclusiveRole()
   /// The thread that has the role, for threads that flush.
   private let deliveryRole = DeliveryRole()
   /// The number of elements of `pending` that were taken out.
-  private var taken = 0
-  private var flushes = PositionedFlushes()
+  @exclusivity(unchecked) private var taken = 0
+  @exclusivity(unchecked) private var flushes = PositionedFlushes()
   /// Whether the end is pending or was delivered: no event follows it.
-  private(set) var isEnded = false
+  @exclusivity(unchecked) private(set) var isEnded = false
   /// Whether the end was taken out of `pending`: everything before it was prepared.
-  private var isEndTaken = false
+  @exclusivity(unchecked) private var isEndTaken = false
   /// The keys whose values some subscribers see. Another thread may deliver an event, so they are
   /// captured when it is sent.
   private var carried: [ObjectIdentifier: @Sendable () -> CarriedValues.Binding] = [:]
@@ -75,11 +58,12 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
     let retention = retention.isNone ? .last(replay) : retention
     rules = RetentionRules(retention, epoch: epoch)
     log = RetainedLog(count: retention.count, bytes: retention.bytes, age: retention.age)
-    if let retained = initialValue.flatMap(rules.retained) {
+    if let initialValue {
+      let retained = rules.retained(initialValue)
       var garbage = RetainedLog.Garbage()
       log.append(retained.envelope, size: retained.size, now: retained.now, &garbage)
       nextNumber += 1
-      applyUserRules(to: initialValue!, 1)
+      applyUserRules(to: initialValue, 1)
     }
   }
 
@@ -126,24 +110,19 @@ extension EventSequencer {
     let values = captureValues(hub)
     let retained = rules.retained(event)
     let added = lock.withLock {
-      add(retained) { number in
-        let sent = Sent(event: event, number: number, envelope: retained?.envelope)
-        return .event(sent, values, waiters: waiters)
-      }
+      add(retained) { .event($0, values, waiters: waiters) }
     }
     guard let added else { return nil }
-    guard added.isOurs else { return (added.number, leave(added, hub)) }
-    let reached = deliver(hub) {
-      deliver(event, added.number, retained?.envelope, values, waiters, hub)
-    }
-    return (added.number, reached)
+    guard added.isOurs else { return (added.sent.number, leave(added, hub)) }
+    let reached = deliver(hub) { deliver(event, added.sent, values, waiters, hub) }
+    return (added.sent.number, reached)
     // What has left the log is destroyed here, outside the lock.
   }
 
   /// Leaves an event to the sender that delivers.
   ///
   /// - Returns: the number of subscribers that the event may reach.
-  private func leave(_ added: Added, _ hub: EventHub<Event>) -> Int {
+  private func leave(_ added: AddedEvent, _ hub: EventHub<Event>) -> Int {
     // The sender that delivers calls handlers only when nothing is pending any more.
     if added.isMany { hub.serveHandlers() }
     return subscriptions.total
@@ -182,10 +161,10 @@ extension EventSequencer {
   ///
   /// - Returns: `false` if the hub has ended, so that the end may come first.
   func open(_ entry: Entry, through hub: EventHub<Event>) -> Bool {
-    guard let opening else { return false }
+    guard opening != nil else { return false }
     let isOurs = lock.withLock { () -> Bool? in
       guard !isEnded else { return nil }
-      pending.append(.opening(entry, opening.firstEvent))
+      pending.append(.opening(entry))
       return role.take()
     }
     if isOurs == true { deliver(hub) }
@@ -206,39 +185,28 @@ extension EventSequencer {
     return CarriedValues(bindings: keys.values.map { $0() })
   }
 
-  /// What ``add(_:_:)`` has done.
-  private struct Added {
-    let number: UInt64
-    /// Whether the sender has the role now, and delivers its event, which is not pending.
-    let isOurs: Bool
-    /// Whether more than the limit is pending.
-    let isMany: Bool
-    /// What has left the log, to be destroyed outside the lock.
-    let garbage: RetainedLog.Garbage
-  }
-
   /// Numbers an event and adds it to the log, and to what is pending if another thread delivers. Inside
   /// the lock.
   ///
   /// - Parameters:
-  ///   - retained: the event for the log, if the hub retains.
+  ///   - retained: the event as the log gets it, if the hub retains.
   ///   - makePending: the event with its number, to be pending.
   /// - Returns: `nil` if the hub has ended.
   private func add(
-    _ retained: RetentionRules<Event>.Retained?, _ makePending: (_ number: UInt64) -> Pending
-  ) -> Added? {
+    _ retained: RetainedEvent, _ makePending: (SentEvent) -> PendingDelivery
+  ) -> AddedEvent? {
     guard !isEnded else { return nil }
     var garbage = RetainedLog.Garbage()
-    if let retained {
+    if !rules.isNone {
       log.append(retained.envelope, size: retained.size, now: retained.now, &garbage)
     }
-    let number = nextNumber
+    let sent = SentEvent(envelope: retained.envelope, number: nextNumber)
     nextNumber += 1
     let isOurs = role.take()
     // Nothing is pending while the role is free, so the event is the next one.
-    if isOurs { taken &+= 1 } else { pending.append(makePending(number)) }
-    return Added(
-      number: number, isOurs: isOurs, isMany: pending.count > Self.pendingLimit, garbage: garbage)
+    if isOurs { taken &+= 1 } else { pending.append(makePending(sent)) }
+    return AddedEvent(
+      sent: sent, isOurs: isOurs, isMany: pending.count > Self.pendingLimit, garbage: garbage)
   }
 
   /// Delivers the caller's event, then what is pending, then calls the handlers that have
@@ -260,11 +228,11 @@ extension EventSequencer {
     while let next = takePending(thread) {
       switch next {
       case .event(let sent, let values, let waiters):
-        deliver(sent.event, sent.number, sent.envelope, values, waiters, hub)
+        deliver(sent.envelope.event(Event.self), sent, values, waiters, hub)
       case .planned(let sent, let values, let plan):
-        deliver(sent.event, sent.number, sent.envelope, values, plan, hub)
-      case .opening(let entry, let event):
-        hub.open(entry, with: event)
+        deliver(sent.envelope.event(Event.self), sent, values, plan, hub)
+      case .opening(let entry):
+        if let opening { hub.open(entry, with: opening.firstEvent) }
       case .flushed(let latches):
         for latch in latches { latch.countDown() }
       case .end:
@@ -280,12 +248,12 @@ extension EventSequencer {
   /// - Returns: the number of subscribers that it has reached.
   @discardableResult
   private func deliver(
-    _ event: Event, _ number: UInt64, _ envelope: Envelope?, _ values: CarriedValues?,
-    _ waiters: SendWaiterList?, _ hub: EventHub<Event>
+    _ event: Event, _ sent: SentEvent, _ values: CarriedValues?, _ waiters: SendWaiterList?,
+    _ hub: EventHub<Event>
   ) -> Int {
     var count = 0
-    prepare(event, number) { event in
-      values.run { count = hub.deliverForwarding(event, number, envelope, waiters: waiters) }
+    prepare(event, sent) { event, envelope in
+      values.run { count = hub.deliverForwarding(event, sent.number, envelope, waiters: waiters) }
     }
     // Sent before the end, so it counts as taken even if no subscriber wants it.
     waiters?.completeDelivery(isTaken: true)
@@ -295,26 +263,32 @@ extension EventSequencer {
   /// Delivers an event for which space is reserved.
   @discardableResult
   private func deliver(
-    _ event: Event, _ number: UInt64, _ envelope: Envelope?, _ values: CarriedValues?,
-    _ plan: SendPlan, _ hub: EventHub<Event>
+    _ event: Event, _ sent: SentEvent, _ values: CarriedValues?, _ plan: SendPlan,
+    _ hub: EventHub<Event>
   ) -> Int {
     var count = 0
-    prepare(event, number) { event in
-      values.run { count = hub.deliver(event, number, envelope, plan, includesNew: true) }
+    prepare(event, sent) { event, envelope in
+      values.run { count = hub.deliver(event, sent.number, envelope, plan, includesNew: true) }
     }
     return count
   }
 
-  /// Passes the event to deliver of one that was sent to `deliver`. Before that, applies the rules of the
-  /// retention that run user code.
-  private func prepare(_ event: Event, _ number: UInt64, _ deliver: (Event) -> Void) {
-    if rules.hasUserRules { applyUserRules(to: event, number) }
-    if let opening { deliver(opening.prepare(event, number)) } else { deliver(event) }
+  /// Passes the event to deliver of one that was sent to `deliver`, and its envelope unless it is another
+  /// event. Before that, applies the rules of the retention that run user code.
+  private func prepare(
+    _ event: Event, _ sent: SentEvent, _ deliver: (Event, Envelope?) -> Void
+  ) {
+    if rules.hasUserRules { applyUserRules(to: event, sent.number) }
+    if let opening {
+      deliver(opening.prepare(event, sent.number), nil)
+    } else {
+      deliver(event, sent.envelope)
+    }
   }
 
   /// The next element of what is pending, after completed flushes. If there is none, the role was
   /// given up.
-  private func takePending(_ thread: ThreadCallStack.Pointer) -> Pending? {
+  private func takePending(_ thread: ThreadCallStack.Pointer) -> PendingDelivery? {
     lock.withLock {
       if !flushes.isEmpty {
         let done = flushes.takeCompleted(before: taken)
@@ -351,9 +325,7 @@ extension EventSequencer {
     let values = captureValues(hub)
     let retained = rules.retained(event)
     let added = lock.withLock {
-      add(retained) { number in
-        .planned(Sent(event: event, number: number, envelope: retained?.envelope), values, plan)
-      }
+      add(retained) { .planned($0, values, plan) }
     }
     guard let added else {
       plan.release()
@@ -361,7 +333,7 @@ extension EventSequencer {
       return false
     }
     if added.isOurs {
-      _ = deliver(hub) { deliver(event, added.number, retained?.envelope, values, plan, hub) }
+      _ = deliver(hub) { deliver(event, added.sent, values, plan, hub) }
     } else {
       _ = leave(added, hub)
     }

@@ -1,12 +1,5 @@
 /// The retention of a hub as its sequencer applies it: what needs no lock.
 struct RetentionRules<Event: Sendable>: Sendable {
-  /// An event as the log gets it.
-  struct Retained {
-    let envelope: Envelope
-    let size: Int
-    let now: Duration
-  }
-
   let isNone: Bool
   /// See ``EventPosition/epoch``.
   let epoch: UInt64
@@ -26,16 +19,15 @@ struct RetentionRules<Event: Sendable>: Sendable {
     keeps = retention.keeps
   }
 
-  /// The event for the log; `nil` if the hub retains nothing.
-  func retained(_ event: Event) -> Retained? {
-    guard !isNone else { return nil }
+  /// The event for the log, if there is one, and for delivery.
+  func retained(_ event: Event) -> RetainedEvent {
     guard let measure = size else {
-      return Retained(envelope: Envelope(event: event), size: 0, now: now ?? .zero)
+      return RetainedEvent(envelope: Envelope(event: event), size: 0, now: now ?? .zero)
     }
     let size = measure(event)
     require(size >= 0, "Multicast: the size of an event is \(size); it must not be negative.")
     // In a box, because the log uses the word of the envelope.
-    return Retained(envelope: Envelope(EventBox(event)), size: size, now: now ?? .zero)
+    return RetainedEvent(envelope: Envelope(EventBox(event)), size: size, now: now ?? .zero)
   }
 
   /// Whether events have sizes.
@@ -46,4 +38,13 @@ struct RetentionRules<Event: Sendable>: Sendable {
 
   /// Whether user code decides what is kept, after each event.
   var hasUserRules: Bool { index != nil || keeps != nil }
+}
+
+/// An event as a log gets it.
+struct RetainedEvent {
+  let envelope: Envelope
+  /// 0 unless sizes are limited.
+  let size: Int
+  /// Zero unless the age is limited.
+  let now: Duration
 }

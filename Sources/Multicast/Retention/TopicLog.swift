@@ -84,7 +84,7 @@ final class TopicLog<Event: Sendable>: @unchecked Sendable {
 extension TopicLog {
   /// Gives `event` the next number, and keeps it.
   func append(_ event: Event, to topic: String) -> UInt64 {
-    let retained = rules.retained(event)!
+    let retained = rules.retained(event)
     var garbage = RetainedLog.Garbage()
     return lock.withLock {
       newestNumber += 1
