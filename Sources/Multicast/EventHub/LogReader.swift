@@ -2,20 +2,14 @@
 ///
 /// ## Thread safety
 /// One thread at a time: the consumer of the subscriber's mailbox.
-final class LogReader<Event: Sendable>: PositionReader, @unchecked Sendable {
+final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Sendable {
   // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
 
   /// The most events that are read at once, and that a handler gets before others run.
   static var share: Int { 64 }
 
   private let log: EventSequencer<Event>
-  private let filter: (@Sendable (Event) -> Bool)?
-  /// The number of the last event that was read.
-  private var number: UInt64 = 0
-  /// What to report before the next event.
-  private var missed: MissedEvents?
-  /// Events that were read and not yet returned.
-  private var batch = RingBuffer<RetainedLog.Item>()
+  let filter: (@Sendable (Event) -> Bool)?
   /// The number of the newest event at the last read.
   private(set) var newest: UInt64 = 0
   /// The number of the newest event when the consumer began to handle the signal that it handles; `nil`
@@ -25,6 +19,7 @@ final class LogReader<Event: Sendable>: PositionReader, @unchecked Sendable {
   init(_ log: EventSequencer<Event>, filter: (@Sendable (Event) -> Bool)?) {
     self.log = log
     self.filter = filter
+    super.init(epoch: log.rules.epoch)
   }
 
   /// Sets the place where the subscriber begins. Its entry is in the registry already, so it is told of
@@ -90,27 +85,13 @@ final class LogReader<Event: Sendable>: PositionReader, @unchecked Sendable {
     if goal == nil { goal = hasRead ? log.range.newest : newest }
   }
 
-  /// Whether something was read and not returned.
-  var hasRead: Bool { missed != nil || !batch.isEmpty }
-
-  /// The number of events that were read and not returned.
-  var readCount: Int { batch.count }
-
   /// Whether every event up to the goal was returned, or there is no goal.
   var isAtGoal: Bool {
     guard let goal else { return true }
     return missed == nil && (batch.isEmpty ? number : batch[0].number - 1) >= goal
   }
 
-  /// Discards what was read and not returned, because the subscription has ended.
-  func discardRead() {
-    // Destroys events, whose `deinit` may do anything, so they are no longer in `batch` then.
-    var discarded = RingBuffer<RetainedLog.Item>()
-    swap(&discarded, &batch)
-    missed = nil
-  }
-
   private func position(_ number: UInt64) -> EventPosition {
-    EventPosition(epoch: log.rules.epoch, number: number)
+    EventPosition(epoch: epoch, number: number)
   }
 }

@@ -60,26 +60,50 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     private let consumer: EventConsumer
     /// `nil` if the hub no longer existed.
-    private let reader: LogReader<Event>?
+    @usableFromInline let cursor: LogCursor?
+    @usableFromInline let filter: (@Sendable (Event) -> Bool)?
     /// The number of events that were read since the consumer last yielded.
     private var readSinceYield = 0
 
     fileprivate init(consumer: EventConsumer) {
       self.consumer = consumer
       // SAFETY: only `EventHub.consumer(_:from:)` sets it, with a reader of this type.
-      reader = consumer.reader.map { unsafeDowncast($0 as AnyObject, to: LogReader<Event>.self) }
+      let reader = consumer.reader.map {
+        unsafeDowncast($0 as AnyObject, to: LogReader<Event>.self)
+      }
+      cursor = reader
+      filter = reader?.filter
+    }
+
+    private var reader: LogReader<Event>? {
+      // SAFETY: as above.
+      cursor.map { unsafeDowncast($0, to: LogReader<Event>.self) }
     }
 
     /// See ``EventSequence/Iterator/end``.
     public var end: SubscriptionEnd? { consumer.mailbox.end }
 
     /// The next event or missing range, or `nil` at the end or if the task is cancelled.
+    @inlinable
     public mutating func next() async -> Element? {
       await next(isolation: #isolation)
     }
 
     /// The next event or missing range, or `nil` at the end or if the task is cancelled.
+    @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      while let cursor, let item = cursor.nextItem() {
+        let event = item.envelope.event(Event.self)
+        if filter?(event) ?? true {
+          return .event(event, at: EventPosition(epoch: cursor.epoch, number: item.number))
+        }
+      }
+      return await readNext(isolation: actor)
+    }
+
+    /// Reads the next events, and returns the first one.
+    @usableFromInline
+    mutating func readNext(isolation actor: isolated (any Actor)?) async -> Element? {
       guard let reader else { return nil }
       return await consumer.next(reader, &readSinceYield)
     }

@@ -47,6 +47,20 @@ struct TightRingBuffer<Element>: ~Copyable {
     return element
   }
 
+  /// Removes the first element and appends another one.
+  ///
+  /// - Precondition: there is an element, and no free slot.
+  /// - Returns: the element that was the first.
+  @inline(__always)
+  mutating func rotate(_ element: Element) -> Element {
+    // SAFETY: the slot is initialised, and is the first and the next free one in turn.
+    let slot = slots.unsafelyUnwrapped + head
+    let first = slot.move()
+    slot.initialize(to: element)
+    head = head + 1 == slotCount ? 0 : head + 1
+    return first
+  }
+
   /// The element at `offset` from the front.
   subscript(offset: Int) -> Element {
     get {

@@ -20,6 +20,7 @@ public struct EventPosition: Hashable, Sendable {
   /// - Parameters:
   ///   - epoch: that of the hub.
   ///   - number: that of the event.
+  @inlinable
   public init(epoch: UInt64, number: UInt64) {
     self.epoch = epoch
     self.number = number

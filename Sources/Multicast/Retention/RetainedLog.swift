@@ -30,6 +30,7 @@ struct RetainedLog: ~Copyable {
   private let maxAge: Duration?
   /// Whether each event has a size.
   private let countsBytes: Bool
+  private let hasOtherLimits: Bool
   /// An envelope; `nil`: a hole. If bytes are counted, the event is in a box, and the word of the
   /// envelope is its size: so a slot is 16 bytes.
   private var slots: TightRingBuffer<Envelope?>
@@ -59,6 +60,7 @@ struct RetainedLog: ~Copyable {
     maxBytes = bytes
     maxAge = age
     countsBytes = bytes < .max || isMeasured
+    hasOtherLimits = countsBytes || age != nil
     trimmedThrough = number
     newestNumber = number
     slots = TightRingBuffer(expected: count)
@@ -85,6 +87,12 @@ extension RetainedLog {
     _ envelope: Envelope, number: UInt64? = nil, size: Int, now: Duration,
     _ garbage: inout Garbage
   ) {
+    if isRotating, (number ?? newestNumber + 1) == newestNumber + 1 {
+      garbage.add(slots.rotate(envelope))
+      newestNumber += 1
+      trimmedThrough = newestNumber - UInt64(maxCount)
+      return
+    }
     // First: so the memory is that of the most events, and not of one more.
     let number = number ?? newestNumber + 1
     if maxAge != nil { trim(now: now, &garbage) }
@@ -106,6 +114,13 @@ extension RetainedLog {
     } else {
       periods.append((now + maxAge / 64, newestNumber))
     }
+  }
+
+  /// Whether the next event takes the slot of the oldest one: only the number of events is limited, as
+  /// many are there, and there was never a hole.
+  private var isRotating: Bool {
+    slots.count == maxCount && slots.capacity == maxCount && !hasOtherLimits && holes == 0
+      && numbers.isEmpty
   }
 
   /// Numbers an event that is too large, which leaves at once with those before it.
@@ -205,11 +220,7 @@ extension RetainedLog {
 // MARK: - Reading
 
 extension RetainedLog {
-  /// An event, and its number.
-  struct Item {
-    let number: UInt64
-    let envelope: Envelope
-  }
+  typealias Item = RetainedItem
 
   /// The oldest event.
   ///
@@ -284,4 +295,11 @@ extension RetainedLog {
     }
     return low
   }
+}
+
+/// An event, and its number.
+@usableFromInline
+struct RetainedItem {
+  @usableFromInline let number: UInt64
+  @usableFromInline let envelope: Envelope
 }

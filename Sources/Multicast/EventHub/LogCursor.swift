@@ -1,0 +1,47 @@
+/// What a subscriber has read from a log and not handled: the part of its ``LogReader`` that is not
+/// generic.
+///
+/// ## Thread safety
+/// One thread at a time: the consumer of the subscriber's mailbox.
+@usableFromInline
+class LogCursor: ReadsAhead, @unchecked Sendable {
+  // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
+  //
+  // SAFETY, of unchecked exclusivity: for the same reason no two threads access it at once, and no
+  // access runs other code.
+
+  /// That of the hub.
+  @usableFromInline final let epoch: UInt64
+  /// The number of the last event that was read.
+  @exclusivity(unchecked) final var number: UInt64 = 0
+  /// What to report before the next event.
+  @exclusivity(unchecked) final var missed: MissedEvents?
+  /// Events that were read and not yet returned.
+  @exclusivity(unchecked) final var batch = RingBuffer<RetainedItem>()
+
+  init(epoch: UInt64) {
+    self.epoch = epoch
+  }
+
+  /// The next of the events that were read, unless a range is to be reported before it, or the task is
+  /// cancelled.
+  @usableFromInline
+  final func nextItem() -> RetainedItem? {
+    guard missed == nil, !batch.isEmpty, !TaskIdentity.isCurrentCancelled else { return nil }
+    return batch.popFirst()
+  }
+
+  /// Whether something was read and not returned.
+  final var hasRead: Bool { missed != nil || !batch.isEmpty }
+
+  /// The number of events that were read and not returned.
+  final var readCount: Int { batch.count }
+
+  /// Discards what was read and not returned, because the subscription has ended.
+  final func discardRead() {
+    // Destroys events, whose `deinit` may do anything, so they are no longer in `batch` then.
+    var discarded = RingBuffer<RetainedItem>()
+    swap(&discarded, &batch)
+    missed = nil
+  }
+}
