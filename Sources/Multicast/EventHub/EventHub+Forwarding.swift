@@ -31,15 +31,21 @@ extension EventHub {
   }
 
   /// As ``send(_:forwardedFrom:)``, and runs `forward` once: after the event is in every buffer of this hub,
-  /// and before the handlers without a buffer are called. The hub has no order of its own.
+  /// and before the handlers without a buffer are called. In a hub with one order: when the event has its
+  /// place in that, and before it is delivered.
   ///
   /// - Returns: the number of subscribers that the event reached, and what `forward` returns.
   func send(_ event: Event, forwardedFrom outer: SendWaiterList?, forward: () -> Int) -> Int {
     guard finishing.isOpen else { return forward() }
-    guard let outer else { return deliver(event, 0, nil, waiters: nil, forward: forward) }
-    let waiters = SendWaiterList()
-    outer.include(waiters)
+    let waiters = outer.map { _ in SendWaiterList() }
+    if let waiters { outer?.include(waiters) }
     var forwarded = 0
+    if let sequencer {
+      let sent = sequencer.post(event, waiters, through: self) { forwarded = forward() }
+      if sent == nil { waiters?.completeDelivery(isTaken: false) }
+      return forwarded + (sent?.reached ?? 0)
+    }
+    guard let waiters else { return deliver(event, 0, nil, waiters: nil, forward: forward) }
     let delivered = deliver(event, 0, nil, waiters: waiters) {
       forwarded = forward()
       return forwarded

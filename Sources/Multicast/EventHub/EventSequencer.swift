@@ -102,19 +102,27 @@ extension EventSequencer {
 
   /// Sends `event` through `hub`, unless that has ended.
   ///
+  /// - Parameter next: runs once, when the event has its place in the order and before the caller delivers
+  ///   anything.
   /// - Returns: the number of the event, and that of the subscribers as ``send(_:waiters:through:)``
   ///   does; `nil` if the hub has ended.
   func post(
-    _ event: Event, _ waiters: SendWaiterList? = nil, through hub: EventHub<Event>
+    _ event: Event, _ waiters: SendWaiterList? = nil, through hub: EventHub<Event>,
+    next: () -> Void = {}
   ) -> (number: UInt64, reached: Int)? {
     let values = captureValues(hub)
     let retained = rules.retained(event)
     let added = lock.withLock {
       add(retained) { .event($0, values, waiters: waiters) }
     }
-    guard let added else { return nil }
-    guard added.isOurs else { return (added.sent.number, leave(added, hub)) }
-    let reached = deliver(hub) { deliver(event, added.sent, values, waiters, hub) }
+    guard let added, added.isOurs else {
+      next()
+      return added.map { ($0.sent.number, leave($0, hub)) }
+    }
+    let reached = deliver(hub) {
+      next()
+      return deliver(event, added.sent, values, waiters, hub)
+    }
     return (added.sent.number, reached)
     // What has left the log is destroyed here, outside the lock.
   }

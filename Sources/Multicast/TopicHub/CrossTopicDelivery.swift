@@ -8,13 +8,20 @@ struct CrossTopicDelivery<Topic: Hashable & Sendable, Event: Sendable>: Sendable
   let allTopics: EventHub<Element>
   /// The subscribers of patterns: each target is a ``PatternChannel``. Without one, unless topics are strings.
   let patterns = PatternIndex()
+  /// Counts the subscribers of all topics.
+  private let observers: SubscriptionCounter
+
+  init(allTopics: EventHub<Element>) {
+    self.allTopics = allTopics
+    observers = allTopics.subscriptions
+  }
 }
 
 extension CrossTopicDelivery {
   var hasPatterns: Bool { !patterns.isEmpty }
 
   /// The hubs of all patterns.
-  var patternHubs: [EventHub<Element>] { patterns.all.map { Self.hub(of: .passUnretained($0)) } }
+  var patternHubs: [EventHub<Element>] { patterns.all.map { Self.hub(of: $0.subject) } }
 
   var flushTargets: [HubFlush<Element>.Target] {
     ([allTopics] + patternHubs).map { HubFlush<Element>.Target($0) }
@@ -24,27 +31,25 @@ extension CrossTopicDelivery {
     for hub in patternHubs { hub.finish(failure) }
   }
 
-  static func hub(of target: Unmanaged<PatternTarget>) -> EventHub<Element> {
-    // SAFETY: the index of a hub of topics has targets of this type alone.
-    target._withUnsafeGuaranteedRef {
-      unsafeDowncast($0, to: PatternChannel<Topic, Event>.self).hub
-    }
+  static func hub(of subject: Unmanaged<AnyObject>) -> EventHub<Element> {
+    // SAFETY: the index of a hub of topics has no other targets than `PatternChannel`s.
+    Unmanaged<EventHub<Element>>.fromOpaque(subject.toOpaque()).takeUnretainedValue()
   }
 
   /// The number of hubs whose handlers, called by the sender, may wait for the buffers of other hubs: a
   /// sender needs some of its stack for each.
-  private static var depthLimit: Int { 64 }
+  private static var depthLimit: Int { 16 }
 
   /// Delivers an event to the subscribers of all topics, and to those whose patterns match its topic.
   ///
   /// - Parameter waiters: where a sender that can wait finds the full buffers.
   /// - Returns: the number of subscribers that it reached.
   func send(_ element: Element, _ waiters: SendWaiterList?) -> Int {
-    guard hasPatterns else { return allTopics.send(element, forwardedFrom: waiters) }
+    guard hasPatterns else { return sendToObservers(element, waiters) }
     // SAFETY: there are patterns only if topics are strings.
     let topic = unsafeBitCast(element.topic, to: String.self)
     return patterns.withMatches(of: topic) { matches in
-      if matches.count == 1 && allTopics.subscriptions.total == 0 {
+      if matches.count == 1 && observers.total == 0 {
         return Self.hub(of: matches[0]).send(element, forwardedFrom: waiters)
       }
       // First the hubs of which no handler is called here, so that the event is in their buffers before a
@@ -75,7 +80,7 @@ extension CrossTopicDelivery {
     while index < matches.count {
       let hub = Self.hub(of: matches[index])
       index += 1
-      if hub.sequencer == nil && index <= Self.depthLimit {
+      if index <= Self.depthLimit {
         return delivered
           + hub.send(element, forwardedFrom: waiters) {
             send(element, waiters, to: matches, from: index)
@@ -83,8 +88,13 @@ extension CrossTopicDelivery {
       }
       delivered += hub.send(element, forwardedFrom: waiters)
     }
+    return delivered + sendToObservers(element, waiters)
+  }
+
+  /// Delivers an event to the subscribers of all topics.
+  private func sendToObservers(_ element: Element, _ waiters: SendWaiterList?) -> Int {
     // Without a subscriber it need not accept events: its owner may have finished it.
-    guard allTopics.subscriptions.total > 0 else { return delivered }
-    return delivered + allTopics.send(element, forwardedFrom: waiters)
+    guard observers.total > 0 else { return 0 }
+    return allTopics.send(element, forwardedFrom: waiters)
   }
 }

@@ -7,6 +7,7 @@ final class PatternChannel<Topic: Hashable & Sendable, Event: Sendable>: Pattern
 {
   // Sendable: `hub` is set before another thread has the channel.
   private(set) var hub: EventHub<TopicEvent<Topic, Event>>! = nil
+  override var subject: Unmanaged<AnyObject> { .passUnretained(hub) }
 
   init(
     _ patterns: Set<TopicPattern>, in index: PatternIndex, _ gate: TopicGate,

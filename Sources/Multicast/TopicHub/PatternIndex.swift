@@ -58,19 +58,20 @@ final class PatternIndex: @unchecked Sendable {
 // MARK: - Reading
 
 extension PatternIndex {
-  typealias Matches = SmallList<Unmanaged<PatternTarget>>
+  /// The subjects of targets.
+  typealias Matches = SmallList<Unmanaged<AnyObject>>
   private typealias Nodes = SmallList<Unmanaged<PatternNode>>
 
   /// Whether there are no patterns.
   var isEmpty: Bool { entrance.load() == nil }
 
-  /// Passes the targets that have a pattern which matches `topic` to `body`, each once, and returns its
+  /// Passes the subjects of the targets that have a pattern which matches `topic` to `body`, each once, and returns its
   /// result. They stay alive until `body` returns.
   ///
   /// - Complexity: O(tokens of `topic`) on average, if a bounded number of patterns begins with what
   ///   matches the beginning of the topic, and O(targets). No allocation, if these numbers are small.
   func withMatches(of topic: String, _ body: (inout Matches) -> Int) -> Int {
-    withUnsafeTemporaryAllocation(of: Unmanaged<PatternTarget>.self, capacity: 16) { memory in
+    withUnsafeTemporaryAllocation(of: Unmanaged<AnyObject>.self, capacity: 16) { memory in
       reclaimer.withReadSection(structure) {
         var matches = Matches(memory)
         find(topic, &matches)
@@ -94,7 +95,7 @@ extension PatternIndex {
         find(TopicTokens(bytes), &nodes, &children, &matches)
       }
     }
-    if matches.count > 1 { removeDuplicates(from: &matches) }
+    if matches.count > 1 && matches.flag { removeDuplicates(from: &matches) }
   }
 
   private func find(
@@ -135,7 +136,8 @@ extension PatternIndex {
     // SAFETY: the read section keeps the memberships alive, also those that were unlinked since.
     while let membership = next {
       membership._withUnsafeGuaranteedRef {
-        matches.append($0.target)
+        matches.append($0.subject)
+        if $0.isOneOfSeveral { matches.flag = true }
         next = $0.next.load()
       }
     }
@@ -144,12 +146,7 @@ extension PatternIndex {
   /// Removes all but one of equal targets: a target with several patterns may match by several.
   private func removeDuplicates(from matches: inout Matches) {
     var found: Set<UnsafeRawPointer> = []
-    var (kept, several) = (0, 0)
-    for index in 0..<matches.count {
-      // SAFETY: the read section keeps the targets alive.
-      if matches[index]._withUnsafeGuaranteedRef({ $0.patterns.count > 1 }) { several += 1 }
-    }
-    guard several > 1 else { return }
+    var kept = 0
     for index in 0..<matches.count {
       let target = matches[index]
       guard found.insert(target.toOpaque()).inserted else { continue }

@@ -16,6 +16,9 @@ final class PatternNode: @unchecked Sendable {
   /// The key of the last token; 0 for the root and after a wildcard.
   let hash: Int
   /// The last token, if it is ASCII.
+  private let asciiCount: Int
+  private let prefix: TokenKey.Prefix
+  /// All bytes of one that is longer than the prefix; otherwise empty.
   private let ascii: UnsafeMutableRawBufferPointer
   /// The last token, if it is not.
   private let text: String?
@@ -39,17 +42,17 @@ final class PatternNode: @unchecked Sendable {
     hash = key?.hash ?? 0
     let utf8 = key?.text.flatMap { $0.isASCII ? Array($0.utf8) : nil }
     text = utf8 == nil ? key?.text : nil
+    let bytes = utf8 ?? key.map { Array($0.ascii) } ?? []
+    asciiCount = bytes.count
+    prefix = bytes.withUnsafeBytes { TokenKey.Prefix($0) }
     // SAFETY: freed by `deinit`.
-    ascii = .allocate(byteCount: utf8?.count ?? key?.ascii.count ?? 0, alignment: 1)
-    if let utf8 {
-      ascii.copyBytes(from: utf8)
-    } else if let key {
-      ascii.copyMemory(from: key.ascii)
-    }
+    ascii = .allocate(
+      byteCount: bytes.count > TokenKey.Prefix.size ? bytes.count : 0, alignment: 1)
+    if !ascii.isEmpty { ascii.copyBytes(from: bytes) }
   }
 
   /// Whether the last token is a wildcard.
-  var isStar: Bool { parent != nil && text == nil && ascii.isEmpty }
+  var isStar: Bool { parent != nil && text == nil && asciiCount == 0 }
 
   /// Releases the ancestors in a loop, up to one that is needed elsewhere: nested releases would exhaust
   /// the stack after a pattern of very many tokens.
@@ -68,11 +71,20 @@ final class PatternNode: @unchecked Sendable {
   @inline(__always)
   func isChild(of parentID: Int, _ key: TokenKey) -> Bool {
     guard hash == key.hash, self.parentID == parentID else { return false }
-    if let text = key.text { return text == (self.text ?? asciiText) }
-    return ascii.count == key.ascii.count && ascii.elementsEqual(key.ascii)
+    if let text = key.text { return isEqual(to: text) }
+    guard asciiCount == key.ascii.count, prefix == key.prefix else { return false }
+    return ascii.isEmpty || ascii.elementsEqual(key.ascii)
   }
 
-  private var asciiText: String { String(decoding: ascii, as: UTF8.self) }
+  /// Whether the last token is canonically equivalent to one that is not ASCII as it was written.
+  private func isEqual(to other: String) -> Bool {
+    if let text { return text == other }
+    var other = other
+    return other.withUTF8 { bytes in
+      asciiCount == bytes.count && prefix == TokenKey.Prefix(UnsafeRawBufferPointer(bytes))
+        && (ascii.isEmpty || ascii.elementsEqual(bytes))
+    }
+  }
 }
 
 /// That the subscribers of a ``PatternTarget`` receive what a pattern matches.
@@ -85,6 +97,10 @@ final class PatternMembership: @unchecked Sendable {
   /// Whether the pattern ends with the wildcard for one token or more.
   let isRest: Bool
   let target: Unmanaged<PatternTarget>
+  /// What a search returns: that of the target, so that a sender need not read the target.
+  let subject: Unmanaged<AnyObject>
+  /// Whether the target has other patterns too.
+  let isOneOfSeveral: Bool
   /// The next one of the same pattern.
   let next = PatternLink<PatternMembership>()
   /// The one before. Under the lock of the index.
@@ -94,5 +110,7 @@ final class PatternMembership: @unchecked Sendable {
     self.node = node
     self.isRest = isRest
     self.target = .passUnretained(target)
+    subject = target.subject
+    isOneOfSeveral = target.patterns.count > 1
   }
 }

@@ -7,6 +7,8 @@ class PatternTarget: @unchecked Sendable {
 
   /// Never changes.
   final let patterns: Set<TopicPattern>
+  /// What a search returns; the target keeps it alive.
+  var subject: Unmanaged<AnyObject> { .passUnretained(self) }
   /// One for each pattern. Under the lock of the index.
   final var memberships: [PatternMembership] = []
   /// The subscribers, and the threads that are subscribing. Under the lock of the index.

@@ -3,6 +3,8 @@ struct SmallList<Element: BitwiseCopyable> {
   private let memory: UnsafeMutableBufferPointer<Element>
   private var rest: [Element] = []
   private(set) var count = 0
+  /// For the user of the list.
+  var flag = false
 
   /// - Parameter memory: valid as long as the list.
   init(_ memory: UnsafeMutableBufferPointer<Element>) {

@@ -5,6 +5,8 @@ struct TokenKey {
   let hash: Int
   /// The bytes of a token that is ASCII.
   let ascii: UnsafeRawBufferPointer
+  /// The first bytes of it, and zeros.
+  let prefix: Prefix
   /// The text of a token that is not.
   let text: String?
 
@@ -12,13 +14,29 @@ struct TokenKey {
   init(_ token: TopicTokens.Token) {
     guard !token.isASCII else {
       (hash, ascii, text) = (Self.hash(token.bytes), token.bytes, nil)
+      prefix = Prefix(token.bytes)
       return
     }
     var text = Self.replacingEquivalentsOfASCII(in: token.text)
     let isASCII = text.isASCII
     hash = isASCII ? text.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) } : text.hashValue
     ascii = UnsafeRawBufferPointer(start: nil, count: 0)
+    prefix = Prefix(ascii)
     self.text = text
+  }
+
+  /// As many bytes as fit into a node: mostly the whole token.
+  struct Prefix: Equatable {
+    static var size: Int { 16 }
+    private var words: (UInt64, UInt64) = (0, 0)
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+      withUnsafeMutableBytes(of: &words) {
+        $0.copyMemory(from: .init(rebasing: bytes.prefix(Self.size)))
+      }
+    }
+
+    static func == (left: Self, right: Self) -> Bool { left.words == right.words }
   }
 
   private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {

@@ -36,21 +36,26 @@ extension TopicHub {
   /// Delivers `event` to the subscribers of `topic` and of all topics.
   @discardableResult
   func deliverToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
-    if let hub { return hub.sendForwarding(event) }
-    return sendWithoutTopic(event, to: topic)
+    if let hub, !sendersKeepTopics || topics.hub(of: topic) !== hub {
+      return hub.sendForwarding(event)
+    }
+    return sendWithoutHub(event, to: topic)
   }
 
-  /// Sends an event to a topic that does not exist.
+  /// Whether a topic exists as long as a sender delivers to it, so that it gives the subscribers of
+  /// different patterns one order. Another thread may deliver for the sender; then that thread keeps it.
+  var sendersKeepTopics: Bool { ordering == .total && crossTopic.hasPatterns }
+
+  /// Sends an event to a topic that does not exist, or that senders keep.
   ///
   /// - Parameter waiters: where a sender that can wait finds the full buffers.
-  func sendWithoutTopic(
+  func sendWithoutHub(
     _ event: Event, to topic: Topic, waiters: SendWaiterList? = nil
   ) -> Int {
-    guard ordering == .total && crossTopic.hasPatterns else {
+    guard sendersKeepTopics else {
       defer { waiters?.completeDelivery(isTaken: true) }
       return crossTopic.send(TopicEvent(topic: topic, event: event), waiters)
     }
-    // The topic exists meanwhile: it gives the subscribers of different patterns one order.
     return withHub(of: topic) { hub in
       hub.sequencer?.send(event, waiters: waiters, through: hub) ?? 0
     }

@@ -26,7 +26,7 @@ extension TopicHub where Topic == String {
       return PatternChannel<String, Event>(patterns, in: index, gate, ordering, storage, drops)
     }
     defer { index.change(target, by: -1) }
-    let hub = CrossTopicDelivery<String, Event>.hub(of: .passUnretained(target))
+    let hub = CrossTopicDelivery<String, Event>.hub(of: target.subject)
     let subscription = subscribe(hub)
     // Sequentially consistent: see `finish`, which may have begun since.
     if gate.isFinished { hub.finish(failure) }
@@ -37,7 +37,7 @@ extension TopicHub where Topic == String {
   private func prunePatterns() {
     guard let targets = crossTopic.patterns.beginPruning() else { return }
     for target in targets {
-      CrossTopicDelivery<String, Event>.hub(of: .passUnretained(target)).registry.prune()
+      CrossTopicDelivery<String, Event>.hub(of: target.subject).registry.prune()
     }
     crossTopic.patterns.endPruning()
   }
@@ -84,7 +84,7 @@ extension TopicHub where Topic == String {
 
   private func hubs(with pattern: TopicPattern) -> [EventHub<TopicEvent<String, Event>>] {
     crossTopic.patterns.targets(with: pattern).map {
-      CrossTopicDelivery<String, Event>.hub(of: .passUnretained($0))
+      CrossTopicDelivery<String, Event>.hub(of: $0.subject)
     }
   }
 }

@@ -49,11 +49,13 @@ extension TopicHub {
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
     if !gate.isFinished && !gate.isBlocked {
       retain(event, of: topic)
-      if let hub = topics.hub(of: topic) { return await hub.sendWaiting(event) }
+      if !sendersKeepTopics, let hub = topics.hub(of: topic) {
+        return await hub.sendWaiting(event)
+      }
       if gate.hasSubscribersOfAllTopics {
         await Task.yieldAfterMany()
         let waiters = SendWaiterList()
-        _ = sendWithoutTopic(event, to: topic, waiters: waiters)
+        _ = sendWithoutHub(event, to: topic, waiters: waiters)
         let outcome = await waiters.wait()
         // As in `EventHub.sendWaiting`.
         withExtendedLifetime(event) {}

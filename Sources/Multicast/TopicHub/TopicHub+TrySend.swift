@@ -9,11 +9,14 @@ extension TopicHub {
   public func trySend(_ event: Event, to topic: Topic) -> Bool {
     guard !gate.isFinished else { return false }
     guard !gate.isBlocked else { return true }
+    if sendersKeepTopics {
+      return withHub(of: topic) { $0.trySend(event) { retain(event, of: topic) } }
+    }
     if let hub = topics.hub(of: topic) {
       return hub.trySend(event) { retain(event, of: topic) }
     }
     retain(event, of: topic)
-    if gate.hasSubscribersOfAllTopics { _ = sendWithoutTopic(event, to: topic) }
+    if gate.hasSubscribersOfAllTopics { _ = sendWithoutHub(event, to: topic) }
     return true
   }
 }

@@ -10,7 +10,9 @@ struct PatternIndexTests {
   private func matches(_ index: PatternIndex, _ topic: String) -> [PatternTarget] {
     var found: [PatternTarget] = []
     _ = index.withMatches(of: topic) { matches in
-      for number in 0..<matches.count { found.append(matches[number].takeUnretainedValue()) }
+      for number in 0..<matches.count {
+        found.append(matches[number].takeUnretainedValue() as! PatternTarget)
+      }
       return 0
     }
     return found
@@ -58,7 +60,7 @@ struct PatternIndexTests {
     }
     _ = index.withMatches(of: "a.b") { matches in
       #expect(matches.count == 1)
-      index.change(matches[0].takeUnretainedValue(), by: -1)
+      index.change(matches[0].takeUnretainedValue() as! PatternTarget, by: -1)
       #expect(index.isEmpty && freed != nil)
       return 0
     }
