@@ -165,7 +165,7 @@ extension EventHub {
   /// Delivers an event to one subscriber, of any kind.
   ///
   /// - Returns: 1, or 0 if it was not delivered.
-  @usableFromInline @inline(never)
+  @inlinable @inline(never)
   func deliver(
     _ event: Event, _ number: UInt64, _ envelope: inout Envelope?, _ waiters: SendWaiterList?,
     to entry: Unmanaged<Entry>, _ invocation: inout Invocation
