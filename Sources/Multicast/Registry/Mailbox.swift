@@ -123,7 +123,14 @@ class Mailbox: @unchecked Sendable {
   /// See ``MailboxState/close(_:)``.
   final func close(_ reason: SubscriptionEnd, for entry: Entry) {
     var discarded = RingBuffer<MailboxState.Item>()
-    let effects = lock.withLock { state.close(reason, discarded: &discarded) }
+    let effects = lock.withLock {
+      // No sender has told the consumer of what came during a block, which may be over when it next
+      // checks.
+      let mustRead = isFollowing && reason == .finished && state.signal() == .acceptedByIdle
+      var effects = state.close(reason, discarded: &discarded)
+      if mustRead { effects.wake = true }
+      return effects
+    }
     perform(effects, for: entry)
     // `discarded` is destroyed here, outside the lock.
   }
