@@ -15,6 +15,7 @@ enum Scenarios {
     SlowConsumers.self,
     TotalOrder.self,
     States.self,
+    Positions.self,
     Topics.self,
     Linearizability.self,
   ]
