@@ -10,9 +10,14 @@ struct CrossTopicDelivery<Topic: Hashable & Sendable, Event: Sendable>: Sendable
   let patterns = PatternIndex()
   /// Counts the subscribers of all topics.
   private let observers: SubscriptionCounter
+  /// Sends to a hub of patterns, specialised for the type of the event.
+  private let sendToOne: TopicHub<Topic, Event>.PatternDelivery
 
-  init(allTopics: EventHub<Element>) {
+  init(
+    allTopics: EventHub<Element>, sendToOne: @escaping TopicHub<Topic, Event>.PatternDelivery
+  ) {
     self.allTopics = allTopics
+    self.sendToOne = sendToOne
     observers = allTopics.subscriptions
   }
 }
@@ -49,8 +54,11 @@ extension CrossTopicDelivery {
     // SAFETY: there are patterns only if topics are strings.
     let topic = unsafeBitCast(element.topic, to: String.self)
     return patterns.withMatches(of: topic) { matches in
+      if matches.count == 0 { return sendToObservers(element, waiters) }
       if matches.count == 1 && observers.total == 0 {
-        return Self.hub(of: matches[0]).send(element, forwardedFrom: waiters)
+        let hub = Self.hub(of: matches[0])
+        return waiters == nil
+          ? sendToOne(hub, element) : hub.send(element, forwardedFrom: waiters)
       }
       // First the hubs of which no handler is called here, so that the event is in their buffers before a
       // handler sends another one.

@@ -56,14 +56,24 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   ///   - ordering: the order in which the subscribers of a topic see the events of several senders.
   ///   - storage: how each topic stores its subscribers.
   ///   - name: identifies the hub in descriptions and messages.
+  @inlinable
   public convenience init(
     ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil
   ) {
-    self.init(ordering: ordering, storage: storage, name: name, log: nil)
+    self.init(ordering, storage, name, delivery: Self.patternDelivery)
+  }
+
+  @usableFromInline
+  convenience init(
+    _ ordering: Ordering, _ storage: StorageStrategy, _ name: String?,
+    delivery: @escaping PatternDelivery
+  ) {
+    self.init(ordering: ordering, storage: storage, name: name, log: nil, delivery: delivery)
   }
 
   init(
-    ordering: Ordering, storage: StorageStrategy, name: String?, log: TopicLog<Event>?
+    ordering: Ordering, storage: StorageStrategy, name: String?, log: TopicLog<Event>?,
+    delivery: @escaping PatternDelivery = TopicHub.patternDelivery
   ) {
     self.log = log
     self.ordering = ordering
@@ -77,13 +87,28 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     allTopics = EventHub(ordering: ordering, storage: storage, name: name) {
       gate.addSubscribersOfAllTopics($0)
     }
-    crossTopic = CrossTopicDelivery(allTopics: allTopics)
+    crossTopic = CrossTopicDelivery(allTopics: allTopics, sendToOne: delivery)
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.
   deinit {
     allTopics.finish()
     crossTopic.finishPatterns(nil)
+  }
+}
+
+// MARK: - Delivery
+
+extension TopicHub {
+  @usableFromInline
+  typealias PatternDelivery =
+    @Sendable (EventHub<TopicEvent<Topic, Event>>, TopicEvent<Topic, Event>) -> Int
+
+  /// A function that sends an event to the hub of a pattern. It is made where the hub of topics is made, so
+  /// that the compiler specialises it; see ``EventHub/delivery``.
+  @inlinable
+  static var patternDelivery: PatternDelivery {
+    { hub, element in hub.send(element) }
   }
 }
 
