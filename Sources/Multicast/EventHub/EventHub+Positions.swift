@@ -51,6 +51,7 @@ extension EventHub {
     require(
       limit >= 0,
       "\(messagePrefix(name)) cannot return \(limit) retained events; use a limit of at least 0.")
+    requireStart(start)
     let reader = LogReader(log, filter: nil)
     reader.begin(start)
     let last = reader.newest
