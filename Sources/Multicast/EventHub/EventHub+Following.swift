@@ -120,7 +120,7 @@ extension LogReader {
 }
 
 extension EntryHead {
-  /// Whether a handler may be called again in the same invocation.
+  /// Whether a handler may be called again in the same invocation: the next element of a drain.
   fileprivate var isActiveAndUnblocked: Bool {
     // Relaxed: a thread that makes the entry inactive finds the frame and waits, unless this sees the new
     // state; then nothing is read because of it.
