@@ -12,7 +12,7 @@
  * A signal stands for the events that are in the log when the consumer begins to handle it; the newest
  * of them is its goal. One that has not reached its goal waits again, as the rest of a signal.
  *
- * With FINISHES the hub finishes at some time.
+ * With BLOCKS the subscriber is blocked and unblocked at some time; with FINISHES the hub finishes.
  *
  * Checked for every interleaving: one consumer at a time runs; when nothing is under way, the subscriber
  * has everything after its start, or was told that it is missing; a consumer that has ended has too.
@@ -27,9 +27,14 @@
 #define SHARE 1
 
 #ifdef FINISHES
-#define ACTORS 5
+#define FINISHERS 1
 #else
-#define ACTORS 4
+#define FINISHERS 0
+#endif
+#ifdef BLOCKS
+#define BLOCKERS 1
+#else
+#define BLOCKERS 0
 #endif
 
 /* The log. */
@@ -176,7 +181,7 @@ proctype Consumer() {
 end:
   do
   :: atomic { wakes > 0 -> wakes--; running++; took = 0 };
-     assert(running == 1);
+     assert(running == 1);  /* Each wake starts one. */
      atomic {
        if
        :: blocked
@@ -214,7 +219,7 @@ end:
 }
 
 proctype Monitor() {
-  ready == ACTORS && wakes == 0 && running == 0;
+  ready == 3 + FINISHERS + BLOCKERS && wakes == 0 && running == 0;
   assert(number == newest);
   assert(exhausted == ended)
 }
@@ -227,8 +232,14 @@ init {
     run Finisher();
 #endif
     run Subscriber();
+#ifdef BLOCKS
     run Blocker();
+#endif
     run Consumer();
+#ifdef WAKES_RUNNING
+    /* Otherwise no second one is ever woken. */
+    run Consumer();
+#endif
     run Monitor()
   }
 }
