@@ -122,9 +122,8 @@ extension LogReader {
 extension EntryHead {
   /// Whether a handler may be called again in the same invocation: the next element of a drain.
   fileprivate var isActiveAndUnblocked: Bool {
-    // Relaxed: a thread that makes the entry inactive finds the frame and waits, unless this sees the new
-    // state; then nothing is read because of it.
-    let state = state.load(ordering: .relaxed)
+    // Acquiring: as in `Invocation.drain`. The frame holds the entry.
+    let state = state.load(ordering: .acquiring)
     return EntryHead.isActive(state) && state & EntryHead.blocked == 0
   }
 }

@@ -21,12 +21,12 @@ struct RetentionTrapTests {
   @Test func noTime() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = Retention<Int>.age(.zero) }
-    expect(result, "use a positive time")
+    ) { _ = Retention<Int>.seconds(0) }
+    expect(result, "use a positive number")
     let seconds = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = Retention<Int>.seconds(.nan) }
-    expect(seconds, "use a positive time")
+    expect(seconds, "use a positive number")
   }
 
   @Test func twoSizes() async {
