@@ -206,18 +206,47 @@ extension TopicLog {
   }
 
   private func begin(beforeLast limit: Int, of topics: Topics) -> (UInt64, Told) {
+    let number =
+      switch topics {
+      case .names(let names): start(beforeLast: limit, in: names.compactMap { rooms[$0] })
+      case .matching(let accepts): start(beforeLast: limit, accepts)
+      }
+    var told: Told = [:]
+    _ = missing(topics, after: number, &told)
+    return (number, told)
+  }
+
+  /// The number after which the newest `limit` events of some topics begin.
+  private func start(beforeLast limit: Int, in rooms: [Room]) -> UInt64 {
+    guard limit > 0 else { return newestNumber }
+    let all = rooms.reduce(0) { $0 + $1.log.count }
+    if all <= limit {
+      return rooms.compactMap { $0.log.oldest?.number }.min().map { $0 - 1 } ?? newestNumber
+    }
+    // At most this many of each.
+    var numbers: [UInt64] = []
+    for room in rooms {
+      var items = RingBuffer<RetainedItem>()
+      let first = room.log.number(beforeLast: limit)
+      _ = room.log.read(after: first, atMost: limit, into: &items)
+      while let item = items.popFirst() { numbers.append(item.number) }
+    }
+    numbers.sort()
+    return numbers[numbers.count - limit] - 1
+  }
+
+  /// The number after which the newest `limit` events of the topics begin that `accepts` accepts.
+  private func start(beforeLast limit: Int, _ accepts: (String) -> Bool) -> UInt64 {
     var number = newestNumber
     var rest = limit
     var offset = order.count
     while rest > 0, offset > 0 {
       offset -= 1
-      guard isKept(order[offset]), includes(order[offset].room, topics) else { continue }
+      guard isKept(order[offset]), accepts(order[offset].room.topic) else { continue }
       number = order[offset].number - 1
       rest -= 1
     }
-    var told: Told = [:]
-    _ = missing(topics, after: number, &told)
-    return (number, told)
+    return number
   }
 
   /// Events of a topic that a reader does not get.
@@ -339,13 +368,6 @@ extension TopicLog {
       return body()
     }
     // The garbage is destroyed here, outside the lock.
-  }
-
-  private func includes(_ room: Room, _ topics: Topics) -> Bool {
-    switch topics {
-    case .names(let names): names.contains(room.topic)
-    case .matching(let accepts): accepts(room.topic)
-    }
   }
 
   private func isKept(_ element: (number: UInt64, room: Room)) -> Bool {
