@@ -46,8 +46,7 @@ extension TopicHub where Topic == String {
 // MARK: - State
 
 extension TopicHub where Topic == String {
-  /// The patterns that have subscribers, in no order; see
-  /// ``subscribe(matching:buffering:where:options:isolation:_:)``. Includes those whose subscribers' owners are
+  /// The patterns that have subscribers, in no order; see ``TopicPattern``. Includes those whose subscribers' owners are
   /// gone, if these were not removed yet.
   ///
   /// - Complexity: O(patterns).

@@ -4,7 +4,7 @@ extension TopicHub {
   ///
   /// - Returns: as ``EventHub/send(_:)``; 0 if no subscriber receives it, or after ``finish()``.
   /// - Complexity: O(subscribers of `topic`, of all topics and of matching patterns). If there are patterns,
-  ///   the matching in addition: see ``subscribe(matching:buffering:where:options:isolation:_:)``.
+  ///   the matching in addition: see <doc:Contracts>.
   @inlinable @discardableResult
   public func send(_ event: Event, to topic: Topic) -> Int {
     guard gate.isPlain else { return sendToAll(event, to: topic) }
