@@ -47,7 +47,8 @@ extension Options {
       --sizes N,N        numbers of delegates
       --threads N,N      numbers of threads
       --quick            fewer and shorter samples
-      --check            measure again what missed its limit; exit with 1 if it misses it again
+      --check            measure again what missed its limit, twice; exit with 1 if it misses it
+                         each time
       --json FILE        write every row with its samples, and the verdicts, as JSON
       --csv FILE         write every row as comma-separated values
       --iterations N     run one case N times without measuring it, for instruction counters; needs
