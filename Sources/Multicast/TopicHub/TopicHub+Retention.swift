@@ -92,7 +92,8 @@ extension TopicHub where Topic == String {
   ///   }
   /// }
   /// ```
-  /// The sequence ends when the hub, or each of its topics, finishes.
+  /// The sequence ends when the hub, or each of its topics, finishes. ``flush()`` of the hub does not wait
+  /// for its consumer.
   ///
   /// - Parameters:
   ///   - topics: created if they have no subscriber yet. One that is named twice counts once.
