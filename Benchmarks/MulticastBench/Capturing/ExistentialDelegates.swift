@@ -2,6 +2,9 @@ internal import BenchmarkHarness
 internal import Multicast
 
 /// Delegates of several classes, behind an existential: no call is resolved at compile time.
+///
+/// The loops are written out here and in `ConcreteDelegates`: a generic function would measure how the
+/// compiler calls through its parameter, and not what users write.
 struct ExistentialDelegates: DelegateKind {
   static let name = "existential"
 
