@@ -22,27 +22,29 @@ extension EventHub {
     where filter: (@Sendable (Event) -> Bool)?, owner: (any AnyObject & Sendable)? = nil
   ) -> EventSubscription {
     requireStart(start)
-    let reader = LogReader(log, filter: filter)
-    let progress = ReadingProgress()
     let mailbox: HandlerMailbox
+    let called: @Sendable (PositionedEvent<Event>) -> Void
     switch delivery {
     case .sender(let handler):
-      mailbox = InlineMailbox(
-        drops: nil, whenExhausted: removal, deliver: reader.delivery(progress, handler))
+      called = handler
+      mailbox = InlineMailbox(drops: nil, whenExhausted: removal, deliver: callFollower)
     case .queue(let queue, let handler):
+      called = handler
       mailbox = QueueMailbox(
         on: queue, limit: .max, whenFull: .dropNewest, isIdle: false, drops: nil,
-        whenExhausted: removal, deliver: reader.delivery(progress, handler))
+        whenExhausted: removal, deliver: callFollower)
     case .actor(let home, let handler):
+      called = handler
       mailbox = ActorMailbox(
         on: home, limit: .max, whenFull: .dropNewest, isIdle: false, drops: nil,
-        whenExhausted: removal, deliver: reader.delivery(progress, handler))
+        whenExhausted: removal, deliver: callFollower)
     case .task:
       fatalError("Multicast: no asynchronous handler reads the log")
     }
-    mailbox.progress = progress
-    let registration = addFollower(mailbox, owner: owner)
-    begin(reader, start, registration)
+    let follower = LogFollower(LogReader(log, filter: filter), called)
+    mailbox.progress = follower.progress
+    let registration = addFollower(mailbox, follower, owner: owner)
+    begin(follower.reader, start, registration)
     if let entry = registration.entry { mailbox.start(entry) }
     return EventSubscription(registration)
   }
@@ -64,20 +66,23 @@ extension EventHub {
   ) -> EventConsumer {
     let mailbox = StreamMailbox(
       limit: .max, whenFull: .dropNewest, coalesces: false, drops: nil)
-    let registration = addFollower(mailbox, owner: nil)
+    let registration = addFollower(mailbox, nil, owner: nil)
     begin(registration)
     return EventConsumer(registration, mailbox, finishing.completion, reader: reader)
   }
 
   /// Adds a subscriber that each delivery tells to read. Its consumer has not started.
-  private func addFollower(_ mailbox: Mailbox, owner: AnyObject?) -> EntryHandle {
+  private func addFollower(
+    _ mailbox: Mailbox, _ follower: LogFollower<Event>?, owner: AnyObject?
+  ) -> EntryHandle {
     mailbox.isFollowing = true
     // It has not started, so nothing reads yet. Before it is in the registry, because it may finish
     // as soon as it is.
     _ = mailbox.lock.withLock { mailbox.state.signal() }
     kinds.add(
       mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
-    let pipeline = EventPipeline<Event>(filter: nil, start: nil, mailbox: mailbox)
+    let pipeline = EventPipeline<Event>(
+      filter: nil, start: nil, mailbox: mailbox, follower: follower)
     return registry.add(
       Subscriber(handler: { _ in }, pipeline: pipeline), weakly: owner, mailbox: mailbox)
   }
@@ -99,23 +104,41 @@ extension EventHub {
   }
 }
 
-extension LogReader {
-  /// The function that passes what is in the log to a handler: what one read returns, as long as its
-  /// entry is active and not blocked.
-  fileprivate func delivery(
-    _ progress: ReadingProgress, _ handler: @escaping @Sendable (PositionedEvent<Event>) -> Void
-  ) -> HandlerMailbox.Delivery {
+extension EventHub {
+  /// Passes what is in the log to the handler of an entry.
+  private var callFollower: HandlerMailbox.Delivery {
     { head in
-      { _ in
-        self.readToGoal(atMost: Self.share)
-        while let event = self.nextRead() {
-          handler(event)
-          guard head.pointee.isActiveAndUnblocked else { break }
-        }
-        progress.isIncomplete = !self.isAtGoal
-        if self.isAtGoal { self.goal = nil }
+      let follower = Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
+        subscriber.pipeline?.follower
       }
+      return { _ in follower?.deliver(to: head) }
     }
+  }
+}
+
+/// A handler that receives positions, and the place in the log that it has reached.
+///
+/// ## Thread safety
+/// The thread that drains the mailbox.
+final class LogFollower<Event: Sendable>: Sendable {
+  let reader: LogReader<Event>
+  let progress = ReadingProgress()
+  private let handler: @Sendable (PositionedEvent<Event>) -> Void
+
+  init(_ reader: LogReader<Event>, _ handler: @escaping @Sendable (PositionedEvent<Event>) -> Void) {
+    self.reader = reader
+    self.handler = handler
+  }
+
+  /// Passes what one read returns to the handler, as long as its entry is active and not blocked.
+  func deliver(to head: UnsafeMutablePointer<EntryHead>) {
+    reader.readToGoal(atMost: LogReader<Event>.share)
+    while let event = reader.nextRead() {
+      handler(event)
+      guard head.pointee.isActiveAndUnblocked else { break }
+    }
+    progress.isIncomplete = !reader.isAtGoal
+    if reader.isAtGoal { reader.goal = nil }
   }
 }
 

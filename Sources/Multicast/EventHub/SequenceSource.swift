@@ -40,7 +40,9 @@ where Base.Element: Sendable {
 
   /// Begins an iteration, after the previous one has ended.
   func start() {
-    let previous = lock.withLock { self.task }
+    // A subscriber that comes after the end begins no iteration.
+    let (previous, hasStopped) = lock.withLock { (self.task, self.isStopped) }
+    guard !hasStopped else { return }
     // Detached: the iteration belongs to all subscribers, not to the task of the first.
     let task = Task.detached { [base, hub] in
       await previous?.value

@@ -30,6 +30,9 @@ final class EventPipeline<Event: Sendable>: Sendable {
   @usableFromInline let coalescer: Coalescer<Event>?
   /// Called by the mailbox instead of the subscriber's handler, if it is asynchronous.
   let asyncHandler: (@Sendable (Event) async -> Void)?
+  /// What the mailbox calls instead of the subscriber's handler, if that receives positions. Here and not
+  /// in the mailbox, so that what the handler captures is released when the subscription has ended.
+  let follower: LogFollower<Event>?
   /// The task-local keys whose values travel with each event.
   @usableFromInline let carried: CarriedKeys?
   /// See ``SubscriptionRequest/onEnd``.
@@ -39,8 +42,9 @@ final class EventPipeline<Event: Sendable>: Sendable {
     filter: (@Sendable (Event) -> Bool)?, start: StartingPoint?,
     mailbox: Mailbox?, coalescer: Coalescer<Event>? = nil,
     asyncHandler: (@Sendable (Event) async -> Void)? = nil, carried: CarriedKeys? = nil,
-    onEnd: SubscriptionRequest<Event>.EndAction? = nil
+    onEnd: SubscriptionRequest<Event>.EndAction? = nil, follower: LogFollower<Event>? = nil
   ) {
+    self.follower = follower
     self.asyncHandler = asyncHandler
     self.carried = carried
     self.onEnd = onEnd

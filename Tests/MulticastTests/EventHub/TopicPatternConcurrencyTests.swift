@@ -146,7 +146,7 @@ struct TopicPatternConcurrencyTests {
   func finishing() async {
     for _ in 0..<300 {
       let hub = TopicHub<String, Int>()
-      let subscriptions = Mutex<[EventSubscription]>([])
+      let subscriptions = Guarded<[EventSubscription]>([])
       runThreads(3) { thread in
         if thread == 0 { return hub.finish() }
         for number in 0..<5 {

@@ -57,6 +57,25 @@ struct FollowingHandlerTests {
     #expect(Set(outcomes.keys) == [[1, 2, 3]])
   }
 
+  @Test(
+    "what a handler captures is released when the subscription has ended, though its handle lives",
+    arguments: [false, true])
+  func releasesTheHandler(isCancelled: Bool) async {
+    let tracker = LifetimeTracker()
+    let hub = EventHub<Int>(retention: .last(9))
+    hub.send(1)
+    var handles: [EventSubscription] = []
+    do {
+      let observer = RecordingObserver(0, tracker: tracker)
+      handles.append(hub.subscribe(from: .retained, on: .sender) { _ in _ = observer })
+      handles.append(hub.subscribe(from: .retained, on: .global()) { _ in _ = observer })
+    }
+    #expect(tracker.live == 1)
+    if isCancelled { for handle in handles { handle.cancel() } } else { hub.finish() }
+    await eventually { tracker.live == 0 }
+    withExtendedLifetime(handles) {}
+  }
+
   @Test("after finish: it receives what is retained, and ends", arguments: FollowerKind.allCases)
   func afterFinish(_ kind: FollowerKind) async {
     let hub = EventHub<Int>(retention: .last(200))
