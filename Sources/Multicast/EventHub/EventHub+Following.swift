@@ -125,7 +125,8 @@ final class LogFollower<Event: Sendable>: Sendable {
   let progress = ReadingProgress()
   private let handler: @Sendable (PositionedEvent<Event>) -> Void
 
-  init(_ reader: LogReader<Event>, _ handler: @escaping @Sendable (PositionedEvent<Event>) -> Void) {
+  init(_ reader: LogReader<Event>, _ handler: @escaping @Sendable (PositionedEvent<Event>) -> Void)
+  {
     self.reader = reader
     self.handler = handler
   }
