@@ -37,7 +37,7 @@ private enum RetentionSend {
   ) -> Experiment {
     let detail = handlers == 0 ? "no subscriber" : "one handler"
     return Experiment(
-      "retention/send/\(type)/\(handlers == 0 ? "nobody" : "handler")", detail: detail,
+      "retention/send/\(type)/\(handlers == 0 ? "no-subscriber" : "handler")", detail: detail,
       requirements: [
         Requirement(
           "send with .last(128), \(type), \(detail), beside a total order, in ns", .atMost(20)

@@ -153,8 +153,12 @@ final class EventConsumer: Sendable {
   /// - Parameters:
   ///   - timer: ends the wait, and not the subscription, when its time is over.
   ///   - limit: the most events to take at once; `nil`: as many as the buffer allows.
+  ///   - isolation: that of the caller.
   /// - Returns: whether an event was taken. Another task of the same actor may return it first.
-  private func prepareNext(_ timer: SleepTimer? = nil, upTo limit: Int? = nil) async -> Bool {
+  private func prepareNext(
+    _ timer: SleepTimer? = nil, upTo limit: Int? = nil,
+    isolation: isolated (any Actor)? = #isolation
+  ) async -> Bool {
     if !mailbox.hasBudget {
       // A consumer that always finds an event, or the end, must not monopolise its thread or actor.
       await Task.yield()
@@ -175,6 +179,9 @@ final class EventConsumer: Sendable {
         continue
       }
       await withTaskCancellationHandler {
+        // The capture keeps the closure on the actor. Without it the task would leave the actor here, and
+        // another task of the actor could take all events, and return one, before this one sleeps.
+        _ = isolation
         await mailbox.sleep(timer)
       } onCancel: {
         // The runtime holds a lock of its own here, so no user code may run. The resumed task does

@@ -2,13 +2,14 @@ internal import Dispatch
 internal import Synchronization
 
 // Subscribers that ask for positions read the log. An event that is delivered to such a subscriber
-// only tells it to read: its mailbox holds at most one element that says so.
+// only makes it read: its mailbox holds at most two such elements, the rest of one that the consumer has
+// begun to handle, and a new one.
 //
 //     sender ──▶ log ◀─────────────────────── reads ─┐
 //        └─────▶ mailbox: "read" ──▶ drain ──▶ reader ──▶ handler
 //
 // So the retained events are the buffer of all these subscribers. A slow one misses what leaves the
-// log before it has read it, and is told so.
+// log before it has read it, and receives a notice of the range.
 //
 // A signal stands for the events that are in the log when the consumer begins to handle it: the newest
 // of them is its goal. Until the consumer has passed the goal on, the signal counts as not handled, and

@@ -22,8 +22,8 @@ final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Se
     super.init(epoch: log.rules.epoch)
   }
 
-  /// Sets the place where the subscriber begins. Its entry is in the registry already, so it is told of
-  /// every later event.
+  /// Sets the place where the subscriber begins. Its entry is in the registry already, so it receives
+  /// a signal for every later event.
   ///
   /// - Returns: whether the hub has ended.
   @discardableResult

@@ -2,7 +2,7 @@
 ///
 /// Positions of one hub increase with each event, so a later event has a higher position. A hub that
 /// begins anew, for example after a restart of the process, has another epoch: its positions are not
-/// related to earlier ones, and a subscriber that continues after an earlier one is told so (see
+/// related to earlier ones, and a subscriber that continues after an earlier one receives a notice (see
 /// ``MissedEvents``).
 ///
 /// ```swift

@@ -136,8 +136,8 @@ extension TopicHub where Topic == String {
   /// As ``events(for:from:)-([String],_)``, for the topics that at least one of `patterns` matches, also
   /// topics that begin later.
   ///
-  /// Of matching topics of which nothing is retained any more, the subscriber is told in one range without
-  /// a topic up to where they may have had events.
+  /// For matching topics of which nothing is retained any more, the subscriber receives one range without
+  /// a topic, up to where they may have had events.
   ///
   /// ```swift
   /// for await element in rooms.events(matching: ["rooms.*.alerts"], from: .after(last)) { … }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Multicast
 
-/// A task that takes a batch whenever it is told to: a flush does not wait for what the calling task
+/// A task that takes a batch on demand: a flush does not wait for what the calling task
 /// took.
 private struct Taker {
   private let requests: AsyncStream<Void>.Continuation

@@ -3,7 +3,7 @@ import Multicast
 import MulticastTestSupport
 import Testing
 
-@Suite("A subscriber is told exactly which range is missing, in its place")
+@Suite("A subscriber receives exactly the range that is missing, in its place")
 struct MissedRangeTests {
   @Test("after a position that is no longer retained", arguments: FollowerKind.allCases)
   func trimmed(_ kind: FollowerKind) async {
@@ -58,7 +58,7 @@ struct MissedRangeTests {
         == [.missed(MissedEvents(after: last, through: start))])
   }
 
-  @Test("after a position that the hub has not reached: it is told, and goes on live")
+  @Test("after a position that the hub has not reached: it receives a notice, and goes on live")
   func future() async {
     let hub = EventHub<Int>(retention: .last(10), epoch: 1)
     for event in 1...5 { hub.send(event) }

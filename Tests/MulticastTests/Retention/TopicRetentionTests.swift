@@ -84,7 +84,7 @@ struct TopicRetentionTests {
     #expect(await elements(other).map(\.event?.event) == [1])
   }
 
-  @Test("a position of another beginning of the hub is told, and all that is retained follows")
+  @Test("a position of another epoch is reported, and all that is retained follows")
   func otherEpoch() async throws {
     let hub = TopicHub<String, Int>(retention: .last(2), epoch: 1)
     hub.send(1, to: "a")
@@ -109,7 +109,7 @@ struct TopicRetentionTests {
     for number in 1...7 { hub.send(number, to: "t\(number)") }
     #expect(hub.retainedTopics.sorted() == ["t3", "t4", "t5", "t6", "t7"])
     #expect(hub.retainedAmount == RetainedAmount(events: 5, topics: 5, bytes: 10))
-    // A topic that is gone may have had events: the subscriber is told so, and not of one that is kept.
+    // A topic that is gone may have had events: the subscriber receives that range, and none for a kept topic.
     let (gone, kept) = (
       hub.events(for: "t1", from: .after(hub.position(0))),
       hub.events(for: "t7", from: .after(hub.position(2)))
@@ -185,7 +185,7 @@ struct TopicRetentionTests {
     #expect(received.dropFirst().map(\.event?.event) == [2, 4, 5])
   }
 
-  @Test("patterns: topics that are gone may have had events, which is told once, without a topic")
+  @Test("patterns: topics that are gone may have had events, which is reported once, without a topic")
   func gonePatterns() async {
     let hub = TopicHub<String, Int>(retention: .last(2), total: .last(2))
     for number in 1...5 { hub.send(number, to: "a.\(number)") }
