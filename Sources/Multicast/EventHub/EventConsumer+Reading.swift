@@ -5,6 +5,8 @@
 protocol ReadsAhead: AnyObject, Sendable {
   /// Whether something was read and not returned.
   var hasRead: Bool { get }
+  /// Ends what makes the iterator read, at the end of the iteration. It may be called again.
+  func stopReading()
 }
 
 /// The reader of one kind of log.

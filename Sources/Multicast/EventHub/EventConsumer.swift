@@ -32,6 +32,7 @@ final class EventConsumer: Sendable {
   /// Ends the subscription, and discards what was taken and not returned.
   private func stop() {
     registration?.cancel()
+    reader?.stopReading()
     mailbox.discardTaken()
   }
 

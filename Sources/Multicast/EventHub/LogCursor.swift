@@ -37,6 +37,9 @@ class LogCursor: ReadsAhead, @unchecked Sendable {
   /// The number of events that were read and not returned.
   final var readCount: Int { batch.count }
 
+  /// Does nothing: to cancel the registration of the consumer is enough.
+  final func stopReading() {}
+
   /// Discards what was read and not returned, because the subscription has ended.
   final func discardRead() {
     // Destroys events, whose `deinit` may do anything, so they are no longer in `batch` then.

@@ -66,6 +66,26 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
     resume(lock.withLock { takeSleepers() })
   }
 
+  /// Tells the consumer of a mailbox without an entry to read, unless an element that does so waits already.
+  func signal() {
+    let sleepers = lock.withLock {
+      state.signal() == .acceptedByIdle ? takeSleepers() : (nil, nil)
+    }
+    resume(sleepers)
+  }
+
+  /// Ends a mailbox without an entry. If it has finished, the consumer reads once more.
+  func end(_ reason: SubscriptionEnd) {
+    var discarded = RingBuffer<Item>()
+    let (effects, sleepers) = lock.withLock {
+      if reason == .finished { _ = state.signal() }
+      return (state.close(reason, discarded: &discarded), takeSleepers())
+    }
+    resume(sleepers)
+    finish(effects)
+    // `discarded` has signals only.
+  }
+
   override var isCalledByCurrentTask: Bool {
     let current = TaskIdentity.current
     return current != .none && lock.withLock { handlingTask == current }

@@ -25,6 +25,11 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
     private let reader: TopicLogReader<Event>?
     /// The number of events that were read since the consumer last yielded.
     private var readSinceYield = 0
+    private var hasBegun = false
+    /// What comes from an external log, before what the reader reads.
+    private var replay: ExternalReplay<Event>?
+    /// What is missing in `replay`.
+    private var rest: [MissingEvents] = []
 
     fileprivate init(consumer: EventConsumer) {
       self.consumer = consumer
@@ -45,7 +50,36 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
     /// The next event or missing range, or `nil` at the end or if the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       guard let reader else { return nil }
-      return await consumer.next(reader, &readSinceYield)
+      if !hasBegun {
+        hasBegun = true
+        if reader.hasClaim { await reader.settleClaim() }
+      }
+      while true {
+        if !TaskIdentity.isCurrentCancelled, let element = await nextElsewhere(reader) {
+          return element
+        }
+        switch await consumer.next(reader, &readSinceYield) {
+        case .element(let element): return element
+        case .elsewhere(let range, let missing): replay = ExternalReplay(range, missing)
+        case nil: return nil
+        }
+      }
+    }
+
+    /// The next event or missing range of what comes from an external log; `nil` if that is all.
+    private mutating func nextElsewhere(_ reader: TopicLogReader<Event>) async -> Element? {
+      while !rest.isEmpty || replay != nil {
+        if let element = replay?.next() { return element }
+        if !rest.isEmpty { return TopicLogReader.missed(rest.removeFirst()) }
+        if replay?.isComplete != false {
+          replay = nil
+        } else if TaskIdentity.isCurrentCancelled {
+          return nil
+        } else {
+          rest = await replay?.requestPage(reader) ?? []
+        }
+      }
+      return nil
     }
   }
 }

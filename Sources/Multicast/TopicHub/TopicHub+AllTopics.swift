@@ -29,8 +29,19 @@ extension TopicHub {
 
   /// Keeps `event`, before it is delivered, if the hub retains.
   func retain(_ event: Event, of topic: Topic) {
-    // SAFETY: only the initialiser for topics that are strings sets the log.
-    if let log { _ = log.append(event, to: unsafeBitCast(topic, to: String.self)) }
+    guard let log else { return }
+    requireOwnEvents(log)
+    // SAFETY: only the initialisers for topics that are strings set the log.
+    _ = log.append(event, to: unsafeBitCast(topic, to: String.self))
+  }
+
+  func requireOwnEvents(_ log: TopicLog<Event>) {
+    require(
+      !log.isExternal,
+      """
+      \(messagePrefix(name)) its events come from an external log; publish to that, and let it deliver \
+      them with its ExternalLogWriter.
+      """)
   }
 
   /// Delivers `event` to the subscribers of `topic` and of all topics.

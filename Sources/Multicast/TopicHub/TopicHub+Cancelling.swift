@@ -3,9 +3,10 @@ extension TopicHub {
   /// See ``EventHub/cancelSubscriptions()``. Subscriptions to all topics
   /// and to patterns remain.
   ///
-  /// - Complexity: O(subscribers of `topic`).
+  /// - Complexity: O(subscribers of `topic`, and all subscribers with positions).
   public func cancelSubscriptions(to topic: Topic) {
     topics.hub(of: topic)?.cancelSubscriptions()
+    readers.cancelInactive()
   }
 
   /// Ends every subscription, and with them every topic; the hub itself goes on. See
@@ -16,5 +17,6 @@ extension TopicHub {
     for (_, channel) in topics.all { channel.hub.cancelSubscriptions() }
     allTopics.cancelSubscriptions()
     for hub in crossTopic.patternHubs { hub.cancelSubscriptions() }
+    readers.cancelInactive()
   }
 }

@@ -23,18 +23,25 @@ extension TopicHub where Topic == String {
     retention: Retention<Event>, total: Retention<Event> = .all, epoch: UInt64? = nil,
     ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil
   ) {
-    require(
-      !retention.isNone,
-      "\(messagePrefix(name)) its retention keeps nothing; leave it out, or use .last(1).")
-    require(
-      retention.and(total).hasOnlyLimits,
-      """
-      \(messagePrefix(name)) a hub of topics retains by number, bytes and seconds; the newest event of \
-      each topic is .last(1).
-      """)
+    Self.requireLimits(retention, total, name)
     self.init(
       ordering: ordering, storage: storage, name: name,
       log: TopicLog(retention, total: total, epoch: epoch))
+  }
+
+  static func requireLimits(
+    _ retention: Retention<Event>, _ total: Retention<Event>, _ name: String?
+  ) {
+    let prefix = messagePrefix(name)
+    require(
+      !retention.isNone,
+      "\(prefix) its retention keeps nothing; leave it out, or use .last(1).")
+    require(
+      retention.and(total).hasOnlyLimits,
+      """
+      \(prefix) a hub of topics retains by number, bytes and seconds; the newest event of each topic is \
+      .last(1).
+      """)
   }
 
   /// Delivers `event` as ``send(_:to:)`` does, and returns its position.
@@ -46,18 +53,19 @@ extension TopicHub where Topic == String {
   public func publish(_ event: Event, to topic: String) -> EventPosition? {
     let log = retainingLog
     guard !gate.isFinished && !gate.isBlocked else { return nil }
-    let number = log.append(event, to: topic)
+    requireOwnEvents(log)
+    let position = log.append(event, to: topic)
     deliverToAll(event, to: topic, through: topics.hub(of: topic))
-    return EventPosition(epoch: log.rules.epoch, number: number)
+    return position
   }
 
-  /// The position of the newest event of any topic, or one with number 0 before the first event.
+  /// The position of the newest event of any topic, or one with number 0 before the first event. Epoch 0:
+  /// the external log has not begun.
   ///
   /// - Precondition: the hub retains events.
   /// - Complexity: O(1).
   public var newestPosition: EventPosition {
-    let log = retainingLog
-    return EventPosition(epoch: log.rules.epoch, number: log.newest)
+    retainingLog.newest
   }
 
   /// The topics of which events are retained, in no order.
@@ -106,18 +114,10 @@ extension TopicHub where Topic == String {
     require(
       !topics.isEmpty, "\(messagePrefix(name)) a subscription needs at least one topic.")
     requireStart(start)
-    let log = retainingLog
     let names = Array(Set(topics))
-    return PositionedTopicSequence(
-      source: EventSource(completion) { [weak self] in
-        self.map { hub in
-          Self.consumer(TopicLogReader(log, .names(names)), from: start) { signals in
-            names.map {
-              hub.subscribe(to: $0, Self.request(signals, endingAfter: names.count))
-            }
-          }
-        }
-      })
+    return sequence(.names(names), from: start) { hub, signals in
+      names.map { hub.subscribe(to: $0, Self.request(signals, endingAfter: names.count)) }
+    }
   }
 
   /// As ``events(for:from:)-([String],_)``, for one topic.
@@ -156,32 +156,30 @@ extension TopicHub where Topic == String {
     require(
       !patterns.isEmpty, "\(messagePrefix(name)) a subscription needs at least one pattern.")
     requireStart(start)
-    let log = retainingLog
     let patterns = Set(patterns)
     let topics = TopicLog<Event>.Topics.matching { topic in
       patterns.contains { $0.matches(topic) }
     }
-    return PositionedTopicSequence(
-      source: EventSource(completion) { [weak self] in
-        self.map { hub in
-          Self.consumer(TopicLogReader(log, topics), from: start) { signals in
-            [hub.subscribe(matching: patterns, Self.request(signals, endingAfter: 1))]
-          }
-        }
-      })
+    return sequence(topics, from: start) { hub, signals in
+      [hub.subscribe(matching: patterns, Self.request(signals, endingAfter: 1))]
+    }
   }
 
-  /// A consumer that reads the log when its signals tell it to.
+  /// A sequence whose consumers read the log after each signal.
   ///
   /// - Parameter subscribe: subscribes what sends the signals.
-  private static func consumer(
-    _ reader: TopicLogReader<Event>, from start: SubscriptionStart,
-    _ subscribe: (TopicSignals) -> [EventSubscription]
-  ) -> EventConsumer {
-    let signals = TopicSignals()
-    let consumer = signals.hub.consumer(reading: reader)
-    reader.begin(start, signals: subscribe(signals))
-    return consumer
+  private func sequence(
+    _ topics: TopicLog<Event>.Topics, from start: SubscriptionStart,
+    _ subscribe: @escaping @Sendable (TopicHub, TopicSignals) -> [EventSubscription]
+  ) -> PositionedTopicSequence<Event> {
+    let log = retainingLog
+    return PositionedTopicSequence(
+      source: EventSource(completion) { [weak self, completion] in
+        guard let self else { return nil }
+        let reader = TopicLogReader(log, topics, readers)
+        reader.begin(start, subscriptions: subscribe(self, reader.signals))
+        return EventConsumer(nil, reader.signals.mailbox, completion, reader: reader)
+      })
   }
 
   /// Signals each event that is delivered.
@@ -191,7 +189,7 @@ extension TopicHub where Topic == String {
     _ signals: TopicSignals, endingAfter count: Int
   ) -> SubscriptionRequest<Element> {
     SubscriptionRequest(
-      .sender { _ in signals.hub.send(()) }, .unbounded, nil,
+      .sender { _ in signals.signal() }, .unbounded, nil,
       [SubscriberOption { $0.onEnd = { _, _ in signals.end(of: count) } }])
   }
 

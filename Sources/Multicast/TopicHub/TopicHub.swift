@@ -30,6 +30,8 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   let pruneLimit = Atomic<Int>(64)
   /// What the hub retains; `nil` if it retains nothing. Set only if topics are strings.
   let log: TopicLog<Event>?
+  /// The subscribers that read `log`.
+  let readers = TopicReaders()
   /// The subscribers of all topics and of patterns.
   let crossTopic: CrossTopicDelivery<Topic, Event>
   /// Whether the whole hub has finished, and whether it has subscribers of all topics or of patterns.

@@ -1,17 +1,26 @@
-/// The place in the log of a hub of topics that one subscriber has reached.
+/// The place in the log of a hub of topics that one subscriber has reached, and what it has read.
 ///
 /// ## Thread safety
-/// One thread at a time: the consumer of the subscriber's mailbox.
+/// One thread at a time: the consumer of the subscriber's mailbox. ``stopReading()`` may be called from
+/// any thread.
 final class TopicLogReader<Event: Sendable>: PositionReader, @unchecked Sendable {
   // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
 
+  /// What the reader returns.
+  enum Element {
+    case element(PositionedTopicEvent<Event>)
+    /// Events that are to be requested from the external log, and the same for each topic.
+    case elsewhere(MissingEvents, [MissingEvents])
+  }
+
   private let log: TopicLog<Event>
   private let topics: TopicLog<Event>.Topics
-  /// The number of the last event that was read.
-  private var number: UInt64 = 0
-  private var told: TopicLog<Event>.Told = [:]
+  /// Makes the consumer read.
+  let signals = TopicSignals()
+  private let readers: TopicReaders
+  private var cursor = TopicCursor()
   /// What to report before the next event.
-  private var missed: [PositionedTopicEvent<Event>] = []
+  private var missing: [MissingEvents] = []
   /// Events that were read and not yet returned.
   private var batch = RingBuffer<TopicLog<Event>.Item>()
   /// The number of the newest event at the last read.
@@ -19,63 +28,61 @@ final class TopicLogReader<Event: Sendable>: PositionReader, @unchecked Sendable
   /// The number of the newest event when the consumer began to handle the signal that it handles; `nil`
   /// if it has not begun, or handles none.
   private var goal: UInt64?
-  /// What tells the consumer to read: it ends with the reader.
-  private var signals: [EventSubscription] = []
 
-  init(_ log: TopicLog<Event>, _ topics: TopicLog<Event>.Topics) {
+  /// - Parameter readers: gets the signals.
+  init(_ log: TopicLog<Event>, _ topics: TopicLog<Event>.Topics, _ readers: TopicReaders) {
     self.log = log
     self.topics = topics
+    self.readers = readers
   }
 }
 
 extension TopicLogReader {
   /// Sets the place where the subscriber begins.
   ///
-  /// - Parameter signals: tell the subscriber of every later event.
-  func begin(_ start: SubscriptionStart, signals: [EventSubscription]) {
-    self.signals = signals
-    switch start {
-    case .live: number = log.newest
-    case .retained: (number, told) = log.numberBeforeAll(of: topics)
-    case .last(let count): (number, told) = log.number(beforeLast: count, of: topics)
-    case .after(let position):
-      if position.epoch == log.rules.epoch, position.number <= log.newest {
-        number = position.number  // The first read finds what was trimmed.
-        return
-      }
-      // A position that this hub does not know. If the hub has begun anew, all that it has is new.
-      if position.epoch == log.rules.epoch {
-        number = log.newest
-      } else {
-        (number, told) = log.numberBeforeAll(of: topics)
-      }
-      let range = MissedEvents(after: position, through: self.position(number))
-      missed.append(.missed(range, of: nil))
-    }
+  /// - Parameter subscriptions: signal every later event.
+  func begin(_ start: SubscriptionStart, subscriptions: [EventSubscription]) {
+    signals.begin(subscriptions)
+    readers.add(signals)
+    // Last, so that there is a signal for what comes after this place.
+    let (cursor, missing) = log.cursor(start, of: topics)
+    self.cursor = cursor
+    if let missing { self.missing.append(missing) }
+  }
+
+  func stopReading() {
+    readers.remove(signals)
+    signals.cancel()
   }
 
   /// The next event of those that were read, or what was missed before it.
-  func nextRead() -> PositionedTopicEvent<Event>? {
-    if !missed.isEmpty { return missed.removeFirst() }
+  func nextRead() -> Element? {
+    if let first = missing.first {
+      guard first.mayBeElsewhere else { return .element(Self.missed(missing.removeFirst())) }
+      let all = missing
+      missing = []
+      // Every topic has its own range, and the pages have the events of all of them.
+      let through = all.map(\.through).max()!
+      let after = all.map(\.after).min()!
+      return .elsewhere(MissingEvents(topic: nil, after: after, through: through), all)
+    }
     guard let item = batch.popFirst() else { return nil }
     let event = TopicEvent(topic: item.topic, event: item.envelope.event(Event.self))
-    return .event(event, at: position(item.number))
+    let position = EventPosition(epoch: cursor.epoch, number: item.number)
+    return .element(.event(event, at: position))
+  }
+
+  static func missed(_ missing: MissingEvents) -> PositionedTopicEvent<Event> {
+    .missed(MissedEvents(after: missing.after, through: missing.through), of: missing.topic)
   }
 
   /// Reads more events, after all were returned.
   ///
   /// - Returns: whether there is anything to return.
   func read(atMost limit: Int) -> Bool {
-    guard missed.isEmpty else { return true }
-    let (missing, last, newest) = log.read(
-      topics, after: number, atMost: limit, told: &told, into: &batch)
-    self.newest = newest
-    missed = missing.map {
-      .missed(
-        MissedEvents(after: position($0.after), through: position($0.through)), of: $0.topic)
-    }
-    number = last
-    return !missed.isEmpty || !batch.isEmpty
+    guard missing.isEmpty else { return true }
+    (missing, newest) = log.read(topics, &cursor, atMost: limit, into: &batch)
+    return hasRead
   }
 
   func beginSignal(atMost limit: Int) {
@@ -86,26 +93,42 @@ extension TopicLogReader {
   func readToGoal(atMost limit: Int) {
     let hasRead = hasRead
     if !hasRead { _ = read(atMost: limit) }
-    if goal == nil { goal = hasRead ? log.newest : newest }
+    if goal == nil { goal = hasRead ? log.newest.number : newest }
   }
 
-  var hasRead: Bool { !missed.isEmpty || !batch.isEmpty }
+  var hasRead: Bool { !missing.isEmpty || !batch.isEmpty }
 
   var readCount: Int { batch.count }
 
   var isAtGoal: Bool {
     guard let goal else { return true }
-    return missed.isEmpty && (batch.isEmpty ? number : batch[0].number - 1) >= goal
+    return missing.isEmpty && (batch.isEmpty ? cursor.number : batch[0].number - 1) >= goal
   }
 
   func discardRead() {
     // Destroys events, whose `deinit` may do anything, so they are no longer in `batch` then.
     var discarded = RingBuffer<TopicLog<Event>.Item>()
     swap(&discarded, &batch)
-    missed = []
+    missing = []
+  }
+}
+
+// MARK: - The external log
+
+extension TopicLogReader {
+  /// Whether the external log has to say whether there is the event of the subscriber's position.
+  var hasClaim: Bool { cursor.claim != nil }
+
+  /// Asks the external log about the position.
+  func settleClaim() async {
+    guard let external = log.external else { return }
+    let isThere = await external.contains(cursor.position)
+    if let missing = log.settle(&cursor, isThere: isThere) { self.missing.append(missing) }
   }
 
-  private func position(_ number: UInt64) -> EventPosition {
-    EventPosition(epoch: log.rules.epoch, number: number)
+  /// Requests the events between two numbers.
+  func page(after position: EventPosition, through last: UInt64) async -> ExternalPage<Event>? {
+    guard let external = log.external, case .names(let names) = topics else { return nil }
+    return await external.page(of: names, after: position, through: last)
   }
 }

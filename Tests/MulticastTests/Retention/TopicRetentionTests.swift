@@ -185,7 +185,8 @@ struct TopicRetentionTests {
     #expect(received.dropFirst().map(\.event?.event) == [2, 4, 5])
   }
 
-  @Test("patterns: topics that are gone may have had events, which is reported once, without a topic")
+  @Test(
+    "patterns: topics that are gone may have had events, which is reported once, without a topic")
   func gonePatterns() async {
     let hub = TopicHub<String, Int>(retention: .last(2), total: .last(2))
     for number in 1...5 { hub.send(number, to: "a.\(number)") }
@@ -209,6 +210,25 @@ struct TopicRetentionTests {
     hub.send(3, to: "a")
     hub.finish()
     #expect(await elements(later).map(\.event?.event) == [1, 3])
+  }
+
+  @Test("to cancel all subscriptions ends the sequences of the topics")
+  func cancelled() async {
+    let hub = TopicHub<String, Int>(retention: .last(10))
+    let (one, two, pattern) = (
+      hub.events(for: "a", from: .live), hub.events(for: ["a", "b"], from: .live),
+      hub.events(matching: ["*"], from: .live)
+    )
+    hub.cancelSubscriptions(to: "a")
+    var iterator = two.makeAsyncIterator()
+    #expect(await elements(one).isEmpty)
+    hub.send(1, to: "b")
+    #expect(await iterator.next()?.event?.event == 1)
+    hub.cancelSubscriptions()
+    #expect(await iterator.next() == nil)
+    #expect(iterator.end == .cancelled)
+    #expect(await elements(pattern).map(\.event?.event) == [])
+    #expect(hub.topicCount == 0)
   }
 
   @Test("an iterator that is released ends the subscription, and the topic goes with the last one")

@@ -1,0 +1,52 @@
+// A log whose events come from an external log, with their numbers.
+//
+//     external log ──▶ writer ──▶ deliver ──▶ log ──▶ readers
+//                        ├──────▶ begin    the numbers begin anew: all that was kept is removed
+//                        ├──────▶ skip     the external log does not have these events any more
+//                        └──────▶ refuse   the external log has no later event than this
+//
+// A reader finds a beginning and a gap where its place in the order of numbers is, and reports them once.
+
+extension TopicLog {
+  /// Keeps an event that has its number.
+  ///
+  /// - Returns: whether it is newer than all before; otherwise nothing is done.
+  func deliver(_ event: Event, number: UInt64, to topic: String) -> Bool {
+    let retained = rules.retained(event)
+    var garbage = RetainedLog.Garbage()
+    return lock.withLock {
+      guard numbering.hasBegun, number > newestNumber else { return false }
+      append(retained, number: number, to: topic, &garbage)
+      return true
+    }
+    // The garbage, and an event that is not kept, are destroyed here, outside the lock.
+  }
+
+  /// Begins after `number`, in another epoch. What was kept is not valid any more.
+  func begin(epoch: UInt64, after number: UInt64) {
+    var garbage = RetainedLog.Garbage()
+    lock.withLock {
+      removeAll(beginningAfter: number, &garbage)
+      numbering.begin(epoch: epoch, after: number)
+    }
+    // The garbage is destroyed here, outside the lock.
+  }
+
+  /// Continues after `number`: the external log has no events up to it any more.
+  ///
+  /// - Parameter extendsLast: see ``TopicNumbering/addGap(after:through:extendsLast:)``.
+  /// - Returns: whether that is a gap.
+  func skip(through number: UInt64, extendsLast: Bool) -> Bool {
+    lock.withLock {
+      guard numbering.hasBegun, number > newestNumber else { return false }
+      numbering.addGap(after: newestNumber, through: number, extendsLast: extendsLast)
+      newestNumber = number
+      return true
+    }
+  }
+
+  /// Refuses the positions after `newest` that subscribers have named so far.
+  func refusePositions(after newest: UInt64) {
+    lock.withLock { numbering.addRefusal(after: newest, last: newestNumber) }
+  }
+}

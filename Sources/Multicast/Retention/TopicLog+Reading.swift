@@ -1,0 +1,198 @@
+// What a reader finds after its place, in the order of numbers.
+
+extension TopicLog {
+  /// Appends the events of `topics` after the place of `cursor` to `items`, in the order of their numbers,
+  /// and moves the place behind them.
+  ///
+  /// - Parameters:
+  ///   - limit: the most events to read.
+  ///   - items: empty.
+  /// - Returns: events before those in `items` that are not there, and that were not reported before; and
+  ///   the number of the newest event.
+  /// - Complexity: O(`limit`) for one name, O(`limit` × names) for several, and O(all events after
+  ///   the place) for a function; O(topics) in addition if any event after the place is not kept.
+  func read(
+    _ topics: Topics, _ cursor: inout TopicCursor, atMost limit: Int,
+    into items: inout RingBuffer<Item>
+  ) -> (missing: [MissingEvents], newest: UInt64) {
+    trimmed {
+      guard numbering.hasBegun else { return ([], 0) }
+      if let missing = takeChange(&cursor) { return ([missing], newestNumber) }
+      while true {
+        let gap = numbering.firstGap(after: cursor.number)
+        if let gap, gap.after <= cursor.number {
+          return ([takeGap(through: gap.through, &cursor)], newestNumber)
+        }
+        var missing =
+          maxTrimmed > cursor.number
+          ? takeMissing(topics, &cursor, through: gap?.after ?? .max) : []
+        if !missing.isEmpty, isExternal, case .names = topics {
+          // The external log has the events of all these topics up to the last missing one.
+          for index in missing.indices { missing[index].mayBeElsewhere = true }
+          cursor.number = missing.reduce(cursor.number) { max($0, $1.through.number) }
+          return (missing, newestNumber)
+        }
+        readEvents(topics, &cursor, through: gap?.after ?? .max, limit, &items)
+        // Otherwise nothing is before the gap.
+        if gap == nil || !items.isEmpty || !missing.isEmpty { return (missing, newestNumber) }
+      }
+    }
+  }
+
+  /// Moves the place after a beginning of the numbers, or if the external log has no such event.
+  ///
+  /// - Returns: what is missing because of that.
+  private func takeChange(_ cursor: inout TopicCursor) -> MissingEvents? {
+    if cursor.beginning != numbering.beginnings, let missing = takeBeginning(&cursor) {
+      return missing
+    }
+    if let claim = cursor.claim {
+      if let refusal = numbering.refusal(of: cursor.number, since: claim) {
+        return moveBack(&cursor, to: refusal.last)
+      }
+      // Each refusal says that there are events up to a number.
+      if numbering.refusalCount > claim { cursor.claim = nil }
+    }
+    guard cursor.number < numbering.minimum else { return nil }
+    return takeGap(through: numbering.minimum, &cursor)
+  }
+
+  private func takeBeginning(_ cursor: inout TopicCursor) -> MissingEvents? {
+    let isFirst = cursor.beginning == 0
+    let before = cursor.position
+    cursor.beginning = numbering.beginnings
+    cursor.epoch = numbering.epoch
+    cursor.reported = [:]
+    let start = EventPosition(epoch: numbering.epoch, number: numbering.start)
+    // An epoch of 0 stands for the one with which the external log begins.
+    guard isFirst, before.epoch == 0 || before.epoch == start.epoch else {
+      cursor.number = start.number
+      cursor.claim = nil
+      return MissingEvents(topic: nil, after: before, through: start)
+    }
+    // The first events of this hub. A subscriber without a position misses none.
+    guard cursor.hasPosition else {
+      cursor.number = start.number
+      return nil
+    }
+    if cursor.number > start.number, cursor.claim == nil { return nil }
+    let isBefore = cursor.number < start.number
+    defer {
+      cursor.number = start.number
+      cursor.claim = nil
+    }
+    return cursor.number == start.number
+      ? nil
+      : MissingEvents(
+        topic: nil, after: cursor.position, through: start, mayBeElsewhere: isBefore)
+  }
+
+  private func takeGap(through number: UInt64, _ cursor: inout TopicCursor) -> MissingEvents {
+    let after = cursor.position
+    cursor.number = number
+    return MissingEvents(topic: nil, after: after, through: cursor.position)
+  }
+
+  /// The events of `topics` after the place that are not kept any more, and were not reported before.
+  func takeMissing(
+    _ topics: Topics, _ cursor: inout TopicCursor, through limit: UInt64 = .max
+  ) -> [MissingEvents] {
+    var missing: [MissingEvents] = []
+    func add(_ topic: String?, through: UInt64) {
+      let through = min(through, limit)
+      let after = max(cursor.number, cursor.reported[topic] ?? 0)
+      guard through > after else { return }
+      cursor.reported[topic] = through
+      missing.append(
+        MissingEvents(
+          topic: topic, after: EventPosition(epoch: cursor.epoch, number: after),
+          through: EventPosition(epoch: cursor.epoch, number: through)))
+    }
+    switch topics {
+    case .names(let names):
+      for name in names { add(name, through: keptTopics[name]?.log.trimmedThrough ?? floor) }
+    case .matching(let accepts):
+      add(nil, through: floor)
+      for topic in keptTopics.values where accepts(topic.name) {
+        // Otherwise the range without a topic includes it.
+        let through = topic.log.trimmedThrough
+        if through > topic.floor { add(topic.name, through: through) }
+      }
+    }
+    cursor.reported = cursor.reported.filter { $0.value > cursor.number }
+    return missing
+  }
+
+  private func readEvents(
+    _ topics: Topics, _ cursor: inout TopicCursor, through last: UInt64, _ limit: Int,
+    _ items: inout RingBuffer<Item>
+  ) {
+    let end = min(last, newestNumber)
+    guard cursor.number < end else { return }
+    switch topics {
+    case .names(let names):
+      let topics = names.compactMap { keptTopics[$0] }
+      cursor.number = read(topics, after: cursor.number, through: end, limit, &items)
+    case .matching(let accepts):
+      cursor.number = scan(accepts, after: cursor.number, through: end, limit, &items)
+    }
+  }
+
+  /// Reads from the logs of some topics.
+  ///
+  /// - Returns: the number after which to read on.
+  private func read(
+    _ topics: [KeptTopic], after number: UInt64, through last: UInt64, _ limit: Int,
+    _ items: inout RingBuffer<Item>
+  ) -> UInt64 {
+    var found: [Item] = []
+    var isCut = false
+    for topic in topics {
+      var read = RingBuffer<RetainedLog.Item>()
+      _ = topic.log.read(after: number, atMost: limit, into: &read)
+      isCut = isCut || read.count == limit
+      while let item = read.popFirst(), item.number <= last {
+        found.append(Item(topic: topic.name, number: item.number, envelope: item.envelope))
+      }
+    }
+    if topics.count > 1 { found.sort { $0.number < $1.number } }
+    for item in found.prefix(limit) { items.append(item) }
+    guard isCut || found.count > limit, !found.isEmpty else { return last }
+    return found[min(limit, found.count) - 1].number
+  }
+
+  /// Reads the events of all topics, and takes those that `accepts` accepts.
+  ///
+  /// - Returns: the number after which to read on.
+  private func scan(
+    _ accepts: (String) -> Bool, after number: UInt64, through last: UInt64, _ limit: Int,
+    _ items: inout RingBuffer<Item>
+  ) -> UInt64 {
+    var offset = firstOffset(after: number)
+    var rest = limit
+    while offset < order.count, order[offset].number <= last {
+      let element = order[offset]
+      if isKept(element), accepts(element.topic.name),
+        let envelope = element.topic.log.envelope(element.number)
+      {
+        items.append(
+          Item(topic: element.topic.name, number: element.number, envelope: envelope))
+        rest -= 1
+        if rest == 0 { return element.number }
+      }
+      offset += 1
+    }
+    return last
+  }
+
+  /// The offset in `order` of the first event with a higher number.
+  private func firstOffset(after number: UInt64) -> Int {
+    var low = 0
+    var high = order.count
+    while low < high {
+      let middle = (low + high) / 2
+      if order[middle].number > number { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

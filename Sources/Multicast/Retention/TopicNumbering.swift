@@ -1,0 +1,88 @@
+/// What a ``TopicLog`` knows about the numbers of its events beside the events.
+///
+/// The numbers of a log without an external one begin once, after 0, and have no gaps.
+struct TopicNumbering: ~Copyable {
+  /// Events that an external log does not have.
+  struct Gap {
+    let after: UInt64
+    var through: UInt64
+  }
+
+  /// A statement of an external log that it has no event after `newest`.
+  struct Refusal {
+    let newest: UInt64
+    /// The number of the newest event that had arrived.
+    let last: UInt64
+  }
+
+  /// How often the numbers have begun.
+  private(set) var beginnings = 0
+  private(set) var epoch: UInt64 = 0
+  /// The number before the first of the epoch.
+  private(set) var start: UInt64 = 0
+  /// The newest gaps, in order.
+  private(set) var gaps = RingBuffer<Gap>()
+  /// The end of the newest gap that is not in `gaps` any more: a reader before it misses everything up to
+  /// there.
+  private(set) var minimum: UInt64 = 0
+  /// The newest refusals, in order.
+  private var refusals = RingBuffer<Refusal>()
+  /// How many refusals there have been.
+  private(set) var refusalCount = 0
+
+  /// The most gaps and refusals that are kept.
+  static var most: Int { 256 }
+
+  /// Numbers that have not begun.
+  init() {}
+
+  var hasBegun: Bool { beginnings > 0 }
+
+  mutating func begin(epoch: UInt64, after number: UInt64) {
+    beginnings += 1
+    self.epoch = epoch
+    start = number
+    minimum = number
+    var ended = RingBuffer<Gap>()
+    swap(&gaps, &ended)
+  }
+
+  /// - Parameter extendsLast: whether a gap that begins where the last one ends belongs to it.
+  mutating func addGap(after number: UInt64, through last: UInt64, extendsLast: Bool) {
+    if extendsLast, !gaps.isEmpty, gaps[gaps.count - 1].through == number {
+      gaps[gaps.count - 1].through = last
+      return
+    }
+    gaps.append(Gap(after: number, through: last))
+    if gaps.count > Self.most, let oldest = gaps.popFirst() { minimum = oldest.through }
+  }
+
+  /// The first gap that ends after `number`.
+  ///
+  /// - Complexity: O(log gaps).
+  func firstGap(after number: UInt64) -> Gap? {
+    var low = 0
+    var high = gaps.count
+    while low < high {
+      let middle = (low + high) / 2
+      if gaps[middle].through > number { high = middle } else { low = middle + 1 }
+    }
+    return low < gaps.count ? gaps[low] : nil
+  }
+
+  mutating func addRefusal(after newest: UInt64, last: UInt64) {
+    refusalCount += 1
+    refusals.append(Refusal(newest: newest, last: last))
+    if refusals.count > Self.most { _ = refusals.popFirst() }
+  }
+
+  /// The first refusal of the position `number`, which a subscriber named after `count` refusals.
+  func refusal(of number: UInt64, since count: Int) -> Refusal? {
+    var offset = max(0, count - (refusalCount - refusals.count))
+    while offset < refusals.count {
+      if number > refusals[offset].newest { return refusals[offset] }
+      offset += 1
+    }
+    return nil
+  }
+}

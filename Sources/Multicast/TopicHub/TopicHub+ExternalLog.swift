@@ -1,0 +1,60 @@
+extension TopicHub where Topic == String {
+  /// Creates a hub whose events come from an external log, and have their positions there.
+  ///
+  /// ```swift
+  /// let hub = TopicHub<String, Price>(retention: .last(100)) { writer in
+  ///   BrokerLog(connection, delivering: writer)
+  /// }
+  /// ```
+  /// The hub retains the newest events, so most subscribers need nothing from the log. It has no position
+  /// until the log calls ``ExternalLogWriter/begin(epoch:after:)``; subscribers may come before.
+  /// ``send(_:to:)`` and its relatives are for hubs without an external log.
+  ///
+  /// - Parameters:
+  ///   - retention: which events of each topic the hub keeps.
+  ///   - total: which events of all topics together; the oldest ones leave first.
+  ///   - ordering: the order in which the subscribers of a topic without positions see the events of
+  ///     several senders.
+  ///   - storage: how each topic stores its subscribers.
+  ///   - name: identifies the hub in descriptions and messages.
+  ///   - makeLog: creates the log, which the hub retains. Called once, before the initialiser returns.
+  /// - Precondition: as ``init(retention:total:epoch:ordering:storage:name:)``.
+  public convenience init(
+    retention: Retention<Event>, total: Retention<Event> = .all, ordering: Ordering = .perSender,
+    storage: StorageStrategy = .waitFree, name: String? = nil,
+    log makeLog: (ExternalLogWriter<Event>) -> some ExternalLog<Event>
+  ) {
+    Self.requireLimits(retention, total, name)
+    let log = TopicLog<Event>(retention, total: total, epoch: nil, isExternal: true)
+    self.init(ordering: ordering, storage: storage, name: name, log: log)
+    log.external = makeLog(ExternalLogWriter(self))
+  }
+}
+
+// MARK: - What the writer does
+
+extension TopicHub where Topic == String {
+  func beginExternal(epoch: UInt64, after number: UInt64) {
+    log?.begin(epoch: epoch, after: number)
+    readers.signalAll()
+  }
+
+  func deliverExternal(_ event: Event, to topic: String, number: UInt64) -> Int? {
+    guard let log, !gate.isFinished else { return nil }
+    // A reader must not take what was not delivered for an event that never was.
+    guard !gate.isBlocked else {
+      return log.skip(through: number, extendsLast: true) ? 0 : nil
+    }
+    guard log.deliver(event, number: number, to: topic) else { return nil }
+    return deliverToAll(event, to: topic, through: topics.hub(of: topic))
+  }
+
+  func skipExternal(through number: UInt64) {
+    if log?.skip(through: number, extendsLast: false) == true { readers.signalAll() }
+  }
+
+  func refuseExternal(after newest: UInt64) {
+    log?.refusePositions(after: newest)
+    readers.signalAll()
+  }
+}
