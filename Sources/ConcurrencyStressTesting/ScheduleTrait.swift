@@ -23,6 +23,7 @@ public struct ScheduleTrait: TestTrait, SuiteTrait, TestScoping {
   let order: ScheduleOrder
   let seed: UInt64?
 
+  /// Whether a suite passes the trait on to its tests: it does.
   public var isRecursive: Bool { true }
 
   /// The schedule in which the test runs, for its clock and its notes; `nil` outside of one.
@@ -35,6 +36,7 @@ extension Trait where Self == ScheduleTrait {
   /// - Parameters:
   ///   - count: the number of schedules.
   ///   - order: how the next job is chosen.
+  /// - Returns: the trait.
   public static func schedules(_ count: Int, order: ScheduleOrder = .random) -> Self {
     precondition(count > 0, "\(count) schedules: a test needs one to run")
     return Self(schedules: count, order: order, seed: nil)
@@ -45,12 +47,20 @@ extension Trait where Self == ScheduleTrait {
   /// - Parameters:
   ///   - seed: the seed.
   ///   - order: that of the test that failed.
+  /// - Returns: the trait.
   public static func schedules(seed: UInt64, order: ScheduleOrder = .random) -> Self {
     Self(schedules: 1, order: order, seed: seed)
   }
 }
 
 extension ScheduleTrait {
+  /// Runs a test case once for each schedule, until one fails; Swift Testing calls it.
+  ///
+  /// - Parameters:
+  ///   - test: the test or the suite.
+  ///   - testCase: the test case; `nil` for a suite.
+  ///   - function: runs the test case.
+  /// - Throws: what `function` throws for a suite.
   public func provideScope(
     for test: Test, testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void

@@ -18,6 +18,7 @@ public struct StressTrait: TestTrait, SuiteTrait, TestScoping {
   let seconds: Double?
   let seed: UInt64?
 
+  /// Whether a suite passes the trait on to its tests: it does.
   public var isRecursive: Bool { true }
 }
 
@@ -44,18 +45,29 @@ extension Trait where Self == StressTrait {
   /// - Parameters:
   ///   - rounds: the number of rounds.
   ///   - seconds: the time after which no further round begins; none if `nil`.
+  /// - Returns: the trait.
   public static func stress(rounds: Int, seconds: Double? = nil) -> Self {
     precondition(rounds > 0, "\(rounds) rounds: a test needs one to run")
     return Self(rounds: rounds, seconds: seconds, seed: nil)
   }
 
   /// Runs a test once, with the seed that a failing round has reported.
+  ///
+  /// - Parameter seed: the one that the issue names.
+  /// - Returns: the trait.
   public static func stress(seed: UInt64) -> Self {
     Self(rounds: 1, seconds: nil, seed: seed)
   }
 }
 
 extension StressTrait {
+  /// Runs a test case once for each round, until one fails; Swift Testing calls it.
+  ///
+  /// - Parameters:
+  ///   - test: the test or the suite.
+  ///   - testCase: the test case; `nil` for a suite.
+  ///   - function: runs the test case.
+  /// - Throws: what `function` throws.
   public func provideScope(
     for test: Test, testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void

@@ -29,6 +29,11 @@ public struct AnswerPolicy: Sendable {
   public static var sum: AnswerPolicy { AnswerPolicy() }
 
   /// The answers combined with `initial`, one after the other, in registration order.
+  ///
+  /// - Parameters:
+  ///   - initial: what is combined with the first answer.
+  ///   - combine: combines what there is with the next answer.
+  /// - Returns: the policy.
   public static func reduce<Value>(
     _ initial: Value, _ combine: (Value, Value) -> Value
   ) -> AnswerPolicy {

@@ -4,6 +4,10 @@ public import Dispatch
 extension MulticastComposite where Delegate: Sendable {
   /// Adds `delegate` after the others, as ``MulticastDelegate/add(_:ownership:)`` does.
   ///
+  /// - Parameters:
+  ///   - delegate: compared by identity.
+  ///   - ownership: whether the composite keeps it alive.
+  /// - Returns: a handle that can end the registration.
   /// - Complexity: as for the hub.
   @discardableResult
   public nonisolated func add(
@@ -15,6 +19,12 @@ extension MulticastComposite where Delegate: Sendable {
   /// Adds `delegate` after the others. Requirements without an answer call it on `queue`, as
   /// ``MulticastDelegate/add(_:ownership:on:buffering:)`` describes.
   ///
+  /// - Parameters:
+  ///   - delegate: compared by identity.
+  ///   - ownership: whether the composite keeps it alive.
+  ///   - queue: the queue on which it is called.
+  ///   - buffering: how many calls may wait, and what happens when the buffer is full.
+  /// - Returns: a handle that can end the registration.
   /// - Complexity: as for the hub.
   @_disfavoredOverload  // `.main` is the main actor, as in the hub.
   @discardableResult
@@ -27,6 +37,12 @@ extension MulticastComposite where Delegate: Sendable {
 
   /// Adds `delegate` after the others. Requirements without an answer call it on the main actor.
   ///
+  /// - Parameters:
+  ///   - delegate: compared by identity.
+  ///   - ownership: whether the composite keeps it alive.
+  ///   - main: write `.main`.
+  ///   - buffering: how many calls may wait, and what happens when the buffer is full.
+  /// - Returns: a handle that can end the registration.
   /// - Complexity: as for the hub.
   @discardableResult
   public nonisolated func add(
@@ -38,6 +54,12 @@ extension MulticastComposite where Delegate: Sendable {
 
   /// Adds `delegate` after the others. Requirements without an answer call it on `home`.
   ///
+  /// - Parameters:
+  ///   - delegate: compared by identity.
+  ///   - ownership: whether the composite keeps it alive.
+  ///   - home: the actor on which it is called.
+  ///   - buffering: how many calls may wait, and what happens when the buffer is full.
+  /// - Returns: a handle that can end the registration.
   /// - Complexity: as for the hub.
   @discardableResult
   public nonisolated func add(
@@ -49,6 +71,7 @@ extension MulticastComposite where Delegate: Sendable {
 
   /// Removes every registration of `delegate`, as ``MulticastDelegate/remove(_:)`` does.
   ///
+  /// - Parameter delegate: compared by identity.
   /// - Returns: whether it was registered.
   /// - Complexity: as for the hub.
   @discardableResult
@@ -63,6 +86,8 @@ extension MulticastComposite where Delegate: Sendable {
 
   /// Whether `delegate` is registered.
   ///
+  /// - Parameter delegate: compared by identity.
+  /// - Returns: `true` if it has a registration. A value type never has.
   /// - Complexity: O(1).
   public nonisolated func contains(_ delegate: Delegate) -> Bool {
     _composition.hub.contains(delegate)
@@ -79,11 +104,21 @@ extension MulticastComposite where Delegate: Sendable {
   public nonisolated var isEmpty: Bool { _composition.hub.isEmpty }
 
   /// Adds `delegate` weakly.
+  ///
+  /// - Parameters:
+  ///   - composite: the composite.
+  ///   - delegate: compared by identity.
+  /// - Complexity: as for ``add(_:ownership:)``.
   public static func += (composite: Self, delegate: Delegate) {
     composite._composition.hub.add(delegate)
   }
 
   /// Removes every registration of `delegate`.
+  ///
+  /// - Parameters:
+  ///   - composite: the composite.
+  ///   - delegate: compared by identity.
+  /// - Complexity: as for ``remove(_:)``.
   public static func -= (composite: Self, delegate: Delegate) {
     composite._composition.hub.remove(delegate)
   }

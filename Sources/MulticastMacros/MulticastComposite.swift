@@ -4,6 +4,7 @@
 /// As ``MulticastDelegate``. The composite of a protocol that is isolated to an actor, and is not `Sendable`,
 /// must be used on that actor.
 public protocol MulticastComposite<Delegate>: AnyObject, SendableMetatype {
+  /// The protocol whose calls the composite forwards.
   associatedtype Delegate
 
   /// The delegates. Expanded code uses it; others use the members below.
@@ -31,6 +32,10 @@ public struct Composition<Delegate>: @unchecked Sendable {
   @usableFromInline let isolation: (any Actor)?
 
   /// Called by the initializer of a composite.
+  ///
+  /// - Parameters:
+  ///   - hub: has the delegates.
+  ///   - isolation: the actor of the composite, if it has one.
   public init(
     _ hub: MulticastDelegate<Delegate>, isolation: isolated (any Actor)? = #isolation
   ) {
@@ -40,6 +45,9 @@ public struct Composition<Delegate>: @unchecked Sendable {
 
   /// Calls `body` with each delegate on the actor of the composite, as
   /// ``MulticastDelegate/invokeIsolated(_:)`` does. Called by the `invoke` of a composite.
+  ///
+  /// - Parameter body: called with each delegate.
+  /// - Returns: the number of delegates for which the call was enqueued.
   @discardableResult
   public func invokeIsolated(
     _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
@@ -63,6 +71,10 @@ public struct Composition<Delegate>: @unchecked Sendable {
 extension MulticastComposite {
   /// Adds `delegate` after the others, as ``MulticastDelegate/add(_:ownership:)`` does.
   ///
+  /// - Parameters:
+  ///   - delegate: compared by identity.
+  ///   - ownership: whether the composite keeps it alive.
+  /// - Returns: a handle that can end the registration.
   /// - Precondition: the caller runs on the actor of the composite, if it has one.
   /// - Complexity: as for the hub.
   @discardableResult
@@ -74,6 +86,7 @@ extension MulticastComposite {
 
   /// Removes every registration of `delegate`, as ``MulticastDelegate/remove(_:)`` does.
   ///
+  /// - Parameter delegate: compared by identity.
   /// - Returns: whether it was registered.
   /// - Precondition: the caller runs on the actor of the composite, if it has one.
   /// - Complexity: as for the hub.
@@ -92,6 +105,8 @@ extension MulticastComposite {
 
   /// Whether `delegate` is registered.
   ///
+  /// - Parameter delegate: compared by identity.
+  /// - Returns: `true` if it has a registration. A value type never has.
   /// - Precondition: the caller runs on the actor of the composite, if it has one.
   /// - Complexity: O(1).
   public nonisolated func contains(_ delegate: Delegate) -> Bool {
@@ -111,11 +126,21 @@ extension MulticastComposite {
   public nonisolated var isEmpty: Bool { _composition.checkedHub().isEmpty }
 
   /// Adds `delegate` weakly.
+  ///
+  /// - Parameters:
+  ///   - composite: the composite.
+  ///   - delegate: compared by identity.
+  /// - Complexity: as for ``add(_:ownership:)``.
   public static func += (composite: Self, delegate: Delegate) {
     composite._composition.checkedHub().add(delegate)
   }
 
   /// Removes every registration of `delegate`.
+  ///
+  /// - Parameters:
+  ///   - composite: the composite.
+  ///   - delegate: compared by identity.
+  /// - Complexity: as for ``remove(_:)``.
   public static func -= (composite: Self, delegate: Delegate) {
     composite._composition.checkedHub().remove(delegate)
   }

@@ -17,6 +17,8 @@ public struct History<Call: Sendable>: Sendable {
     /// When it returned, by the same clock.
     public var returned: Int
 
+    /// Creates an operation with its times.
+    ///
     /// - Parameters:
     ///   - action: what was called, with its result.
     ///   - began: when it was called, by a ``LogicalClock``.
@@ -33,6 +35,8 @@ public struct History<Call: Sendable>: Sendable {
   /// The operations, in any order.
   public var operations: [Operation]
 
+  /// Creates a history.
+  ///
   /// - Parameter operations: the operations, in any order.
   public init(operations: [Operation] = []) {
     self.operations = operations
@@ -42,8 +46,10 @@ public struct History<Call: Sendable>: Sendable {
 extension History {
   /// Whether some order of the steps of its operations explains every result.
   ///
-  /// - Complexity: exponential in the number of operations that overlap, in the worst case.
+  /// - Parameter model: the state before the first operation.
+  /// - Returns: `false` if no order does.
   /// - Precondition: there are at most 64 operations.
+  /// - Complexity: exponential in the number of operations that overlap, in the worst case.
   public func isLinearizable<Model: SequentialModel>(by model: Model) -> Bool
   where Model.Action == Action {
     var search = HistorySearch<Model>(operations)

@@ -1,4 +1,7 @@
 /// What was called, with its result, as text.
+///
+/// ## Thread safety
+/// Instances are `Sendable`. The thread that writes a report reads the texts.
 public protocol DescribedCall: Sendable {
   /// The call with its arguments.
   var callText: String { get }

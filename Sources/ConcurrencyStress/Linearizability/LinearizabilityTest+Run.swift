@@ -17,6 +17,7 @@ public struct LinearizabilityReport: Sendable, CustomStringConvertible {
   /// Whether each history was linearizable.
   public var held: Bool { failure == nil }
 
+  /// The result in words, with the history that has no explanation.
   public var description: String {
     failure ?? "\(histories.grouped) histories are linearizable; seed \(seed)"
   }
@@ -46,6 +47,7 @@ extension LinearizabilityTest {
   ///   - seconds: how long to search for such a history. Searching a smaller one takes as long
   ///     again at most.
   ///   - seed: repeats what the threads call; that of the run if `nil`.
+  /// - Returns: what was found.
   /// - Precondition: the test has an operation.
   public func run(seconds: Double = 10, seed: UInt64? = nil) -> LinearizabilityReport {
     precondition(
@@ -75,6 +77,7 @@ extension LinearizabilityTest {
   /// - Parameters:
   ///   - name: what the command line calls it.
   ///   - promise: what must hold, in a line.
+  /// - Returns: the scenario.
   public func scenario(_ name: String, promise: String) -> StressScenario {
     precondition(
       !operations.isEmpty, "the test has no operation: add one with operation(_:_:model:)")

@@ -27,6 +27,8 @@ public struct LinearizabilityTest<Subject: Sendable, Model: Hashable & Sendable>
   /// The most operations of a thread in one history.
   public let operationsPerThread: Int
 
+  /// Creates a test without operations; add them with `operation`.
+  ///
   /// - Parameters:
   ///   - subject: makes the object under test. Called for each history.
   ///   - model: the sequential object that corresponds to a new subject.
@@ -55,6 +57,7 @@ extension LinearizabilityTest {
   ///   - name: what a history calls it.
   ///   - call: calls the object.
   ///   - model: does the same to the model.
+  /// - Returns: the test with this operation too.
   public func operation<Result: Equatable & Sendable>(
     _ name: String, _ call: @escaping @Sendable (Subject) throws -> Result,
     model: @escaping @Sendable (inout Model) throws -> Result
@@ -72,6 +75,7 @@ extension LinearizabilityTest {
   ///   - arguments: the arguments to choose from.
   ///   - call: calls the object.
   ///   - model: does the same to the model.
+  /// - Returns: the test with this operation too.
   public func operation<Argument: Sendable, Result: Equatable & Sendable>(
     _ name: String, _ arguments: some Sequence<Argument>,
     _ call: @escaping @Sendable (Subject, Argument) throws -> Result,
@@ -86,6 +90,7 @@ extension LinearizabilityTest {
   ///   - name: what a history calls it.
   ///   - call: calls the object.
   ///   - model: does the same to the model.
+  /// - Returns: the test with this operation too.
   public func operation(
     _ name: String, _ call: @escaping @Sendable (Subject) throws -> Void,
     model: @escaping @Sendable (inout Model) throws -> Void
@@ -110,6 +115,7 @@ extension LinearizabilityTest {
   ///   - arguments: the arguments to choose from.
   ///   - call: calls the object.
   ///   - model: does the same to the model.
+  /// - Returns: the test with this operation too.
   public func operation<Argument: Sendable>(
     _ name: String, _ arguments: some Sequence<Argument>,
     _ call: @escaping @Sendable (Subject, Argument) throws -> Void,

@@ -21,14 +21,24 @@ public protocol SequentialModel: Hashable, Sendable {
   mutating func step(_ action: Action, of operation: Int) -> HistoryStep
 
   /// The result that this operation would have now, for a report, or `nil` if that is not known.
+  ///
+  /// - Parameter action: the operation.
+  /// - Returns: the result in words, or `nil`.
   func expectedResult(of action: Action) -> String?
 }
 
 extension SequentialModel {
+  /// Says that the result is not known.
+  ///
+  /// - Parameter action: the operation.
+  /// - Returns: the result in words, or `nil`.
   public func expectedResult(of action: Action) -> String? { nil }
 }
 
 /// What a step of a ``SequentialModel`` did.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum HistoryStep: Sendable {
   /// The operation cannot have its result now.
   case impossible

@@ -23,6 +23,9 @@ public struct OutcomeTable<Outcome: Hashable & Sendable>: Sendable, CustomString
   public var held: Bool { counts.keys.allSatisfy { expectation(of: $0).isAllowed } }
 
   /// What an outcome means. One that is not listed is forbidden.
+  ///
+  /// - Parameter outcome: an outcome, perhaps one that never came.
+  /// - Returns: the expectation of the test.
   public func expectation(of outcome: Outcome) -> Expectation {
     expected[outcome] ?? .forbidden("not listed")
   }

@@ -25,6 +25,8 @@ public struct OutcomeTest<State: Sendable, Outcome: Hashable & Sendable>: Sendab
   /// The outcomes, in the order of the list.
   private let order: [Outcome]
 
+  /// Creates a test of one small race.
+  ///
   /// - Parameters:
   ///   - state: makes what the actors share. Called for each round.
   ///   - actors: what the threads do with it, each once.
@@ -54,6 +56,7 @@ extension OutcomeTest {
   /// - Parameters:
   ///   - seconds: how long. The test ends earlier when a forbidden outcome has come.
   ///   - seed: repeats how the actors are delayed; that of the run if `nil`.
+  /// - Returns: the table, in which every outcome was allowed.
   /// - Throws: ``StressFailure``.
   @discardableResult
   public func check(
@@ -71,6 +74,7 @@ extension OutcomeTest {
   /// - Parameters:
   ///   - seconds: how long.
   ///   - seed: repeats how the actors are delayed; that of the run if `nil`.
+  /// - Returns: the table.
   public func run(seconds: Double = 5, seed: UInt64? = nil) -> OutcomeTable<Outcome> {
     let end = ContinuousClock.now.advanced(by: .seconds(seconds))
     var table = OutcomeTable(seed: seed ?? SplitMix64.runSeed, expected: expected, order: order)
@@ -83,6 +87,7 @@ extension OutcomeTest {
   /// - Parameters:
   ///   - rounds: how many.
   ///   - seed: repeats how the actors are delayed; that of the run if `nil`.
+  /// - Returns: the table.
   public func run(rounds: Int, seed: UInt64? = nil) -> OutcomeTable<Outcome> {
     var table = OutcomeTable(seed: seed ?? SplitMix64.runSeed, expected: expected, order: order)
     table.add(race(rounds, seed: table.nextSeed))
@@ -94,6 +99,7 @@ extension OutcomeTest {
   /// - Parameters:
   ///   - name: what the command line calls it.
   ///   - promise: what must hold, in a line.
+  /// - Returns: the scenario.
   public func scenario(_ name: String, promise: String) -> StressScenario {
     StressScenario(name, promise: promise) { trial in
       while !trial.isOver {

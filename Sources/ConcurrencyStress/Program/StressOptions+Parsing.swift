@@ -3,6 +3,9 @@ internal import Foundation
 extension StressOptions {
   /// Reads the arguments, which do not include the name of the program.
   ///
+  /// - Parameters:
+  ///   - arguments: what follows the name of the program.
+  ///   - program: says which options there are.
   /// - Throws: ``StressOptionError`` if they cannot be followed.
   public init(_ arguments: [String], for program: StressProgram) throws(StressOptionError) {
     self.init()

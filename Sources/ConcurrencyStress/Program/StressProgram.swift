@@ -33,6 +33,8 @@ public struct StressProgram: Sendable {
   /// Command lines, for the help.
   public let examples: [String]
 
+  /// Creates a program, which ``main()`` runs.
+  ///
   /// - Parameters:
   ///   - name: what the program calls itself.
   ///   - summary: what the help says that it does.
@@ -69,6 +71,8 @@ public struct StressVariants: Sendable {
   /// Their names, in the order in which they are tried.
   public let names: [String]
 
+  /// Creates the variants in which each scenario runs.
+  ///
   /// - Parameters:
   ///   - option: the option that selects some of them, with both hyphens.
   ///   - noun: what one of them is called in the help.
@@ -91,6 +95,8 @@ extension StressProgram {
 
   /// Does what the arguments, which do not include the name of the program, ask for. Exits after a
   /// run; returns after `--help` and `--list`.
+  ///
+  /// - Parameter arguments: what follows the name of the program.
   public func start(_ arguments: [String]) {
     // Writing to a pipe without a reader is an error like any other, not the end of the process.
     signal(SIGPIPE, SIG_IGN)

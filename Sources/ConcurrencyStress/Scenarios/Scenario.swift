@@ -12,6 +12,8 @@ public protocol Scenario: SendableMetatype {
   static var promise: String { get }
 
   /// Works until the trial is over, and reports to it what broke.
+  ///
+  /// - Parameter trial: says when it is over.
   static func run(_ trial: Trial)
 }
 
@@ -21,6 +23,8 @@ public protocol Scenario: SendableMetatype {
 /// ``work(_:)`` is called on several threads at once; ``check()`` when all of them have returned.
 public protocol ScenarioRound: Sendable {
   /// What each thread does. It must end by itself.
+  ///
+  /// - Parameter worker: the thread, with its random numbers.
   func work(_ worker: inout Worker)
 
   /// Reports what broke. Called on one thread when the work of all threads is done.
@@ -44,6 +48,8 @@ public struct StressScenario: Sendable {
   public let promise: String
   let run: @Sendable (Trial) -> Void
 
+  /// Creates a scenario from a closure.
+  ///
   /// - Parameters:
   ///   - name: what the command line calls it.
   ///   - promise: what must hold, in a line.
@@ -55,6 +61,8 @@ public struct StressScenario: Sendable {
   }
 
   /// The scenario that `type` describes.
+  ///
+  /// - Parameter type: a scenario.
   public init(_ type: any Scenario.Type) {
     self.init(type.name, promise: type.promise) { trial in type.run(trial) }
   }

@@ -21,6 +21,8 @@ public struct StressOption<Value: Sendable>: AnyStressOption {
   private let requirement: String
   private let format: @Sendable (Value) -> String
 
+  /// Creates an option of a program.
+  ///
   /// - Parameters:
   ///   - name: with both hyphens, as on the command line.
   ///   - placeholder: what stands for the value in the help.
@@ -49,6 +51,13 @@ public struct StressOption<Value: Sendable>: AnyStressOption {
 
 extension StressOption where Value == Int {
   /// An option whose value is a number in `range`.
+  ///
+  /// - Parameters:
+  ///   - name: with both hyphens, as on the command line.
+  ///   - summary: a line of the help.
+  ///   - defaultValue: the value without the option.
+  ///   - range: the numbers that are allowed.
+  /// - Returns: the option.
   public static func number(
     _ name: String, _ summary: String, default defaultValue: Int, in range: ClosedRange<Int>
   ) -> Self {
@@ -60,6 +69,9 @@ extension StressOption where Value == Int {
 }
 
 /// A ``StressOption`` of any type.
+///
+/// ## Thread safety
+/// Instances are `Sendable`, and never change.
 public protocol AnyStressOption: Sendable {
   /// With both hyphens, as on the command line.
   var name: String { get }
@@ -71,14 +83,27 @@ public protocol AnyStressOption: Sendable {
   var defaultText: String { get }
 
   /// The value that a text stands for.
+  ///
+  /// - Parameter text: what follows the name on the command line.
+  /// - Returns: the value.
+  /// - Throws: a line for the user, if the text stands for no value.
   func value(of text: String) throws(StressOptionError) -> any Sendable
   /// The text that `value(of:)` makes this value from.
+  ///
+  /// - Parameter value: a value of this option.
+  /// - Returns: the text.
   func text(of value: any Sendable) -> String
 }
 
 extension StressOption {
+  /// The text of the default value.
   public var defaultText: String { format(defaultValue) }
 
+  /// The value that a text stands for.
+  ///
+  /// - Parameter text: what follows the name on the command line.
+  /// - Returns: the value.
+  /// - Throws: a line for the user, if the text stands for no value.
   public func value(of text: String) throws(StressOptionError) -> any Sendable {
     guard let value = parse(text) else {
       throw StressOptionError("\(name): '\(text)' is not \(requirement)")
@@ -86,20 +111,30 @@ extension StressOption {
     return value
   }
 
+  /// The text from which ``value(of:)`` makes this value.
+  ///
+  /// - Parameter value: a value of this option.
+  /// - Returns: the text; that of the default value for a value of another type.
   public func text(of value: any Sendable) -> String {
     (value as? Value).map(format) ?? defaultText
   }
 }
 
 /// A command line that cannot be followed: one line for the user.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public struct StressOptionError: Error, CustomStringConvertible {
   /// The line.
   public let message: String
 
+  /// Creates an error with a line for the user.
+  ///
   /// - Parameter message: one line.
   public init(_ message: String) {
     self.message = message
   }
 
+  /// The line.
   public var description: String { message }
 }

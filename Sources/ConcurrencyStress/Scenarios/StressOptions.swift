@@ -37,12 +37,21 @@ public struct StressOptions: Sendable {
   var texts: [(name: String, text: String)] = []
 
   /// The value of an option of the program.
+  ///
+  /// - Parameter option: one of the options of the program.
+  /// - Returns: its value, or its default value if the command line does not have it.
   public subscript<Value>(option: StressOption<Value>) -> Value {
     values[option.name] as? Value ?? option.defaultValue
   }
 }
 
 extension StressOptions: Equatable {
+  /// Compares what two command lines ask for.
+  ///
+  /// - Parameters:
+  ///   - left: a command line.
+  ///   - right: another command line.
+  /// - Returns: whether they ask for the same.
   public static func == (left: Self, right: Self) -> Bool {
     left.command == right.command && left.wantsList == right.wantsList
       && left.wantsHelp == right.wantsHelp && left.seed == right.seed

@@ -39,6 +39,8 @@ public final class Trial: @unchecked Sendable {
     case rounds(Int)
   }
 
+  /// Creates a trial of one scenario.
+  ///
   /// - Parameters:
   ///   - scenario: the scenario.
   ///   - variant: the variant of the code under test.
@@ -98,6 +100,9 @@ extension Trial {
   public var operations: Int { activities.reduce(0) { $0 + $1.operations } }
 
   /// Random numbers for a worker, or for setting up (-1), in the current round.
+  ///
+  /// - Parameter worker: the index of the worker, or -1.
+  /// - Returns: a generator that gives the same numbers for the same seed and round.
   public func generator(for worker: Int) -> SplitMix64 {
     var mixer = SplitMix64(seed: seed &+ UInt64(truncatingIfNeeded: rounds) &* 0x9E37)
     return SplitMix64(seed: mixer.next() &+ UInt64(truncatingIfNeeded: worker))
@@ -111,6 +116,8 @@ extension Trial {
   public var brokenPromises: [String] { lock.withLock { failures } }
 
   /// Records a broken promise, which ends the trial.
+  ///
+  /// - Parameter message: what broke, in a sentence without a full stop.
   public func fail(_ message: String) {
     let round = rounds
     lock.withLock {
@@ -121,6 +128,10 @@ extension Trial {
   }
 
   /// Records a broken promise unless `condition` holds.
+  ///
+  /// - Parameters:
+  ///   - condition: what must hold.
+  ///   - message: what broke; read only if it does not hold.
   public func expect(_ condition: Bool, _ message: @autoclosure () -> String) {
     if !condition { fail(message()) }
   }

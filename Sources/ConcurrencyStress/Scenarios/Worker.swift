@@ -11,12 +11,16 @@ public struct Worker {
   public let activity: WorkerActivity
 
   /// Records the next operation for the watchdog, and counts it.
+  ///
+  /// - Parameter step: what the watchdog prints if it is the last one.
   public func does(_ step: StaticString) {
     activity.does(step)
   }
 
   /// A number from 0 to `bound` - 1.
   ///
+  /// - Parameter bound: how many numbers there are.
+  /// - Returns: the number.
   /// - Precondition: `bound` is above 0.
   public mutating func pick(_ bound: Int) -> Int {
     precondition(bound > 0, "pick(\(bound)): there is no number below 1 to pick")
@@ -24,11 +28,16 @@ public struct Worker {
   }
 
   /// `true` with a probability of one in `count`.
+  ///
+  /// - Parameter count: the mean number of calls for one `true`.
+  /// - Returns: `true` or `false`.
   public mutating func once(in count: Int) -> Bool {
     pick(count) == 0
   }
 
   /// Spins for a random number of steps, so that threads overlap in different ways.
+  ///
+  /// - Parameter steps: one more than the most steps.
   public mutating func spin(upTo steps: Int = 64) {
     var left = pick(steps)
     while left > 0 {

@@ -21,16 +21,24 @@ public final class Schedule: Sendable {
   var brokenPromises: [String] { failures.all }
 
   /// Records that the schedule broke a promise.
+  ///
+  /// - Parameter message: what broke, in a sentence without a full stop.
   public func fail(_ message: String) {
     failures.append(message)
   }
 
   /// Records that the schedule broke a promise unless `condition` holds.
+  ///
+  /// - Parameters:
+  ///   - condition: what must hold.
+  ///   - message: what broke; read only if it does not hold.
   public func expect(_ condition: Bool, _ message: @autoclosure () -> String) {
     if !condition { fail(message()) }
   }
 
   /// Reports a step of the current task: a line of its column if the schedule fails.
+  ///
+  /// - Parameter text: a few words.
   public func note(_ text: String) {
     executor.notes.append(
       ScheduleNote(step: executor.step, column: Self.currentTask, text: text))

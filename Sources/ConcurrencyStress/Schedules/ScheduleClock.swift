@@ -12,19 +12,41 @@ public struct ScheduleClock: Clock {
     /// The time since the start of the schedule.
     public let offset: Swift.Duration
 
+    /// The moment that is `duration` later.
+    ///
+    /// - Parameter duration: may be negative.
+    /// - Returns: the moment.
     public func advanced(by duration: Swift.Duration) -> Instant {
       Instant(offset: offset + duration)
     }
 
+    /// The time from this moment to another.
+    ///
+    /// - Parameter other: the other moment.
+    /// - Returns: the time; negative if `other` is earlier.
     public func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
+    /// Compares two moments.
+    ///
+    /// - Parameters:
+    ///   - left: a moment.
+    ///   - right: another moment.
+    /// - Returns: whether `left` is earlier.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
   let executor: ScheduleExecutor
 
+  /// The moment now. It changes only when every task of the schedule sleeps or waits.
   public var now: Instant { Instant(offset: executor.now) }
+  /// A nanosecond.
   public var minimumResolution: Swift.Duration { .nanoseconds(1) }
 
+  /// Suspends until the time of the schedule is `deadline`.
+  ///
+  /// - Parameters:
+  ///   - deadline: the moment; one in the past ends the wait at once.
+  ///   - tolerance: without effect: the time is exact.
+  /// - Throws: `CancellationError` if the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Swift.Duration? = nil) async throws {
     let sleep = ClockSleep()
     await withTaskCancellationHandler {

@@ -6,6 +6,7 @@ extension ScheduleTest {
   /// - Parameters:
   ///   - schedules: how many.
   ///   - seed: the seed of the first one, which the next ones count up; that of the run if `nil`.
+  /// - Returns: the report of schedules that all held.
   /// - Throws: ``StressFailure``.
   @discardableResult
   public func check(
@@ -21,6 +22,7 @@ extension ScheduleTest {
   /// - Parameters:
   ///   - schedules: how many.
   ///   - seed: the seed of the first one, which the next ones count up; that of the run if `nil`.
+  /// - Returns: the report.
   public func run(schedules: Int = 1_000, seed: UInt64? = nil) -> ScheduleReport {
     let seed = seed ?? SplitMix64.runSeed
     return ScheduleThread.run { thread in
@@ -40,6 +42,7 @@ extension ScheduleTest {
 
   /// Repeats the schedule with this seed.
   ///
+  /// - Parameter seed: that of a ``ScheduleReport/Failure``.
   /// - Returns: a report, which has the failure if there is one. It throws nothing: a test calls
   ///   `check(schedules: 1, seed:)` instead.
   public func replay(seed: UInt64) -> ScheduleReport {
@@ -47,6 +50,9 @@ extension ScheduleTest {
   }
 
   /// Repeats the schedule with these choices.
+  ///
+  /// - Parameter choices: those of a ``ScheduleReport/Failure``.
+  /// - Returns: the report.
   public func replay(choices: [Int]) -> ScheduleReport {
     ScheduleThread.run { thread in
       let result = thread.run(self, ScheduleChooser(choices: choices), seed: nil)
@@ -60,6 +66,7 @@ extension ScheduleTest {
   ///
   /// - Parameter limit: the most schedules. ``ScheduleReport/isComplete`` says whether these were
   ///   all.
+  /// - Returns: the report.
   /// - Complexity: the number of schedules grows exponentially with that of steps.
   public func explore(limit: Int = 10_000) -> ScheduleReport {
     ScheduleThread.run { thread in
@@ -88,6 +95,7 @@ extension ScheduleTest {
   /// - Parameters:
   ///   - name: what the command line calls it.
   ///   - promise: what must hold, in a line.
+  /// - Returns: the scenario.
   public func scenario(_ name: String, promise: String) -> StressScenario {
     StressScenario(name, promise: promise) { trial in
       while !trial.isOver {

@@ -32,6 +32,8 @@ public struct ScheduleTest: Sendable {
   let patience: Double
   let body: @Sendable (Schedule) async throws -> Void
 
+  /// Creates a test of what `body` does.
+  ///
   /// - Parameters:
   ///   - order: how the next job is chosen.
   ///   - stepLimit: the number of steps above which a schedule counts as endless.
@@ -77,6 +79,7 @@ public struct ScheduleReport: Sendable, CustomStringConvertible {
   /// Whether no schedule failed.
   public var held: Bool { failure == nil }
 
+  /// The result in words, with the steps of the schedule that failed.
   public var description: String {
     failure?.text ?? "\(schedules.grouped) schedules held\(isComplete ? ": all there are" : "")"
   }

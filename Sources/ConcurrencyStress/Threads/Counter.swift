@@ -14,6 +14,8 @@ public final class Counter: Sendable {
   public var value: Int { number.load(ordering: .sequentiallyConsistent) }
 
   /// Adds to the number.
+  ///
+  /// - Parameter difference: may be negative.
   public func add(_ difference: Int = 1) {
     number.add(difference, ordering: .sequentiallyConsistent)
   }

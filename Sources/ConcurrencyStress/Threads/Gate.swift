@@ -10,6 +10,8 @@ public final class Gate: @unchecked Sendable {
   private var opened = false
   private let name: String
 
+  /// Creates a gate, which is closed.
+  ///
   /// - Parameter name: what a message calls it.
   public init(_ name: String = "gate") {
     self.name = name
@@ -29,6 +31,8 @@ public final class Gate: @unchecked Sendable {
   }
 
   /// Returns when the gate is open. Traps if that takes longer than `seconds`.
+  ///
+  /// - Parameter seconds: the longest wait.
   public func wait(seconds: Double = timeLimit) {
     guard !waitReturnsOpen(seconds: seconds) else { return }
     fatalError("\(name) was not opened within \(seconds) s")
@@ -36,6 +40,7 @@ public final class Gate: @unchecked Sendable {
 
   /// Waits until the gate is open or `seconds` have passed.
   ///
+  /// - Parameter seconds: the longest wait.
   /// - Returns: whether it is open.
   public func waitReturnsOpen(seconds: Double) -> Bool {
     let deadline = Date(timeIntervalSinceNow: seconds)

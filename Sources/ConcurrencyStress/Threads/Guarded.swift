@@ -19,5 +19,6 @@ public final class Guarded<Value: Sendable>: @unchecked Sendable {
   /// Runs `body` with the value, which no other thread accesses meanwhile.
   ///
   /// - Parameter body: must not use this value in another way: the lock is not recursive.
+  /// - Returns: what `body` returns.
   public func withLock<R>(_ body: (inout Value) -> R) -> R { lock.withLock { body(&value) } }
 }

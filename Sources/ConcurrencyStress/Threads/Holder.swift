@@ -9,6 +9,8 @@ public final class Holder<Value: Sendable>: @unchecked Sendable {
   private let lock = NSLock()
   private var stored: Value?
 
+  /// Creates a box with a value, or an empty one.
+  ///
   /// - Parameter value: the first value.
   public init(_ value: Value?) {
     stored = value

@@ -11,6 +11,8 @@ public final class LogicalClock: Sendable {
   public init() {}
 
   /// The next number, from 1.
+  ///
+  /// - Returns: the number, which no other call returns.
   public func tick() -> Int {
     // Sequentially consistent: what a thread did before its tick happened before what another one
     // does after a later tick.

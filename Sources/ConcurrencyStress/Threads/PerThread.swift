@@ -7,6 +7,8 @@ public final class PerThread<Element>: @unchecked Sendable {
   // An array would make every access an access to the whole, which the thread sanitizer reports.
   private let elements: UnsafeMutableBufferPointer<Element>
 
+  /// Creates an element for each thread.
+  ///
   /// - Parameters:
   ///   - element: the first value of each element.
   ///   - threads: the number of elements.
@@ -22,6 +24,9 @@ public final class PerThread<Element>: @unchecked Sendable {
   }
 
   /// The element of the thread with this number, from 0.
+  ///
+  /// - Parameter thread: a number below that of the threads.
+  /// - Returns: the element.
   public subscript(thread: Int) -> Element {
     get { elements[thread] }
     _modify { yield &elements[thread] }

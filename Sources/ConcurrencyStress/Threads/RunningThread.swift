@@ -22,6 +22,8 @@ public final class RunningThread: Sendable {
   }
 
   /// Returns when the thread is gone. Traps if it has not ended at `deadline`: then it is stuck.
+  ///
+  /// - Parameter deadline: when the thread counts as stuck.
   public func join(deadline: DispatchTime = .now() + 2 * timeLimit) {
     guard joinReturnsEnded(deadline: deadline) else {
       fatalError("a thread did not end in time: it is stuck")
@@ -62,6 +64,10 @@ public func runThreads(
 }
 
 /// Runs `first` and `second` at once, each on its own thread, and returns when both are gone.
+///
+/// - Parameters:
+///   - first: what one thread does.
+///   - second: what the other thread does.
 public func runConcurrently(
   _ first: @escaping @Sendable () -> Void, and second: @escaping @Sendable () -> Void
 ) {
@@ -69,6 +75,8 @@ public func runConcurrently(
 }
 
 /// Yields to other threads until `condition` holds. Traps if that takes too long.
+///
+/// - Parameter condition: called repeatedly.
 public func yield(until condition: () -> Bool) {
   let deadline = ContinuousClock.now.advanced(by: .seconds(timeLimit))
   while !condition() {

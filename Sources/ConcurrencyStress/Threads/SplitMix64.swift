@@ -7,11 +7,16 @@ internal import Foundation
 public struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
+  /// Creates a generator.
+  ///
   /// - Parameter seed: decides all numbers.
   public init(seed: UInt64) {
     state = seed
   }
 
+  /// The next number of the sequence that the seed decides.
+  ///
+  /// - Returns: the number.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

@@ -17,6 +17,8 @@ public final class StartBarrier: Sendable {
   /// Guards the change of `phase` against threads that are about to sleep.
   private let condition = NSCondition()
 
+  /// Creates a barrier for a number of threads.
+  ///
   /// - Parameters:
   ///   - parties: the number of threads.
   ///   - seconds: how long a thread waits for the others before it traps. May be infinite.

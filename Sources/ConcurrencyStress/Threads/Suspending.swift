@@ -4,6 +4,8 @@ internal import Dispatch
 // that waits for a task or for a global queue must therefore suspend and not block.
 
 /// Suspends until `condition` holds. Traps if that takes too long.
+///
+/// - Parameter condition: called repeatedly.
 public func eventually(_ condition: @Sendable () -> Bool) async {
   let deadline = ContinuousClock.now.advanced(by: .seconds(timeLimit))
   while !condition() {
@@ -14,6 +16,9 @@ public func eventually(_ condition: @Sendable () -> Bool) async {
 
 /// Runs `body`, which may block, on a thread of its own, and suspends until that thread is gone: what
 /// `body` captured is released then, also if the process checks for leaks at once.
+///
+/// - Parameter body: what the thread does.
+/// - Returns: what `body` returns.
 public func onOwnThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
   await withCheckedContinuation { continuation in
     let result = ThreadResult<R>()

@@ -19,6 +19,8 @@ public final class WorkerActivity: @unchecked Sendable {
   }
 
   /// The worker is about to do this, which counts as one operation.
+  ///
+  /// - Parameter step: what the watchdog prints if it is the last one.
   public func does(_ step: StaticString) {
     latest.store(step.utf8Start, ordering: .relaxed)
     count.wrappingAdd(1, ordering: .relaxed)
@@ -31,6 +33,8 @@ public final class WorkerActivity: @unchecked Sendable {
   }
 
   /// Adds to the number of operations.
+  ///
+  /// - Parameter operations: how many more.
   public func add(_ operations: Int) {
     count.wrappingAdd(operations, ordering: .relaxed)
   }
@@ -44,6 +48,7 @@ public final class WorkerActivity: @unchecked Sendable {
 }
 
 extension WorkerActivity: CustomStringConvertible {
+  /// The last step, with the number of operations.
   public var description: String { "\(step), after \(operations.grouped) operations" }
 }
 

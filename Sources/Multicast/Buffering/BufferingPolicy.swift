@@ -4,6 +4,9 @@
 /// the subscriber has already taken, at most 64 and (a replay apart) at most the limit, do not
 /// count. Neither does a replay with `suspend` and `disconnect`; with the other policies a replay
 /// is cut to the limit.
+///
+/// ## Thread safety
+/// A value: any thread may use it. Senders call the key of ``coalescing(by:)``.
 public struct BufferingPolicy<Event: Sendable>: Sendable {
   let limit: Int
   let whenFull: OverflowPolicy
@@ -28,6 +31,10 @@ extension BufferingPolicy {
 
   /// At most `limit` events.
   ///
+  /// - Parameters:
+  ///   - limit: the most events that may wait.
+  ///   - whenFull: what happens to an event that finds the buffer full.
+  /// - Returns: the policy.
   /// - Precondition: `limit` is at least 1.
   public static func bounded(_ limit: Int, whenFull: OverflowPolicy) -> BufferingPolicy {
     requireLimit(limit)
@@ -42,6 +49,7 @@ extension BufferingPolicy {
   ///
   /// - Parameter key: computes the key of an event. Senders call it, and the key's `hash(into:)`
   ///   and `==`, without holding a lock.
+  /// - Returns: the policy.
   @inlinable
   public static func coalescing<Key: Hashable & Sendable>(
     by key: @escaping @Sendable (Event) -> Key

@@ -1,6 +1,9 @@
 /// Counts of the calls or events for one subscriber, by outcome.
 ///
 /// `enqueued == delivered + dropped + discarded + pending` always holds.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public struct DeliveryStatistics: Sendable, Hashable {
   /// All calls or events for the subscriber, whatever became of them.
   public internal(set) var enqueued = 0

@@ -1,4 +1,7 @@
 /// What happens to an event or a call that finds a buffer full.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum OverflowPolicy: Sendable, Hashable, CaseIterable {
   /// The element that has waited longest is dropped and counted.
   case dropOldest

@@ -1,6 +1,9 @@
 /// How many calls may wait for a delegate on its queue, and what happens when its buffer is full.
 ///
 /// Calls that the queue has already taken, at most 64, do not count.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum QueueBuffering: Sendable, Hashable {
   /// No limit but memory. The default: no call is dropped.
   case unbounded

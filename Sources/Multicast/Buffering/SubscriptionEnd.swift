@@ -1,4 +1,7 @@
 /// Why a subscription has ended.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum SubscriptionEnd: Sendable, Hashable, CaseIterable {
   /// The subscription or its task was cancelled, or its handle, sequence or owner is gone.
   case cancelled

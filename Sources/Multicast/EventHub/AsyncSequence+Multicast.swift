@@ -22,6 +22,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   /// - Parameters:
   ///   - replay: the number of past elements, the newest, that a new subscriber receives first.
   ///   - storage: how the hub stores its subscribers.
+  /// - Returns: the hub, which finishes with the sequence.
   /// - Precondition: `replay` is not negative.
   public func multicast(
     replay: Int = 0, storage: StorageStrategy = .waitFree

@@ -1,5 +1,7 @@
 extension EventHub {
   /// Whether the hub is blocked.
+  ///
+  /// - Complexity: O(1).
   public var isBlocked: Bool { finishing.isBlocked }
 
   /// Blocks the whole hub until ``unblock()``: an event that is sent in the meantime reaches no
@@ -22,6 +24,9 @@ extension EventHub {
   ///
   /// Events of other threads are skipped too.
   ///
+  /// - Parameter body: what to run meanwhile.
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws.
   /// - Complexity: O(1), and `body`.
   public func withBlocked<R: ~Copyable, E>(_ body: () throws(E) -> R) throws(E) -> R {
     block()
@@ -32,6 +37,9 @@ extension EventHub {
   /// Runs `body` while the hub is blocked, also while it is suspended, and returns its result or
   /// throws its error.
   ///
+  /// - Parameter body: what to run meanwhile.
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws.
   /// - Complexity: O(1), and `body`.
   @_disfavoredOverload
   nonisolated(nonsending) public func withBlocked<R: ~Copyable, E>(

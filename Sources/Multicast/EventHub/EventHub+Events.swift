@@ -7,6 +7,7 @@ extension EventHub {
   /// - Parameters:
   ///   - buffering: how many events may wait.
   ///   - filter: which events the sequence receives; called by senders.
+  /// - Returns: the sequence, whose subscription has begun.
   /// - Complexity: amortised O(1), and O(replay).
   public func events(
     buffering: BufferingPolicy<Event> = .unbounded,
@@ -19,6 +20,7 @@ extension EventHub {
   /// or the task is cancelled first.
   ///
   /// - Parameter predicate: called by senders.
+  /// - Returns: the event, or `nil`.
   /// - Complexity: O(replay), and the wait.
   public func first(where predicate: @escaping @Sendable (Event) -> Bool) async -> Event? {
     await events(where: predicate).makeAsyncIterator().next()

@@ -8,6 +8,7 @@ extension EventHub {
   /// let position = log.publish("first")
   /// ```
   ///
+  /// - Parameter event: what subscribers receive.
   /// - Returns: the position; `nil` after ``finish()``: then the event is refused and counted. While the
   ///   hub is blocked: `nil`, and the event is skipped.
   /// - Precondition: the hub retains events.
@@ -43,6 +44,7 @@ extension EventHub {
   /// - Parameters:
   ///   - start: where to begin; `live`: no event.
   ///   - limit: the most events. The first missing range does not count.
+  /// - Returns: the events, and in their place the ranges that are no longer retained.
   /// - Precondition: the hub retains events, and `limit` is not negative.
   /// - Complexity: O(`limit`).
   public func retainedEvents(

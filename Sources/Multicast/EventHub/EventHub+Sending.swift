@@ -14,6 +14,7 @@ extension EventHub {
   /// subscriber, counted in ``HubStatistics/droppedWithoutWaiting``, and reported once for the hub on
   /// standard error. Use ``sendWaiting(_:)`` for such subscribers.
   ///
+  /// - Parameter event: what subscribers receive.
   /// - Returns: the number of subscribers that were called or have the event in their buffer. After
   ///   ``finish()``: 0, and the event counts as refused. In a hub with one order (see
   ///   ``Ordering``), if another sender is delivering: the number of subscriptions, including those
@@ -29,6 +30,7 @@ extension EventHub {
 
   /// Sends each of `events`, in order, as ``send(_:)`` does.
   ///
+  /// - Parameter events: what subscribers receive.
   /// - Complexity: O(events × subscribers).
   @inlinable
   public func send(contentsOf events: some Sequence<Event>) {
@@ -47,6 +49,7 @@ extension EventHub {
   /// this one in the buffers that were full. If another sender is delivering, this call waits until
   /// that sender has delivered this event too; cancellation does not end that wait.
   ///
+  /// - Parameter event: what subscribers receive.
   /// - Returns: `false` if a subscriber did not receive the event because the hub was finished, or
   ///   because the task was cancelled while a buffer was full. Events that a buffer drops by its
   ///   policy, or that a cancelled subscription discards, do not count.

@@ -14,6 +14,7 @@ extension EventHub {
   /// keep the hub, and ends when that is released.
   ///
   /// - Parameter buffering: how many numbers may wait.
+  /// - Returns: the sequence, which ends when the hub finishes.
   /// - Complexity: amortised O(1).
   public func subscriberCounts(
     buffering: BufferingPolicy<Int> = .latest

@@ -20,6 +20,7 @@ extension EventHub {
   /// guard hub.trySend(frame) else { return skip(frame) }
   /// ```
   ///
+  /// - Parameter event: what subscribers receive.
   /// - Returns: whether the event was sent; `true` if there is no subscriber. After ``finish()``:
   ///   `false`, and the event counts as refused.
   /// - Complexity: O(subscribers), with allocations in proportion.

@@ -22,6 +22,7 @@ extension EventHub {
   ///   - onLastSubscriber: as above.
   ///   - onSubscriberChange: as above.
   /// - Precondition: `replay` is at least 1.
+  /// - Complexity: O(1).
   public convenience init(
     initialValue: Event, replay: Int = 1, retention: Retention<Event> = .none,
     epoch: UInt64? = nil, ordering: Ordering = .perSender,

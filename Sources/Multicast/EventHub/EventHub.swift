@@ -1,6 +1,9 @@
 internal import Synchronization
 
 /// The order in which the subscribers of a hub see the events of several senders.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum Ordering: Sendable, Hashable, CaseIterable {
   /// Each subscriber sees each sender's events in order, except those that handlers send (see
   /// ``EventHub/send(_:)``); two subscribers may see the events of two senders in different orders.
@@ -73,6 +76,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///   - onSubscriberChange: runs for each subscriber that comes or goes, in order, before the hooks
   ///     above, and where they run. One with a buffer goes when it has received what waits.
   /// - Precondition: `replay` is not negative.
+  /// - Complexity: O(1).
   @inlinable
   public convenience init(
     replay: Int = 0, retention: Retention<Event> = .none, epoch: UInt64? = nil,

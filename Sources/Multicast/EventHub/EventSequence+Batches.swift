@@ -7,7 +7,9 @@ extension EventSequence {
   /// ```
   ///
   /// - Parameter limit: the most events of a batch.
+  /// - Returns: the batches, of the same subscription.
   /// - Precondition: `limit` is at least 1.
+  /// - Complexity: O(1).
   public func batches(upTo limit: Int) -> Batches {
     requireBatchLimit(limit)
     return Batches(source: source, limit: limit)
@@ -24,18 +26,27 @@ extension EventSequence {
   /// when the next batch is requested, or the iteration ends. A consumer that always finds a batch
   /// yields after at most 64.
   public struct Batches: AsyncSequence, Sendable {
+    /// Events that waited, in order.
     public typealias Element = [Event]
+    /// An iteration throws nothing.
     public typealias Failure = Never
 
     fileprivate let source: EventSource
     fileprivate let limit: Int
 
     /// The same batches, with the number of dropped events at each point where events were dropped.
+    ///
+    /// - Returns: the batches, of the same subscription.
+    /// - Complexity: O(1).
     public func notingDrops() -> NotingBatches {
       NotingBatches(source: source, limit: limit)
     }
 
     /// See ``EventSequence/makeAsyncIterator()``; the subscription is the same.
+    ///
+    /// - Returns: the iterator.
+    /// - Complexity: O(1) for the first one. Each later one subscribes, which costs what the call
+    ///   that returned the sequence did.
     public func makeAsyncIterator() -> Iterator {
       Iterator(consumer: source.take(), limit: limit)
     }
@@ -51,18 +62,29 @@ extension EventSequence {
       }
 
       /// See ``EventSequence/Iterator/end``.
+      ///
+      /// - Complexity: O(1).
       public var end: SubscriptionEnd? { consumer.mailbox.end }
 
       /// See ``EventSequence/Iterator/statistics``.
+      ///
+      /// - Complexity: O(1).
       public var statistics: DeliveryStatistics { consumer.mailbox.statistics }
 
       /// The next events, or `nil` at the end or if the task is cancelled.
+      ///
+      /// - Returns: the events, never none, or `nil` at the end.
+      /// - Complexity: O(events in the batch), and the wait.
       @inlinable
       public func next() async -> [Event]? {
         await next(isolation: #isolation)
       }
 
       /// The next events, or `nil` at the end or if the task is cancelled.
+      ///
+      /// - Parameter actor: the isolation of the caller.
+      /// - Returns: the events, never none, or `nil` at the end.
+      /// - Complexity: O(events in the batch), and the wait.
       @inlinable
       public func next(isolation actor: isolated (any Actor)?) async -> [Event]? {
         while await consumer.prepareBatch(limit) {
@@ -84,13 +106,19 @@ extension EventSequence {
 
   /// The events of a hub in arrays, with the number of dropped events wherever events were dropped.
   public struct NotingBatches: AsyncSequence, Sendable {
+    /// Events that waited, in order, with the numbers of dropped ones.
     public typealias Element = [Noted]
+    /// An iteration throws nothing.
     public typealias Failure = Never
 
     fileprivate let source: EventSource
     fileprivate let limit: Int
 
     /// See ``EventSequence/makeAsyncIterator()``; the subscription is the same.
+    ///
+    /// - Returns: the iterator.
+    /// - Complexity: O(1) for the first one. Each later one subscribes, which costs what the call
+    ///   that returned the sequence did.
     public func makeAsyncIterator() -> Iterator {
       Iterator(consumer: source.take(), limit: limit)
     }
@@ -101,18 +129,29 @@ extension EventSequence {
       fileprivate let limit: Int
 
       /// See ``EventSequence/Iterator/end``.
+      ///
+      /// - Complexity: O(1).
       public var end: SubscriptionEnd? { consumer.mailbox.end }
 
       /// See ``EventSequence/Iterator/statistics``.
+      ///
+      /// - Complexity: O(1).
       public var statistics: DeliveryStatistics { consumer.mailbox.statistics }
 
       /// The next events and numbers, or `nil` at the end or if the task is cancelled.
+      ///
+      /// - Returns: the events and numbers, never none, or `nil` at the end.
+      /// - Complexity: O(events in the batch), and the wait.
       public func next() async -> [Noted]? {
         await next(isolation: #isolation)
       }
 
       /// The next events and numbers, or `nil` at the end or if the task is cancelled. The limit is
       /// for the events. The number of events dropped after the last event comes alone.
+      ///
+      /// - Parameter actor: the isolation of the caller.
+      /// - Returns: the events and numbers, never none, or `nil` at the end.
+      /// - Complexity: O(events in the batch), and the wait.
       public func next(isolation actor: isolated (any Actor)?) async -> [Noted]? {
         while await consumer.prepareBatch(limit) {
           var elements: [Noted] = []
@@ -134,7 +173,9 @@ extension EventSequence.Noting {
   /// The same events and numbers, as many at once as wait: see ``EventSequence/batches(upTo:)``.
   ///
   /// - Parameter limit: the most events of a batch.
+  /// - Returns: the batches, of the same subscription.
   /// - Precondition: `limit` is at least 1.
+  /// - Complexity: O(1).
   public func batches(upTo limit: Int) -> EventSequence.NotingBatches {
     requireBatchLimit(limit)
     return EventSequence.NotingBatches(source: source, limit: limit)

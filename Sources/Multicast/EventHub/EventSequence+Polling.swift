@@ -25,6 +25,7 @@ extension EventSequence.Iterator {
   /// yields to other tasks: a task that polls should suspend in between, for example in
   /// `next(timeout:)`.
   ///
+  /// - Returns: the event, or `nil`.
   /// - Complexity: amortised O(1).
   public func nextIfAvailable() -> Event? {
     consumer.nextIfAvailable()?.event(Event.self)
@@ -43,11 +44,19 @@ extension EventSequence.Iterator {
   ///
   /// - Parameter timeout: how long to wait at most. Zero or less: checks once without waiting for an
   ///   event. More than 100 years: waits without a limit.
+  /// - Returns: the event, that the time is over, or that no more follow.
+  /// - Complexity: amortised O(1), and the wait.
   public func next(timeout: Duration) async -> EventSequence<Event>.TimedResult {
     await next(timeout: timeout, isolation: #isolation)
   }
 
   /// As ``next(timeout:)``, on the isolation of the caller.
+  ///
+  /// - Parameters:
+  ///   - timeout: from now on. Zero: the wait ends at once.
+  ///   - actor: the isolation of the caller.
+  /// - Returns: the event, that the time is over, or that no more follow.
+  /// - Complexity: amortised O(1), and the wait.
   public func next(
     timeout: Duration, isolation actor: isolated (any Actor)?
   ) async -> EventSequence<Event>.TimedResult {

@@ -12,7 +12,9 @@
 /// several tasks of an actor await the next event of one iterator, one of them receives it; at the
 /// end, and if one of them is cancelled, which ends the subscription, all receive `nil`.
 public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
+  /// An event of the hub.
   public typealias Element = Event
+  /// An iteration throws nothing.
   public typealias Failure = Never
 
   let source: EventSource
@@ -25,6 +27,10 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
   }
 
   /// An iterator: the first has the subscription of the sequence, each later one a new one.
+  ///
+  /// - Returns: the iterator.
+  /// - Complexity: O(1) for the first one. Each later one subscribes, which costs what the call
+  ///   that returned the sequence did.
   public func makeAsyncIterator() -> Iterator {
     Iterator(consumer: source.take())
   }
@@ -40,6 +46,9 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
   ///   }
   /// }
   /// ```
+  ///
+  /// - Returns: the sequence, with the same subscription.
+  /// - Complexity: O(1).
   public func notingDrops() -> Noting {
     Noting(source: source)
   }
@@ -52,19 +61,30 @@ extension EventSequence {
 
     /// Why the subscription has ended, or `nil` while it is active. Waiting events are still
     /// delivered after the end, unless it was cancelled.
+    ///
+    /// - Complexity: O(1).
     public var end: SubscriptionEnd? { consumer.mailbox.end }
 
     /// Counts of what happened to the events of this iteration. An event counts as delivered when
     /// ``next()`` has returned it.
+    ///
+    /// - Complexity: O(1).
     public var statistics: DeliveryStatistics { consumer.mailbox.statistics }
 
     /// The next event, or `nil` at the end or if the task is cancelled.
+    ///
+    /// - Returns: the event, or `nil` at the end.
+    /// - Complexity: amortised O(1), and the wait.
     @inlinable
     public func next() async -> Event? {
       await next(isolation: #isolation)
     }
 
     /// The next event, or `nil` at the end or if the task is cancelled.
+    ///
+    /// - Parameter actor: the isolation of the caller.
+    /// - Returns: the event, or `nil` at the end.
+    /// - Complexity: amortised O(1), and the wait.
     @inlinable
     public func next(isolation actor: isolated (any Actor)?) async -> Event? {
       if let item = consumer.nextTaken() { return item.event(Event.self) }
@@ -82,12 +102,18 @@ extension EventSequence {
 
   /// The events of a hub, with the number of dropped events wherever events were dropped.
   public struct Noting: AsyncSequence, Sendable {
+    /// An event, or a number of dropped events.
     public typealias Element = Noted
+    /// An iteration throws nothing.
     public typealias Failure = Never
 
     let source: EventSource
 
     /// See ``EventSequence/makeAsyncIterator()``; the subscription is the same.
+    ///
+    /// - Returns: the iterator.
+    /// - Complexity: O(1) for the first one. Each later one subscribes, which costs what the call
+    ///   that returned the sequence did.
     public func makeAsyncIterator() -> Iterator {
       Iterator(consumer: source.take())
     }
@@ -97,9 +123,13 @@ extension EventSequence {
       fileprivate let consumer: EventConsumer
 
       /// See ``EventSequence/Iterator/end``.
+      ///
+      /// - Complexity: O(1).
       public var end: SubscriptionEnd? { consumer.mailbox.end }
 
       /// See ``EventSequence/Iterator/statistics``.
+      ///
+      /// - Complexity: O(1).
       public var statistics: DeliveryStatistics { consumer.mailbox.statistics }
 
       fileprivate init(consumer: EventConsumer) {
@@ -107,11 +137,18 @@ extension EventSequence {
       }
 
       /// The next event or number, or `nil` at the end or if the task is cancelled.
+      ///
+      /// - Returns: the event or number, or `nil` at the end.
+      /// - Complexity: amortised O(1), and the wait.
       public mutating func next() async -> Noted? {
         await next(isolation: #isolation)
       }
 
       /// The next event or number, or `nil` at the end or if the task is cancelled.
+      ///
+      /// - Parameter actor: the isolation of the caller.
+      /// - Returns: the event or number, or `nil` at the end.
+      /// - Complexity: amortised O(1), and the wait.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Noted? {
         switch await consumer.nextElement() {
         case .event(let event): .event(event.event(Event.self))

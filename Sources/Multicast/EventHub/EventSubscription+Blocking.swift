@@ -1,6 +1,8 @@
 extension EventSubscription {
   /// Whether the subscription is blocked. It still counts as a subscriber, and ``isActive`` is
   /// `true`.
+  ///
+  /// - Complexity: O(1).
   public var isBlocked: Bool { registration.isBlocked }
 
   /// Blocks the subscription until ``unblock()``: its handler is not called, and what is sent in the
@@ -29,6 +31,9 @@ extension EventSubscription {
   /// subscription.withBlocked { prices.send(own) }  // for the others only
   /// ```
   ///
+  /// - Parameter body: what to run meanwhile.
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws.
   /// - Complexity: amortised O(1), and `body`.
   public func withBlocked<R: ~Copyable, E>(_ body: () throws(E) -> R) throws(E) -> R {
     try registration.withBlocked(body)
@@ -37,6 +42,9 @@ extension EventSubscription {
   /// Runs `body` while the subscription is blocked, also while it is suspended, and returns its result
   /// or throws its error.
   ///
+  /// - Parameter body: what to run meanwhile.
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws.
   /// - Complexity: amortised O(1), and `body`.
   @_disfavoredOverload
   nonisolated(nonsending) public func withBlocked<R: ~Copyable, E>(

@@ -1,9 +1,19 @@
 extension EventSubscription: Hashable {
   /// Whether both are the same handle.
+  ///
+  /// - Parameters:
+  ///   - first: a handle.
+  ///   - second: another handle.
+  /// - Returns: whether they are the same object.
+  /// - Complexity: O(1).
   public static func == (first: EventSubscription, second: EventSubscription) -> Bool {
     first === second
   }
 
+  /// Hashes the identity of the handle.
+  ///
+  /// - Parameter hasher: what receives it.
+  /// - Complexity: O(1).
   public func hash(into hasher: inout Hasher) {
     hasher.combine(ObjectIdentifier(self))
   }
@@ -17,6 +27,7 @@ extension EventSubscription {
   /// hub.subscribe { … }.store(in: &subscriptions)
   /// ```
   ///
+  /// - Parameter subscriptions: the owner of the handle from now on.
   /// - Complexity: amortised O(1).
   public func store(in subscriptions: inout Set<EventSubscription>) {
     subscriptions.insert(self)
@@ -25,6 +36,7 @@ extension EventSubscription {
   /// Appends the handle to `subscriptions`, for example an array: the subscription ends, at the
   /// latest, with that collection.
   ///
+  /// - Parameter subscriptions: the owner of the handle from now on.
   /// - Complexity: that of `append`.
   public func store(in subscriptions: inout some RangeReplaceableCollection<EventSubscription>) {
     subscriptions.append(self)

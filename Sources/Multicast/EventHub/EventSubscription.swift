@@ -40,10 +40,14 @@ extension EventSubscription {
   private var mailbox: Mailbox? { registration.initialMailbox }
 
   /// Whether the handler can still be called.
+  ///
+  /// - Complexity: O(1).
   public var isActive: Bool { registration.isActive }
 
   /// Why the subscription has ended, or `nil` while it is active. Waiting events are still
   /// delivered after the end, unless it was cancelled.
+  ///
+  /// - Complexity: O(1).
   public var end: SubscriptionEnd? {
     if let mailbox {
       // An owner's end does not close the mailbox. The mailbox may have ended since the first read.
@@ -55,17 +59,23 @@ extension EventSubscription {
 
   /// The error with which the hub has finished, if that has ended this subscription: that of
   /// ``EventHub/finish(throwing:)``. Waiting events are still delivered.
+  ///
+  /// - Complexity: O(1).
   public var failure: (any Error)? {
     end == .finished ? completion?.failure : nil
   }
 
   /// Counts of what happened to the events for this subscriber; `nil` without a buffer: for a
   /// handler without a queue, unless the hub has a replay, and for one that receives positions.
+  ///
+  /// - Complexity: O(1).
   public var statistics: DeliveryStatistics? {
     mailbox.flatMap { $0.isFollowing ? nil : $0.statistics }
   }
 
   /// Ends the subscription; events that wait are discarded. See ``Registration/cancel()``.
+  ///
+  /// - Complexity: amortised O(1).
   public func cancel() { registration.cancel() }
 
   /// Ends the subscription, and returns when its handler is not running and will not run again. See
@@ -74,6 +84,8 @@ extension EventSubscription {
   /// Inside the handler, or a filter or key of the subscription, it returns at once. The promise
   /// then holds as soon as that call, and every call that other threads had begun before, has
   /// ended.
+  ///
+  /// - Complexity: amortised O(1), and the wait, which polls in O(threads that have called back).
   public func cancelAndWait() async { await registration.cancelAndWait() }
 
   /// Ends the subscription, and blocks until its handler is not running and will not run again, or
@@ -83,6 +95,7 @@ extension EventSubscription {
   ///   100 years: waits without a limit.
   /// - Returns: whether the promise holds. Inside the handler: `true`, and the promise holds later,
   ///   as for ``cancelAndWait()``.
+  /// - Complexity: amortised O(1), and the wait, which polls in O(threads that have called back).
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult
   public func cancelAndWait(timeout: Duration) -> Bool {

@@ -1,4 +1,7 @@
 /// Counts of what happened to the events of a hub.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public struct HubStatistics: Sendable, Hashable {
   /// The number of subscribers.
   public internal(set) var subscribers = 0

@@ -20,6 +20,7 @@ extension EventHub {
   /// - Parameters:
   ///   - start: where the subscription begins; each later iterator begins there too.
   ///   - filter: which events the sequence receives; the consumer calls it.
+  /// - Returns: the sequence, whose subscription has begun.
   /// - Precondition: the hub retains events.
   /// - Complexity: amortised O(1).
   public func events(
@@ -46,12 +47,18 @@ extension EventHub {
 /// ## Thread safety
 /// As ``EventSequence``.
 public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
+  /// An event with its position, or a range of missed events.
   public typealias Element = PositionedEvent<Event>
+  /// An iteration throws nothing.
   public typealias Failure = Never
 
   let source: EventSource
 
   /// An iterator: the first has the subscription of the sequence, each later one a new one.
+  ///
+  /// - Returns: the iterator.
+  /// - Complexity: O(1) for the first one. Each later one subscribes, which costs what the call
+  ///   that returned the sequence did.
   public func makeAsyncIterator() -> Iterator {
     Iterator(consumer: source.take())
   }
@@ -81,15 +88,26 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
     }
 
     /// See ``EventSequence/Iterator/end``.
+    ///
+    /// - Complexity: O(1).
     public var end: SubscriptionEnd? { consumer.mailbox.end }
 
     /// The next event or missing range, or `nil` at the end or if the task is cancelled.
+    ///
+    /// - Returns: the event or range, or `nil` at the end.
+    /// - Complexity: amortised O(1) for each event that it reads, including those that `filter`
+    ///   excludes, and the wait. With keys, each read also searches in O(log events).
     @inlinable
     public mutating func next() async -> Element? {
       await next(isolation: #isolation)
     }
 
     /// The next event or missing range, or `nil` at the end or if the task is cancelled.
+    ///
+    /// - Parameter actor: the isolation of the caller.
+    /// - Returns: the event or range, or `nil` at the end.
+    /// - Complexity: amortised O(1) for each event that it reads, including those that `filter`
+    ///   excludes, and the wait. With keys, each read also searches in O(log events).
     @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       while let cursor, let item = cursor.nextItem() {

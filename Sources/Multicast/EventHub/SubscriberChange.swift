@@ -1,4 +1,7 @@
 /// A subscriber that has come or gone.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum SubscriberChange: Sendable, Hashable {
   /// A subscription has begun. With it there are `count`.
   case added(count: Int)

@@ -18,6 +18,7 @@ extension SubscriberOption {
   /// the call. Other subscribers pay nothing; in a hub with one order, each `send` reads the keys.
   ///
   /// - Parameter keys: the projected values of `@TaskLocal` properties.
+  /// - Returns: the option.
   public static func carrying<each Value: Sendable>(_ keys: repeat TaskLocal<each Value>) -> Self {
     var captures: [(key: ObjectIdentifier, capture: @Sendable () -> CarriedValues.Binding)] = []
     for key in repeat each keys { captures.append((ObjectIdentifier(key), capture(key))) }

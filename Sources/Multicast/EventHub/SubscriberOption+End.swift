@@ -14,6 +14,7 @@ extension SubscriberOption {
   /// - Parameters:
   ///   - isolation: the actor that calls this function. Leave it out.
   ///   - action: called with the reason, and with the error of `finish(throwing:)`, if any.
+  /// - Returns: the option.
   public static func onEnd(
     isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext _ action:

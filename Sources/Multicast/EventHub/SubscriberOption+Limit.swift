@@ -17,6 +17,8 @@ extension SubscriberOption {
   /// ```
   /// For a sequence use `prefix(_:)`, or ``EventHub/first(where:)``.
   ///
+  /// - Parameter count: the number of calls.
+  /// - Returns: the option.
   /// - Precondition: `count` is at least 1.
   public static func first(_ count: Int) -> Self {
     require(

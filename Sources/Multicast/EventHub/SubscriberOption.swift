@@ -1,4 +1,7 @@
 /// A choice that one subscriber makes, passed to `subscribe` as one of its `options`.
+///
+/// ## Thread safety
+/// A value: any thread may use it, and several subscribers may have it.
 public struct SubscriberOption<Event: Sendable>: Sendable {
   let apply: @Sendable (inout SubscriptionRequest<Event>) -> Void
 

@@ -2,6 +2,9 @@
 // so that the compiler knows the isolation of the handler from the place.
 
 /// The main actor as the place where a handler or a delegate is called: `on: .main`.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public struct MainActorPlace: Sendable, Hashable {
   private init() {}
 
@@ -10,6 +13,9 @@ public struct MainActorPlace: Sendable, Hashable {
 }
 
 /// The thread of the sender as the place where a handler is called: `on: .sender`.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public struct SenderPlace: Sendable, Hashable {
   private init() {}
 

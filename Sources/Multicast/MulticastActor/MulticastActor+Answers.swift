@@ -86,6 +86,7 @@ extension MulticastActor {
   ///     or less: calls no delegate.
   ///   - clock: measures the timeout.
   ///   - predicate: called with each delegate.
+  /// - Returns: `false` if a delegate answers `false`; `true` if there are none.
   /// - Throws: the first error that `predicate` throws before the result is decided. It cancels the
   ///   other calls.
   /// - Complexity: O(`count`).
@@ -109,6 +110,7 @@ extension MulticastActor {
   ///     or less: calls no delegate.
   ///   - clock: measures the timeout.
   ///   - predicate: called with each delegate.
+  /// - Returns: `true` if a delegate answers `true`; `false` if there are none.
   /// - Throws: the first error that `predicate` throws before the result is decided. It cancels the
   ///   other calls.
   /// - Complexity: O(`count`).

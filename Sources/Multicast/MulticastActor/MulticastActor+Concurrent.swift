@@ -25,6 +25,7 @@ extension MulticastActor {
   ///   - clock: measures `timeout`. Its `sleep` must end when it is cancelled. If it throws for
   ///     another reason, the timeout does not expire.
   ///   - body: called with each delegate. It may add, remove and invoke.
+  /// - Returns: the results, in registration order.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: O(`count`).
   @inlinable

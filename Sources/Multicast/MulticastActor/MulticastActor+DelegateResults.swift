@@ -16,6 +16,12 @@ extension MulticastActor {
   /// The array keeps the delegates alive, and so does this function until it returns. The
   /// parameters are those of ``invokeConcurrently(limit:timeout:clock:_:)``.
   ///
+  /// - Parameters:
+  ///   - limit: the most delegates that are called at once; `nil`: all of them.
+  ///   - timeout: for each call; `nil`: none.
+  ///   - clock: measures the timeout.
+  ///   - body: called with each delegate.
+  /// - Returns: the delegates with their results, in registration order.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: O(`count`).
   @inlinable

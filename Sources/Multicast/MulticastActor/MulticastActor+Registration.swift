@@ -24,6 +24,7 @@ extension MulticastActor {
   /// check before may still run or be suspended; see ``Registration/cancelAndWait()``. May be called
   /// from the `deinit` of `delegate`.
   ///
+  /// - Parameter delegate: compared by identity.
   /// - Returns: whether it was registered. A value type is never found: use its ``Registration``.
   ///   With portable weak references this may be `true` for the address of a dead delegate; see
   ///   <doc:Limitations>.
@@ -42,6 +43,8 @@ extension MulticastActor {
 
   /// Whether `delegate` is registered.
   ///
+  /// - Parameter delegate: compared by identity.
+  /// - Returns: `true` if it has a registration. A value type never has.
   /// - Complexity: O(1).
   public nonisolated func contains(_ delegate: Delegate) -> Bool {
     registry.contains(delegate: delegate)

@@ -57,6 +57,7 @@ public actor MulticastActor<Delegate: Sendable> {
   ///     executor preference, or runs inside one that the callback set, is not recognised; it waits
   ///     for the callback, which waits for it.
   ///   - name: identifies the hub in descriptions and messages.
+  /// - Complexity: O(1).
   public init(
     storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore,
     serialized: Bool = false, name: String? = nil
@@ -71,6 +72,14 @@ public actor MulticastActor<Delegate: Sendable> {
   /// On Apple's platforms `DispatchSerialQueue` is such an executor. The children of a concurrent
   /// invocation do not run on it; see ``invokeConcurrently(limit:timeout:clock:_:)``. Otherwise as
   /// ``init(storage:duplicates:serialized:name:)``.
+  ///
+  /// - Parameters:
+  ///   - storage: how the hub stores its delegates.
+  ///   - duplicates: what `add` does with a delegate that is already registered.
+  ///   - serialized: whether whole invocations run one at a time.
+  ///   - name: identifies the hub in descriptions and messages.
+  ///   - executor: runs the actor; the hub keeps it alive.
+  /// - Complexity: O(1).
   public init(
     storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore,
     serialized: Bool = false, name: String? = nil, executor: any SerialExecutor
@@ -84,6 +93,14 @@ public actor MulticastActor<Delegate: Sendable> {
   ///
   /// The hub runs on a private serial queue that targets `queue`. Otherwise as
   /// ``init(storage:duplicates:serialized:name:executor:)``.
+  ///
+  /// - Parameters:
+  ///   - storage: how the hub stores its delegates.
+  ///   - duplicates: what `add` does with a delegate that is already registered.
+  ///   - serialized: whether whole invocations run one at a time.
+  ///   - name: identifies the hub in descriptions and messages.
+  ///   - queue: runs the actor; the hub keeps it alive.
+  /// - Complexity: O(1).
   public init(
     storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore,
     serialized: Bool = false, name: String? = nil, on queue: DispatchQueue

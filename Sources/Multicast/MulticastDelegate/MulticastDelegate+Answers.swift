@@ -4,6 +4,8 @@ extension MulticastDelegate {
   ///
   /// An error for one delegate does not stop the others.
   ///
+  /// - Parameter body: called with each delegate. It may add, remove and invoke.
+  /// - Returns: the results, in registration order.
   /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func results<T, E>(_ body: (Delegate) throws(E) -> T) -> [Result<T, E>] {
@@ -21,6 +23,7 @@ extension MulticastDelegate {
   /// Calls `body` with each delegate, in registration order, until it returns a value that is not
   /// `nil`. The value may be of a type that cannot be copied.
   ///
+  /// - Parameter body: called with each delegate. It may add, remove and invoke.
   /// - Returns: that value, or `nil` if there is none.
   /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`).
@@ -39,6 +42,7 @@ extension MulticastDelegate {
   /// Calls `body` with every delegate, in registration order, and returns its last value that is not
   /// `nil`. The value may be of a type that cannot be copied; the earlier ones are destroyed.
   ///
+  /// - Parameter body: called with each delegate. It may add, remove and invoke.
   /// - Returns: that value, or `nil` if there is none.
   /// - Throws: what `body` throws. The delegates after that one are not called.
   /// - Complexity: O(`count`).

@@ -20,6 +20,8 @@ extension MulticastDelegate {
   /// The live delegate at `index`, counted from zero in registration order, or `nil` if there is
   /// none.
   ///
+  /// - Parameter index: counted from zero, among the live delegates.
+  /// - Returns: the delegate, or `nil`.
   /// - Complexity: O(`index`), plus O(dead delegates and empty slots before it).
   ///   ``StorageStrategy/locked`` copies the list: O(`count`).
   public subscript(index: Int) -> Delegate? {
@@ -37,6 +39,8 @@ extension MulticastDelegate {
   /// The index of `delegate` among the live delegates, in registration order, or `nil` if it is not
   /// registered or has no identity.
   ///
+  /// - Parameter delegate: compared by identity.
+  /// - Returns: the index, or `nil`.
   /// - Complexity: O(`count`).
   public func firstIndex(of delegate: Delegate) -> Int? {
     guard let identity = Entry.identity(of: delegate) else { return nil }
@@ -51,6 +55,10 @@ extension MulticastDelegate {
   }
 
   /// The same as ``firstIndex(of:)``.
+  ///
+  /// - Parameter delegate: compared by identity.
+  /// - Returns: the index, or `nil`.
+  /// - Complexity: as for ``firstIndex(of:)``.
   public subscript(delegate: Delegate) -> Int? { firstIndex(of: delegate) }
 }
 
@@ -74,6 +82,7 @@ extension MulticastDelegate: Sequence {
 
     /// The next delegate that is registered and alive, or `nil` if there is none.
     ///
+    /// - Returns: the delegate, or `nil`.
     /// - Complexity: O(1), plus O(dead delegates and empty slots before it).
     public mutating func next() -> Delegate? {
       while let element = entries.next() {
@@ -87,6 +96,7 @@ extension MulticastDelegate: Sequence {
 
   /// An iterator over the delegates that are registered now.
   ///
+  /// - Returns: the iterator.
   /// - Complexity: O(1) with ``StorageStrategy/copyOnWrite``, ``StorageStrategy/readerWriterLock`` and
   ///   ``StorageStrategy/barrierQueue``, which retain the list; otherwise O(`count`).
   public func makeIterator() -> Iterator {

@@ -10,6 +10,8 @@ extension MulticastDelegate {
   ///
   /// The array keeps the delegates alive.
   ///
+  /// - Parameter body: called with each delegate. It may add, remove and invoke.
+  /// - Returns: the delegates with their results, in registration order.
   /// - Complexity: O(`count`).
   @inlinable
   public func resultsByDelegate<T, E>(

@@ -79,6 +79,7 @@ extension MulticastDelegate {
   /// function has returned may run before the calls. ``flush()`` and ``flush(timeout:)`` wait for
   /// the calls.
   ///
+  /// - Parameter body: called with each delegate, later for those on a queue or an actor.
   /// - Returns: the number of delegates that were called or for which the call was enqueued.
   /// - Complexity: O(`count`).
   @_disfavoredOverload  // A protocol that belongs to an actor has an overload of its own.
@@ -94,6 +95,9 @@ extension MulticastDelegate {
   /// Calls `body` with each delegate that is also an `Other`, in the delegate's own context, as
   /// ``invoke(_:)`` does.
   ///
+  /// - Parameters:
+  ///   - as: the other protocol or type.
+  ///   - body: called with each such delegate, later for those on a queue or an actor.
   /// - Returns: the number of delegates that were called or for which the call was enqueued. The cast
   ///   of a delegate with a place happens there, so such a delegate counts in any case.
   /// - Complexity: O(`count`), with a dynamic cast for each delegate.

@@ -48,6 +48,11 @@ extension MulticastDelegate where Delegate: Sendable {
 extension MulticastDelegate {
   /// Adds `delegate`, which need not be `Sendable`, on the main actor; ``invoke(_:)`` calls it there.
   ///
+  /// - Parameters:
+  ///   - delegate: compared by identity.
+  ///   - ownership: whether the hub keeps it alive.
+  ///   - main: write `.main`.
+  ///   - buffering: how many calls may wait, and what happens when the buffer is full.
   /// - Parameters: as for delegates that are `Sendable`.
   /// - Returns: a handle that can end the registration and has ``Registration/statistics``.
   /// - Precondition: as for ``add(_:ownership:)``; a limit of `buffering` is at least 1.

@@ -39,6 +39,8 @@ extension MulticastDelegate where Delegate: Sendable {
   ///
   /// Calls whose delegate is removed or deallocated are discarded. Cancelling the task does not end
   /// the wait. Deadlock: do not wait for the calling task inside a callback.
+  ///
+  /// - Complexity: O(`count`), and the wait.
   public func flush() async {
     await registry.flush(and: isolatedCalls.lanes)
   }
@@ -54,6 +56,7 @@ extension MulticastDelegate where Delegate: Sendable {
   /// - Parameter timeout: how long to wait at most. Zero or less: checks once without waiting. More
   ///   than 100 years: waits without a limit.
   /// - Returns: whether every call has run or was discarded.
+  /// - Complexity: O(`count`), and the wait.
   @available(*, noasync, message: "use the async flush() instead of blocking the thread")
   @discardableResult
   public func flush(timeout: Duration) -> Bool {

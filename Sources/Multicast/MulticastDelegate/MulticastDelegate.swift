@@ -34,6 +34,7 @@ public final class MulticastDelegate<Delegate> {
   ///   - storage: how delegates are stored; the promises are the same for all strategies.
   ///   - duplicates: what `add` does with a delegate that is already registered.
   ///   - name: identifies the hub in descriptions and messages.
+  /// - Complexity: O(1).
   public init(
     storage: StorageStrategy = .waitFree, duplicates: DuplicatePolicy = .ignore,
     name: String? = nil
@@ -43,7 +44,11 @@ public final class MulticastDelegate<Delegate> {
 
   /// Creates a hub and adds `delegates` weakly, in order.
   ///
+  /// - Parameters:
+  ///   - delegates: each is added once.
+  ///   - name: identifies the hub in descriptions and messages.
   /// - Precondition: each delegate is an instance of a class.
+  /// - Complexity: O(`delegates`).
   public convenience init(_ delegates: some Sequence<Delegate>, name: String? = nil) {
     self.init(name: name)
     for delegate in delegates { add(delegate) }
@@ -87,6 +92,7 @@ extension MulticastDelegate {
   /// check on another thread before may still run; see ``Registration/cancelAndWait()``. May be
   /// called from the `deinit` of `delegate`.
   ///
+  /// - Parameter delegate: compared by identity.
   /// - Returns: whether it was registered. A value type is never found: use its ``Registration``.
   ///   With portable weak references this may be `true` for the address of a dead delegate; see
   ///   <doc:Limitations>.
@@ -105,6 +111,8 @@ extension MulticastDelegate {
 
   /// Whether `delegate` is registered.
   ///
+  /// - Parameter delegate: compared by identity.
+  /// - Returns: `true` if it has a registration. A value type never has.
   /// - Complexity: O(1).
   public func contains(_ delegate: Delegate) -> Bool {
     registry.contains(delegate: delegate)

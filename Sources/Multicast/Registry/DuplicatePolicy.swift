@@ -1,4 +1,7 @@
 /// What `add` does with a delegate that is already registered.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum DuplicatePolicy: Sendable, Hashable, CaseIterable {
   /// Keep the existing registration, and return a handle to it. The default.
   ///

@@ -1,6 +1,8 @@
 extension Registration {
   /// Whether the registration is blocked. It still is registered: it counts, and ``isActive`` is
   /// `true`.
+  ///
+  /// - Complexity: O(1).
   public var isBlocked: Bool { handle.isBlocked }
 
   /// Blocks the registration until ``unblock()``: its delegate is not called, and what is sent in the
@@ -28,6 +30,9 @@ extension Registration {
   /// registration.withBlocked { model.value = slider.value }  // the slider is not told
   /// ```
   ///
+  /// - Parameter body: what to run meanwhile.
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws.
   /// - Complexity: amortised O(1), and `body`.
   public func withBlocked<R: ~Copyable, E>(_ body: () throws(E) -> R) throws(E) -> R {
     try handle.withBlocked(body)
@@ -36,6 +41,9 @@ extension Registration {
   /// Runs `body` while the registration is blocked, also while it is suspended, and returns its result
   /// or throws its error.
   ///
+  /// - Parameter body: what to run meanwhile.
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws.
   /// - Complexity: amortised O(1), and `body`.
   @_disfavoredOverload
   nonisolated(nonsending) public func withBlocked<R: ~Copyable, E>(

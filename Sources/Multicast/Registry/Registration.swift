@@ -29,10 +29,14 @@ extension Registration: Sendable where Delegate: Sendable {}
 
 extension Registration {
   /// Whether the delegate can still be called: it was not removed, and it is alive.
+  ///
+  /// - Complexity: O(1).
   public var isActive: Bool { handle.isActive }
 
   /// The counts of calls to a delegate that is called on a queue; `nil` for one that the sender
   /// calls.
+  ///
+  /// - Complexity: O(1).
   public var statistics: DeliveryStatistics? { handle.statistics }
 
   /// Ends the registration. Cancelling again does nothing. Calls that wait on the delegate's queue
@@ -55,6 +59,8 @@ extension Registration {
   /// Do not wait for the calling task inside the callback: that is a deadlock. Cancelling the task
   /// does not end the wait. In a serialized ``MulticastActor`` a structured child task of the callback
   /// counts as the callback; in one that is not serialized do not call this from such a child.
+  ///
+  /// - Complexity: amortised O(1), and the wait, which polls in O(threads that have called back).
   public func cancelAndWait() async { await handle.cancelAndWait() }
 
   /// Ends the registration, and blocks the thread until its callback is not running and never will,
@@ -66,6 +72,7 @@ extension Registration {
   ///   than 100 years: no limit.
   /// - Returns: whether the promise holds. Inside the callback itself: `true`, and the promise holds
   ///   later, as for ``cancelAndWait()``.
+  /// - Complexity: amortised O(1), and the wait, which polls in O(threads that have called back).
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult
   public func cancelAndWait(timeout: Duration) -> Bool { handle.cancelAndWait(timeout: timeout) }

@@ -21,6 +21,9 @@ public final class ScopedRegistration<Delegate> {
   public let registration: Registration<Delegate>
 
   /// Makes `registration` end when the handle is released.
+  ///
+  /// - Parameter registration: what ends with the handle.
+  /// - Complexity: O(1).
   public init(_ registration: Registration<Delegate>) {
     self.registration = registration
   }
@@ -34,6 +37,8 @@ extension ScopedRegistration: Sendable where Delegate: Sendable {}
 
 extension ScopedRegistration {
   /// Whether the delegate can still be called. See ``Registration/isActive``.
+  ///
+  /// - Complexity: O(1).
   public var isActive: Bool { registration.isActive }
 
   /// Ends the registration before the handle is released. See ``Registration/cancel()``.
@@ -46,5 +51,6 @@ extension Registration {
   /// A handle that ends this registration when it is released.
   ///
   /// - Returns: the handle. If it is not kept, the registration ends at once.
+  /// - Complexity: O(1).
   public func scoped() -> ScopedRegistration<Delegate> { ScopedRegistration(self) }
 }

@@ -2,6 +2,9 @@
 ///
 /// All strategies keep the same promises. They differ in cost, and in which threads wait for which;
 /// the benchmark compares them.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum StorageStrategy: String, Sendable, Hashable, CaseIterable {
   /// A list under a lock. An invocation copies it, delegate by delegate. The simplest strategy, a
   /// reference for the others.

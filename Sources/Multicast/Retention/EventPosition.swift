@@ -9,6 +9,9 @@
 /// let text = position.description        // "1f6c0e5a93b1d27c-42"
 /// EventPosition(text) == position        // true
 /// ```
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public struct EventPosition: Hashable, Sendable {
   /// Identifies the hub, and each of its beginnings.
   public let epoch: UInt64
@@ -29,6 +32,11 @@ public struct EventPosition: Hashable, Sendable {
 
 extension EventPosition: Comparable {
   /// By number. Positions with different epochs are ordered by epoch, which tells nothing about time.
+  ///
+  /// - Parameters:
+  ///   - left: a position.
+  ///   - right: another position.
+  /// - Returns: whether `left` is the earlier one.
   public static func < (left: EventPosition, right: EventPosition) -> Bool {
     (left.epoch, left.number) < (right.epoch, right.number)
   }
@@ -58,6 +66,7 @@ extension EventPosition: LosslessStringConvertible {
 extension EventPosition: Codable {
   /// Reads a position from its description.
   ///
+  /// - Parameter decoder: has a string.
   /// - Throws: `DecodingError` if the text is not that of a position.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
@@ -70,6 +79,9 @@ extension EventPosition: Codable {
   }
 
   /// Writes the description.
+  ///
+  /// - Parameter encoder: receives a string.
+  /// - Throws: what `encoder` throws.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

@@ -1,4 +1,7 @@
 /// What a subscriber that asks for positions receives: an event, or the range of events that it missed.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum PositionedEvent<Event: Sendable>: Sendable {
   /// An event, and its position.
   case event(Event, at: EventPosition)
@@ -25,6 +28,9 @@ extension PositionedEvent {
 }
 
 /// A range of events that a subscriber does not receive, because they are no longer retained.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public struct MissedEvents: Hashable, Sendable {
   /// The position after which the subscriber wanted to continue, or which it had reached.
   public let after: EventPosition

@@ -7,6 +7,9 @@
 /// kept: one that replays it copies nothing.
 ///
 /// Functions of the user run with no lock held: sizes and keys once per event.
+///
+/// ## Thread safety
+/// A value: any thread may use it. Hubs call its closures, one thread at a time for each hub.
 public struct Retention<Event: Sendable>: Sendable {
   /// The most events.
   var count = Int.max
@@ -37,6 +40,8 @@ public struct Retention<Event: Sendable>: Sendable {
 
   /// Keeps the newest `count` events.
   ///
+  /// - Parameter count: the most events.
+  /// - Returns: the retention.
   /// - Precondition: `count` is not negative.
   /// - Complexity: O(1) per event.
   public static func last(_ count: Int) -> Retention {
@@ -53,6 +58,7 @@ public struct Retention<Event: Sendable>: Sendable {
   /// - Parameters:
   ///   - limit: in the unit of `size`, such as bytes.
   ///   - size: the size of an event. The thread that sends calls it once per event.
+  /// - Returns: the retention.
   /// - Precondition: `limit` is not negative, nor is any size.
   /// - Complexity: amortised O(1) per event.
   public static func bytes(
@@ -70,6 +76,7 @@ public struct Retention<Event: Sendable>: Sendable {
   /// destroyed when the next event is sent or a subscriber reads.
   ///
   /// - Parameter seconds: by the clock that goes on while the system sleeps.
+  /// - Returns: the retention.
   /// - Precondition: `seconds` is positive.
   /// - Complexity: amortised O(1) per event.
   public static func seconds(_ seconds: Double) -> Retention {
@@ -87,6 +94,7 @@ public struct Retention<Event: Sendable>: Sendable {
   ///
   /// - Parameter key: the key of an event. One thread at a time calls it, and the key's `hash(into:)`
   ///   and `==`.
+  /// - Returns: the retention.
   /// - Complexity: amortised O(1) per event.
   public static func latestPerKey<Key: Hashable & Sendable>(
     by key: @escaping @Sendable (Event) -> Key
@@ -100,6 +108,7 @@ public struct Retention<Event: Sendable>: Sendable {
   /// hold are removed.
   ///
   /// - Parameter condition: called with the oldest event. One thread at a time calls it.
+  /// - Returns: the retention.
   /// - Complexity: amortised O(1) calls per event.
   public static func keeping(
     while condition: @escaping @Sendable (Event) -> Bool
@@ -111,6 +120,8 @@ public struct Retention<Event: Sendable>: Sendable {
 
   /// Keeps what both keep.
   ///
+  /// - Parameter other: another retention.
+  /// - Returns: the retention.
   /// - Precondition: not both limit sizes, and not both have keys.
   public func and(_ other: Retention) -> Retention {
     require(

@@ -1,4 +1,7 @@
 /// With which event a subscription to a hub that retains begins.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum SubscriptionStart: Hashable, Sendable {
   /// With the next event.
   case live

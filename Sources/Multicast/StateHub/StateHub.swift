@@ -40,6 +40,7 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
   ///   - reducer: folds a change into the state. It runs once for each change, on the thread that
   ///     delivers, with the only reference to the state: a change in place copies nothing unless a
   ///     snapshot is in use. It must not read the state of this hub, nor wait for a thread that does.
+  /// - Complexity: O(1).
   @inlinable
   public init(
     _ initialState: State, storage: StorageStrategy = .waitFree, name: String? = nil,
@@ -94,6 +95,7 @@ extension StateHub {
   /// delivery, and this returns before it is folded. After ``finish()`` the change is refused, and
   /// the state stays as it is.
   ///
+  /// - Parameter change: what the reducer and the subscribers receive.
   /// - Returns: as ``EventHub/send(_:)`` in a hub with one order.
   /// - Complexity: O(subscribers), and the reducer.
   @inlinable @discardableResult
@@ -123,6 +125,7 @@ extension StateHub {
   /// Finishes the hub with an error, as ``finish()`` does without one. See
   /// ``EventHub/finish(throwing:)``.
   ///
+  /// - Parameter error: why the hub ends.
   /// - Complexity: O(subscribers).
   public func finish(throwing error: any Error) { hub.finish(throwing: error) }
 
@@ -159,6 +162,8 @@ extension StateHub {
 
 extension StateHub: CustomStringConvertible {
   /// The types, the name if there is one, the number of subscribers and the storage strategy.
+  ///
+  /// - Complexity: O(subscribers).
   public var description: String {
     """
     StateHub<\(State.self), \(Change.self)>(\(nameField(hub.name))subscribers: \(subscriberCount), \

@@ -15,6 +15,7 @@ extension StateHub {
   ///
   /// - Parameter limit: how many changes may wait. If more would, the oldest are dropped, and the
   ///   sequence has a snapshot in their place.
+  /// - Returns: the sequence, whose subscription has begun.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: amortised O(1).
   public func updates(keepingUpTo limit: Int = .max) -> StateSequence<State, Change> {
@@ -31,6 +32,7 @@ extension StateHub {
   /// ```
   ///
   /// - Parameter field: computes the value from the state. The consumer calls it.
+  /// - Returns: the sequence, whose subscription has begun.
   /// - Complexity: amortised O(1).
   public func values<Value: Equatable & Sendable>(
     of field: @escaping @Sendable (State) -> Value
@@ -46,13 +48,19 @@ extension StateHub {
 /// ## Thread safety
 /// As ``EventSequence``.
 public struct StateSequence<State: Sendable, Change: Sendable>: AsyncSequence, Sendable {
+  /// A snapshot, or a change that follows it.
   public typealias Element = StateUpdate<State, Change>
+  /// An iteration throws nothing.
   public typealias Failure = Never
 
   let signals: EventSequence<StateSignal<State, Change>>
   let cell: StateCell<State>
 
   /// An iterator, which begins with a snapshot; see ``EventSequence/makeAsyncIterator()``.
+  ///
+  /// - Returns: the iterator.
+  /// - Complexity: O(1) for the first one. Each later one subscribes, which costs what the call
+  ///   that returned the sequence did.
   public func makeAsyncIterator() -> Iterator {
     Iterator(signals: signals.makeAsyncIterator(), follower: StateFollower(cell))
   }
@@ -63,17 +71,28 @@ public struct StateSequence<State: Sendable, Change: Sendable>: AsyncSequence, S
     let follower: StateFollower<State, Change>
 
     /// See ``EventSequence/Iterator/end``.
+    ///
+    /// - Complexity: O(1).
     public var end: SubscriptionEnd? { signals.end }
 
     /// See ``EventSequence/Iterator/statistics``.
+    ///
+    /// - Complexity: O(1).
     public var statistics: DeliveryStatistics { signals.statistics }
 
     /// The next update, or `nil` at the end or if the task is cancelled.
+    ///
+    /// - Returns: the update, or `nil` at the end.
+    /// - Complexity: amortised O(1), and the wait.
     public mutating func next() async -> Element? {
       await next(isolation: #isolation)
     }
 
     /// The next update, or `nil` at the end or if the task is cancelled.
+    ///
+    /// - Parameter actor: the isolation of the caller.
+    /// - Returns: the update, or `nil` at the end.
+    /// - Complexity: amortised O(1), and the wait.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       while let signal = await signals.next(isolation: actor) {
         if let update = follower.update(for: signal) { return update }
@@ -90,7 +109,9 @@ public struct StateSequence<State: Sendable, Change: Sendable>: AsyncSequence, S
 public struct StateValues<State: Sendable, Change: Sendable, Value: Equatable & Sendable>:
   AsyncSequence, Sendable
 {
+  /// A value of the field.
   public typealias Element = Value
+  /// An iteration throws nothing.
   public typealias Failure = Never
 
   let signals: EventSequence<StateSignal<State, Change>>
@@ -98,6 +119,10 @@ public struct StateValues<State: Sendable, Change: Sendable, Value: Equatable & 
   let field: @Sendable (State) -> Value
 
   /// An iterator, which begins with the value now; see ``EventSequence/makeAsyncIterator()``.
+  ///
+  /// - Returns: the iterator.
+  /// - Complexity: O(1) for the first one. Each later one subscribes, which costs what the call
+  ///   that returned the sequence did.
   public func makeAsyncIterator() -> Iterator {
     Iterator(signals: signals.makeAsyncIterator(), cell: cell, field: field)
   }
@@ -119,11 +144,18 @@ public struct StateValues<State: Sendable, Change: Sendable, Value: Equatable & 
     }
 
     /// The next value, or `nil` at the end or if the task is cancelled.
+    ///
+    /// - Returns: the value, or `nil` at the end.
+    /// - Complexity: O(updates since the last value) calls of the field, and the wait.
     public mutating func next() async -> Value? {
       await next(isolation: #isolation)
     }
 
     /// The next value, or `nil` at the end or if the task is cancelled.
+    ///
+    /// - Parameter actor: the isolation of the caller.
+    /// - Returns: the value, or `nil` at the end.
+    /// - Complexity: O(updates since the last value) calls of the field, and the wait.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
       while await signals.next(isolation: actor) != nil {
         let value = field(cell.snapshot().state)

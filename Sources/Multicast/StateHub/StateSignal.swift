@@ -12,6 +12,9 @@ enum StateSignal<State: Sendable, Change: Sendable>: Sendable {
 }
 
 /// What a subscriber of a ``StateHub`` receives.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum StateUpdate<State: Sendable, Change: Sendable>: Sendable {
   /// The whole state: the first update, and the next one after changes that the subscriber lost.
   case snapshot(State)

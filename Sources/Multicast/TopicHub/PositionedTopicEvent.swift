@@ -1,5 +1,8 @@
 /// What a subscriber that asks for positions receives of the topics of a ``TopicHub``: an event, or the
 /// range of events that it missed.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum PositionedTopicEvent<Event: Sendable>: Sendable {
   /// An event with its topic, and its position.
   case event(TopicEvent<String, Event>, at: EventPosition)

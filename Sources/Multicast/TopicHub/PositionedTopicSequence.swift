@@ -8,12 +8,18 @@
 /// ## Thread safety
 /// As ``EventSequence``.
 public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable {
+  /// An event with its topic and position, or a range of missed events.
   public typealias Element = PositionedTopicEvent<Event>
+  /// An iteration throws nothing.
   public typealias Failure = Never
 
   let source: EventSource
 
   /// An iterator: the first has the subscription of the sequence, each later one a new one.
+  ///
+  /// - Returns: the iterator.
+  /// - Complexity: O(1) for the first one. Each later one subscribes, which costs what the call
+  ///   that returned the sequence did.
   public func makeAsyncIterator() -> Iterator {
     Iterator(consumer: source.take())
   }
@@ -40,14 +46,25 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
     }
 
     /// See ``EventSequence/Iterator/end``.
+    ///
+    /// - Complexity: O(1).
     public var end: SubscriptionEnd? { consumer.mailbox.end }
 
     /// The next event or missing range, or `nil` at the end or if the task is cancelled.
+    ///
+    /// - Returns: the event or range, or `nil` at the end.
+    /// - Complexity: for each read, O(events) for one topic, O(events × topics) for several, and
+    ///   O(all retained events after the last position) for patterns; and the wait.
     public mutating func next() async -> Element? {
       await next(isolation: #isolation)
     }
 
     /// The next event or missing range, or `nil` at the end or if the task is cancelled.
+    ///
+    /// - Parameter actor: the isolation of the caller.
+    /// - Returns: the event or range, or `nil` at the end.
+    /// - Complexity: for each read, O(events) for one topic, O(events × topics) for several, and
+    ///   O(all retained events after the last position) for patterns; and the wait.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       guard let reader else { return nil }
       if !hasBegun {

@@ -1,4 +1,7 @@
 /// An event with its topic, for the subscribers of all topics, or of patterns, of a ``TopicHub``.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public struct TopicEvent<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   /// The topic that the event was sent to.
   public let topic: Topic
@@ -6,6 +9,10 @@ public struct TopicEvent<Topic: Hashable & Sendable, Event: Sendable>: Sendable 
   public let event: Event
 
   /// Creates an element, for tests of code that receives one.
+  ///
+  /// - Parameters:
+  ///   - topic: the topic.
+  ///   - event: its event.
   public init(topic: Topic, event: Event) {
     self.topic = topic
     self.event = event

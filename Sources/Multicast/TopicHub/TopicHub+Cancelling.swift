@@ -3,6 +3,7 @@ extension TopicHub {
   /// See ``EventHub/cancelSubscriptions()``. Subscriptions to all topics
   /// and to patterns remain.
   ///
+  /// - Parameter topic: one without subscribers is left alone.
   /// - Complexity: O(subscribers of `topic`, and all subscribers with positions).
   public func cancelSubscriptions(to topic: Topic) {
     topics.hub(of: topic)?.cancelSubscriptions()

@@ -2,6 +2,7 @@ extension TopicHub {
   /// Finishes `topic` for its current subscribers; see ``EventHub/finish()``. A later subscriber
   /// creates the topic again.
   ///
+  /// - Parameter topic: one without subscribers is left alone.
   /// - Complexity: O(subscribers of `topic`).
   public func finish(_ topic: Topic) {
     if let channel = topics.channel(of: topic) { finish(channel, topic, nil) }
@@ -10,6 +11,9 @@ extension TopicHub {
   /// Finishes `topic` for its current subscribers, with an error; see ``EventHub/finish(throwing:)``.
   /// A later subscriber creates the topic again, without the error.
   ///
+  /// - Parameters:
+  ///   - topic: one without subscribers is left alone.
+  ///   - error: why the topic ends.
   /// - Complexity: O(subscribers of `topic`).
   public func finish(_ topic: Topic, throwing error: any Error) {
     if let channel = topics.channel(of: topic) { finish(channel, topic, error) }
@@ -29,6 +33,7 @@ extension TopicHub {
   /// Finishes every topic, and the hub, with an error, as ``finish()`` does without one. See
   /// ``EventHub/finish(throwing:)``.
   ///
+  /// - Parameter error: why the hub ends.
   /// - Complexity: as for ``finish()``.
   public func finish(throwing error: any Error) {
     finish(error)

@@ -6,6 +6,7 @@ extension TopicHub {
   ///   - topic: created if it has no subscriber yet.
   ///   - buffering: how many events may wait.
   ///   - filter: which events the sequence receives; called by senders.
+  /// - Returns: the sequence, whose subscription has begun.
   /// - Complexity: amortised O(1), as for every subscription to a topic.
   public func events(
     for topic: Topic, buffering: BufferingPolicy<Event> = .unbounded,
@@ -22,6 +23,7 @@ extension TopicHub {
   /// - Parameters:
   ///   - topic: created if it has no subscriber yet.
   ///   - predicate: called by senders.
+  /// - Returns: the event, or `nil`.
   /// - Complexity: amortised O(1), as for every subscription to a topic, and the wait.
   public func first(
     for topic: Topic, where predicate: @escaping @Sendable (Event) -> Bool

@@ -10,6 +10,7 @@ extension TopicHub where Topic == String {
   ///   - pattern: which topics. The name of a topic is a pattern too.
   ///   - buffering: how many events may wait.
   ///   - filter: which events the sequence receives; called by senders.
+  /// - Returns: the sequence, whose subscription has begun.
   /// - Complexity: amortised O(tokens of `pattern`).
   public func events(
     matching pattern: TopicPattern,
@@ -26,6 +27,7 @@ extension TopicHub where Topic == String {
   ///   - patterns: which topics; none if it is empty.
   ///   - buffering: how many events may wait.
   ///   - filter: which events the sequence receives; called by senders.
+  /// - Returns: the sequence, whose subscription has begun.
   /// - Complexity: amortised O(tokens of `patterns`).
   public func events(
     matching patterns: [TopicPattern],
@@ -44,6 +46,7 @@ extension TopicHub where Topic == String {
   /// - Parameters:
   ///   - pattern: which topics.
   ///   - predicate: called by senders.
+  /// - Returns: the event, or `nil`.
   /// - Complexity: amortised O(tokens of `pattern`), and the wait.
   public func first(
     matching pattern: TopicPattern,

@@ -57,6 +57,8 @@ extension TopicHub where Topic == String {
   /// The number of subscribers of `pattern`, alone or among several, excluding those whose owner is gone. A
   /// subscriber of another pattern does not count, even if that matches more.
   ///
+  /// - Parameter pattern: equal to the one of the subscription.
+  /// - Returns: the number.
   /// - Complexity: O(tokens of `pattern`), and O(subscribers with such patterns).
   public func subscriberCount(matching pattern: TopicPattern) -> Int {
     hubs(with: pattern).reduce(0) { $0 + $1.subscriberCount }
@@ -65,6 +67,8 @@ extension TopicHub where Topic == String {
   /// The statistics of the subscribers of `pattern`, alone or among several; `nil` if there are none. They
   /// include what these subscribers received by their other patterns.
   ///
+  /// - Parameter pattern: equal to the one of the subscription.
+  /// - Returns: the statistics, or `nil`.
   /// - Complexity: as for ``subscriberCount(matching:)``.
   public func statistics(matching pattern: TopicPattern) -> HubStatistics? {
     let hubs = hubs(with: pattern)
@@ -76,6 +80,7 @@ extension TopicHub where Topic == String {
   /// ``EventHub/cancelSubscriptions()``. Subscriptions to other patterns remain, even if they match the same
   /// topics.
   ///
+  /// - Parameter pattern: equal to the one of the subscription.
   /// - Complexity: as for ``subscriberCount(matching:)``.
   public func cancelSubscriptions(matching pattern: TopicPattern) {
     for hub in hubs(with: pattern) { hub.cancelSubscriptions() }

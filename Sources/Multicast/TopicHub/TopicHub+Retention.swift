@@ -19,6 +19,7 @@ extension TopicHub where Topic == String {
   ///   - name: identifies the hub in descriptions and messages.
   /// - Precondition: neither retention has keys or a condition, not both limit sizes, and `retention`
   ///   keeps something.
+  /// - Complexity: O(1).
   public convenience init(
     retention: Retention<Event>, total: Retention<Event> = .all, epoch: UInt64? = nil,
     ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil
@@ -46,6 +47,9 @@ extension TopicHub where Topic == String {
 
   /// Delivers `event` as ``send(_:to:)`` does, and returns its position.
   ///
+  /// - Parameters:
+  ///   - event: what subscribers receive.
+  ///   - topic: whose subscribers.
   /// - Returns: `nil` after ``finish()`` and while the hub is blocked: the event is not kept then.
   /// - Precondition: the hub retains events.
   /// - Complexity: as ``send(_:to:)``.
@@ -106,6 +110,7 @@ extension TopicHub where Topic == String {
   /// - Parameters:
   ///   - topics: created if they have no subscriber yet. One that is named twice counts once.
   ///   - start: where the subscription begins; each later iterator begins there too.
+  /// - Returns: the sequence, whose subscription has begun.
   /// - Precondition: the hub retains events, and there is a topic.
   /// - Complexity: amortised O(topics).
   public func events(
@@ -125,6 +130,7 @@ extension TopicHub where Topic == String {
   /// - Parameters:
   ///   - topic: created if it has no subscriber yet.
   ///   - start: where the subscription begins.
+  /// - Returns: the sequence, whose subscription has begun.
   /// - Precondition: the hub retains events.
   /// - Complexity: amortised O(1).
   public func events(
@@ -147,6 +153,7 @@ extension TopicHub where Topic == String {
   /// - Parameters:
   ///   - patterns: which topics. The name of a topic is a pattern too.
   ///   - start: where the subscription begins; each later iterator begins there too.
+  /// - Returns: the sequence, whose subscription has begun.
   /// - Precondition: the hub retains events, and there is a pattern.
   /// - Complexity: amortised O(tokens of `patterns`). The consumer reads what the hub retains of all topics
   ///   after its last position, and takes what matches.
@@ -213,6 +220,9 @@ extension TopicHub where Topic == String {
 }
 
 /// How much a ``TopicHub`` retains.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public struct RetainedAmount: Hashable, Sendable {
   /// The number of events.
   public let events: Int

@@ -2,6 +2,9 @@ extension TopicHub {
   /// Delivers `event` to every subscriber of `topic`, and to those of all topics and of patterns that match
   /// it. See ``EventHub/send(_:)``.
   ///
+  /// - Parameters:
+  ///   - event: what subscribers receive.
+  ///   - topic: whose subscribers.
   /// - Returns: as ``EventHub/send(_:)``; 0 if no subscriber receives it, or after ``finish()``.
   /// - Complexity: O(subscribers of `topic`, of all topics and of matching patterns). If there are patterns,
   ///   the matching in addition: see <doc:Contracts>.
@@ -22,6 +25,9 @@ extension TopicHub {
   /// it is finished, later subscribers receive none of the events. If the topic has no subscriber
   /// when the call begins, nor the hub one of all topics or of a pattern, `events` is not iterated.
   ///
+  /// - Parameters:
+  ///   - events: what subscribers receive.
+  ///   - topic: whose subscribers.
   /// - Complexity: O(events × subscribers of `topic` and of all topics).
   @inlinable
   public func send(contentsOf events: some Sequence<Event>, to topic: Topic) {
@@ -41,6 +47,9 @@ extension TopicHub {
   /// Delivers `event` to every subscriber of `topic`, and suspends while a buffer with the policy
   /// `.suspend` is full. See ``EventHub/sendWaiting(_:)``.
   ///
+  /// - Parameters:
+  ///   - event: what subscribers receive.
+  ///   - topic: whose subscribers.
   /// - Returns: `false` if the hub was finished, or if a subscriber did not receive the event
   ///   because the topic was finished or the task was cancelled while a buffer was full. Events
   ///   sent to a topic without subscribers, or to a finished hub, are not counted as refused.

@@ -3,6 +3,9 @@ extension TopicHub {
   ///
   /// Subscribers of all topics and of patterns have no vote: they receive what is sent, by their policies.
   ///
+  /// - Parameters:
+  ///   - event: what subscribers receive.
+  ///   - topic: whose subscribers.
   /// - Returns: whether the event was sent; `true` if the topic has no subscriber. After
   ///   ``finish()``: `false`.
   /// - Complexity: O(subscribers of `topic`).

@@ -58,6 +58,7 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   ///   - ordering: the order in which the subscribers of a topic see the events of several senders.
   ///   - storage: how each topic stores its subscribers.
   ///   - name: identifies the hub in descriptions and messages.
+  /// - Complexity: O(1).
   @inlinable
   public convenience init(
     ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil
@@ -125,6 +126,8 @@ extension TopicHub {
 
   /// The number of subscribers of `topic`, excluding those whose owner is gone.
   ///
+  /// - Parameter topic: the topic.
+  /// - Returns: the number; 0 if the topic does not exist.
   /// - Complexity: O(subscribers of `topic`).
   public func subscriberCount(for topic: Topic) -> Int {
     topics.hub(of: topic)?.subscriberCount ?? 0
@@ -141,6 +144,8 @@ extension TopicHub {
 
   /// The statistics of `topic`, or `nil` if it has no subscribers.
   ///
+  /// - Parameter topic: the topic.
+  /// - Returns: the statistics, or `nil`.
   /// - Complexity: O(subscribers of `topic`).
   public func statistics(for topic: Topic) -> HubStatistics? {
     topics.hub(of: topic)?.statistics

@@ -1,6 +1,8 @@
 extension TopicPattern {
   /// Whether the pattern matches `topic`.
   ///
+  /// - Parameter topic: tokens separated by dots.
+  /// - Returns: `false` also for a topic with an empty token.
   /// - Complexity: O(pattern and topic): there is no backtracking. No allocation for ASCII text.
   public func matches(_ topic: String) -> Bool {
     var (pattern, topic) = (description, topic)

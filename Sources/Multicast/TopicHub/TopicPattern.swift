@@ -38,6 +38,7 @@ public struct TopicPattern: Hashable, Sendable {
 extension TopicPattern: LosslessStringConvertible {
   /// Parses a pattern; `nil` if `text` is none. ``init(parsing:)`` says why.
   ///
+  /// - Parameter text: tokens separated by dots, with `*` and `>` as wildcards.
   /// - Complexity: O(`text`).
   public init?(_ text: String) {
     try? self.init(parsing: text)
@@ -47,6 +48,7 @@ extension TopicPattern: LosslessStringConvertible {
 extension TopicPattern: ExpressibleByStringLiteral {
   /// The pattern that a literal of the program is.
   ///
+  /// - Parameter text: tokens separated by dots, with `*` and `>` as wildcards.
   /// - Precondition: `text` is a pattern.
   public init(stringLiteral text: String) {
     let error = TopicPatternError(in: text)
@@ -57,6 +59,9 @@ extension TopicPattern: ExpressibleByStringLiteral {
 
 extension TopicPattern: Codable {
   /// Decodes a pattern from its text.
+  ///
+  /// - Parameter decoder: has a string.
+  /// - Throws: an error of the decoder, also if the string is not a pattern.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
@@ -68,6 +73,9 @@ extension TopicPattern: Codable {
   }
 
   /// Encodes the text of the pattern.
+  ///
+  /// - Parameter encoder: receives a string.
+  /// - Throws: what `encoder` throws.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

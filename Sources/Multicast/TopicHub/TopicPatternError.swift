@@ -1,4 +1,7 @@
 /// Why a text is not a ``TopicPattern``.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
 public enum TopicPatternError: Error, Hashable, Sendable {
   /// A token is empty. The first token is number 1.
   case emptyToken(number: Int, pattern: String)

@@ -1,6 +1,9 @@
 extension DelegateCaller {
   /// The first answer that is not `nil`. The delegates after it are not called.
   ///
+  /// - Parameter body: called with each delegate, on the calling thread.
+  /// - Returns: the answer, or `nil` if there is none.
+  /// - Throws: what `body` throws, which ends the calls.
   /// - Complexity: O(`count`).
   @inlinable
   public func firstAnswer<T, E>(_ body: (Delegate) throws(E) -> T?) throws(E) -> T? {
@@ -14,6 +17,9 @@ extension DelegateCaller {
 
   /// The last answer that is not `nil`.
   ///
+  /// - Parameter body: called with each delegate, on the calling thread.
+  /// - Returns: the answer, or `nil` if there is none.
+  /// - Throws: what `body` throws, which ends the calls.
   /// - Complexity: O(`count`).
   @inlinable
   public func lastAnswer<T, E>(_ body: (Delegate) throws(E) -> T?) throws(E) -> T? {
@@ -27,6 +33,11 @@ extension DelegateCaller {
 
   /// The answers of all delegates, joined in registration order.
   ///
+  /// - Parameters:
+  ///   - absent: the result without delegates.
+  ///   - body: called with each delegate, on the calling thread.
+  /// - Returns: the elements of the answers.
+  /// - Throws: what `body` throws, which ends the calls.
   /// - Complexity: O(`count`), plus the length of the answers.
   @inlinable
   public func allAnswers<T: RangeReplaceableCollection, E>(
@@ -43,6 +54,11 @@ extension DelegateCaller {
 
   /// Whether every delegate answers `true`. The delegates after a `false` are not called.
   ///
+  /// - Parameters:
+  ///   - absent: the result without delegates.
+  ///   - body: called with each delegate, on the calling thread.
+  /// - Returns: `false` if a delegate answers `false`.
+  /// - Throws: what `body` throws, which ends the calls.
   /// - Complexity: O(`count`).
   @inlinable
   public func everyAnswer<E>(
@@ -58,6 +74,11 @@ extension DelegateCaller {
 
   /// Whether a delegate answers `true`. The delegates after it are not called.
   ///
+  /// - Parameters:
+  ///   - absent: the result without delegates.
+  ///   - body: called with each delegate, on the calling thread.
+  /// - Returns: `true` if a delegate answers `true`.
+  /// - Throws: what `body` throws, which ends the calls.
   /// - Complexity: O(`count`).
   @inlinable
   public func someAnswer<E>(
@@ -73,6 +94,11 @@ extension DelegateCaller {
 
   /// The sum of the answers.
   ///
+  /// - Parameters:
+  ///   - absent: the result without delegates.
+  ///   - body: called with each delegate, on the calling thread.
+  /// - Returns: the sum.
+  /// - Throws: what `body` throws, which ends the calls.
   /// - Complexity: O(`count`).
   @inlinable
   public func sumOfAnswers<T: AdditiveArithmetic, E>(
@@ -89,6 +115,12 @@ extension DelegateCaller {
 
   /// The answers combined with `initial`, one after the other, in registration order.
   ///
+  /// - Parameters:
+  ///   - initial: what is combined with the first answer.
+  ///   - combine: combines what there is with the next answer.
+  ///   - body: called with each delegate, on the calling thread.
+  /// - Returns: the combination; `initial` without delegates.
+  /// - Throws: what `body` throws, which ends the calls.
   /// - Complexity: O(`count`) calls of `combine`.
   @inlinable
   public func reduceAnswers<T, E>(
@@ -104,6 +136,8 @@ extension DelegateCaller {
 
   /// The answers and errors of all delegates.
   ///
+  /// - Parameter body: called with each delegate, on the calling thread.
+  /// - Returns: the answers and errors, in registration order.
   /// - Complexity: O(`count`).
   @inlinable
   public func collectAnswers<T, E>(_ body: (Delegate) throws(E) -> T) -> Answers<T, E> {

@@ -33,6 +33,10 @@ public struct RefusedArguments<Arguments> {
 
 extension DelegateCaller {
   /// Delegates that are not `Sendable` are called on the calling thread, with any arguments.
+  ///
+  /// - Parameter arguments: the arguments of a requirement, as a tuple.
+  /// - Returns: what the functions that deliver accept.
+  /// - Complexity: O(1).
   @inlinable
   public func arguments<Arguments>(_ arguments: Arguments) -> LocalArguments<Arguments> {
     LocalArguments(arguments)
@@ -41,6 +45,10 @@ extension DelegateCaller {
 
 extension DelegateCaller where Delegate: Sendable {
   /// The arguments themselves.
+  ///
+  /// - Parameter arguments: the arguments of a requirement, as a tuple.
+  /// - Returns: what the functions that deliver accept.
+  /// - Complexity: O(1).
   @inlinable
   public func arguments<Arguments: Sendable>(
     _ arguments: Arguments
@@ -49,6 +57,10 @@ extension DelegateCaller where Delegate: Sendable {
   }
 
   /// A value that ``invoke(with:_:)`` refuses.
+  ///
+  /// - Parameter arguments: the arguments of a requirement, as a tuple.
+  /// - Returns: what no function accepts, so that the compiler reports it.
+  /// - Complexity: O(1).
   @inlinable
   public func arguments<Arguments>(_ arguments: Arguments) -> RefusedArguments<Arguments> {
     RefusedArguments()
@@ -81,6 +93,10 @@ extension DelegateCaller where Delegate: Sendable {
   // MARK: Delegates that are actors
 
   /// The arguments themselves.
+  ///
+  /// - Parameter arguments: the arguments of a requirement, as `arguments(_:)` returned them.
+  /// - Returns: the arguments.
+  /// - Complexity: O(1).
   @inlinable
   public func sending<Arguments>(_ arguments: SendableArguments<Arguments>) -> Arguments {
     arguments.values

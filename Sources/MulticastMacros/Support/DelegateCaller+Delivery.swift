@@ -4,6 +4,9 @@
 extension DelegateCaller where Delegate: Sendable {
   /// Calls `body` with each delegate and `arguments`, in the delegate's own context.
   ///
+  /// - Parameters:
+  ///   - arguments: what `arguments(_:)` returned.
+  ///   - body: called with each delegate and the arguments.
   /// - Complexity: O(`count`).
   @inlinable
   public func invoke<Arguments>(
@@ -16,6 +19,9 @@ extension DelegateCaller where Delegate: Sendable {
   /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs to an
   /// actor, which is then the actor of the delegates, and otherwise in the delegate's own context.
   ///
+  /// - Parameters:
+  ///   - arguments: what `arguments(_:)` returned.
+  ///   - body: called with each delegate and the arguments.
   /// - Complexity: O(`count`).
   public func deliver<Arguments>(
     with arguments: SendableArguments<Arguments>,
@@ -40,6 +46,9 @@ extension DelegateCaller {
   /// Calls `body` with each delegate and `arguments`, on the calling thread: delegates that are not
   /// `Sendable` have no queue.
   ///
+  /// - Parameters:
+  ///   - arguments: what `arguments(_:)` returned.
+  ///   - body: called with each delegate and the arguments.
   /// - Complexity: O(`count`).
   @inlinable
   public func deliver<Arguments>(
@@ -56,6 +65,10 @@ extension DelegateCaller {
 extension MulticastDelegate where Delegate: Sendable {
   /// Awaits `body` with each delegate and `arguments`, on the actor that the delegate is.
   ///
+  /// - Parameters:
+  ///   - arguments: what `arguments(_:)` returned.
+  ///   - home: the actor of a delegate: the delegate itself.
+  ///   - body: called with each delegate and the arguments.
   /// - Complexity: O(`count`).
   public func invoke<Arguments>(
     with arguments: SendableArguments<Arguments>, onEach home: (Delegate) -> any Actor,

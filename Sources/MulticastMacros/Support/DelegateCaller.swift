@@ -6,27 +6,40 @@
 /// ## Thread safety
 /// As ``MulticastDelegate``.
 public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
+  /// The type of the delegates.
   associatedtype Delegate
 
   /// Calls `body` with each delegate, in registration order, on the calling thread, until it returns
   /// `false` or throws.
   ///
+  /// - Parameter body: called with each delegate; `false` ends the calls.
+  /// - Throws: what `body` throws, which ends the calls.
   /// - Complexity: O(`count`).
   func answerEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E)
 
   /// Calls `body` with each delegate in the delegate's own context, as
   /// ``MulticastDelegate/invoke(_:)`` does.
   ///
+  /// - Parameter body: called with each delegate, later for those on a queue or an actor.
   /// - Complexity: O(`count`).
   func callInContext(_ body: @escaping @Sendable (Delegate) -> Void)
 }
 
 extension MulticastDelegate: DelegateCaller {
+  /// Calls `body` with each delegate until it returns `false` or throws.
+  ///
+  /// - Parameter body: called with each delegate; `false` ends the calls.
+  /// - Throws: what `body` throws, which ends the calls.
+  /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func answerEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
     try callWhile(body)
   }
 
+  /// Calls `body` with each delegate in the delegate's own context.
+  ///
+  /// - Parameter body: called with each delegate, later for those on a queue or an actor.
+  /// - Complexity: O(`count`).
   @inlinable
   public func callInContext(_ body: @escaping @Sendable (Delegate) -> Void) {
     invoke(body)
@@ -35,6 +48,7 @@ extension MulticastDelegate: DelegateCaller {
   /// Calls `body` with each delegate, as `forEach(_:)` does; always inlined, because a composite has one such
   /// call in a function.
   ///
+  /// - Parameter body: called with each delegate, on the calling thread.
   /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func callEach(_ body: (Delegate) -> Void) {

@@ -1,5 +1,9 @@
 extension MulticastComposite {
   /// The delegates as instances of a protocol that theirs refines. Expanded code calls it.
+  ///
+  /// - Parameter as: the protocol that is refined.
+  /// - Returns: the same delegates, as instances of that protocol.
+  /// - Complexity: O(1).
   @inlinable @inline(__always)
   public nonisolated func refinedDelegates<Refined>(
     as _: Refined.Type

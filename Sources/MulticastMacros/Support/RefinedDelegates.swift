@@ -3,6 +3,7 @@
 /// ## Thread safety
 /// As ``MulticastDelegate``.
 public struct RefinedDelegates<Composite: MulticastComposite, Delegate> {
+  /// The protocol of the delegates of the hub.
   public typealias Original = Composite.Delegate
 
   @usableFromInline let hub: MulticastDelegate<Original>
@@ -14,6 +15,11 @@ public struct RefinedDelegates<Composite: MulticastComposite, Delegate> {
 }
 
 extension RefinedDelegates: DelegateCaller {
+  /// Calls `body` with each delegate until it returns `false` or throws.
+  ///
+  /// - Parameter body: called with each delegate; `false` ends the calls.
+  /// - Throws: what `body` throws, which ends the calls.
+  /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func answerEach<E>(_ body: (Delegate) throws(E) -> Bool) throws(E) {
     try hub.answerEach { (original: Original) throws(E) -> Bool in
@@ -22,6 +28,10 @@ extension RefinedDelegates: DelegateCaller {
     }
   }
 
+  /// Calls `body` with each delegate in the delegate's own context.
+  ///
+  /// - Parameter body: called with each delegate, later for those on a queue or an actor.
+  /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func callInContext(_ body: @escaping @Sendable (Delegate) -> Void) {
     hub.invoke { original in
@@ -31,6 +41,7 @@ extension RefinedDelegates: DelegateCaller {
 
   /// An iterator over the delegates that are registered now.
   ///
+  /// - Returns: the iterator.
   /// - Complexity: as for ``MulticastDelegate/makeIterator()``.
   public func makeIterator() -> AnyIterator<Delegate> {
     var originals = hub.makeIterator()
@@ -47,6 +58,8 @@ extension RefinedDelegates: DelegateCaller {
 extension RefinedDelegates {
   /// Calls `body` with each delegate, as ``MulticastDelegate/forEach(_:)`` does.
   ///
+  /// - Parameter body: called with each delegate, on the calling thread.
+  /// - Throws: what `body` throws, which ends the calls.
   /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func forEach(_ body: (Delegate) throws -> Void) rethrows {
@@ -57,6 +70,7 @@ extension RefinedDelegates {
 
   /// Calls `body` with each delegate, on the calling thread.
   ///
+  /// - Parameter body: called with each delegate, on the calling thread.
   /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func callEach(_ body: (Delegate) -> Void) {
@@ -68,6 +82,10 @@ extension RefinedDelegates {
 
   /// Calls `body` with each delegate until it throws an error of type `E`.
   ///
+  /// - Parameters:
+  ///   - throwing: the type of the errors.
+  ///   - body: called with each delegate, on the calling thread.
+  /// - Throws: what `body` throws, which ends the calls.
   /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func forEach<E>(throwing _: E.Type, _ body: (Delegate) throws(E) -> Void) throws(E) {
@@ -79,6 +97,7 @@ extension RefinedDelegates {
 
   /// Calls `body` with each delegate in the delegate's own context.
   ///
+  /// - Parameter body: called with each delegate, later for those on a queue or an actor.
   /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func invoke(_ body: @escaping @Sendable (Delegate) -> Void) {
@@ -91,6 +110,9 @@ extension RefinedDelegates {
 extension RefinedDelegates {
   /// Calls `body` with each delegate and `arguments`, in the delegate's own context.
   ///
+  /// - Parameters:
+  ///   - arguments: what `arguments(_:)` returned.
+  ///   - body: called with each delegate and the arguments.
   /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func invoke<Arguments>(
@@ -104,6 +126,10 @@ extension RefinedDelegates {
 // For protocols that inherit whether they are Sendable, and their isolation: see `DelegateCaller+Delivery.swift`.
 extension RefinedDelegates where Delegate: Sendable {
   /// The arguments, for ``invoke(with:_:)`` and ``deliver(with:_:)``.
+  ///
+  /// - Parameter arguments: the arguments of a requirement, as a tuple.
+  /// - Returns: what the functions that deliver accept.
+  /// - Complexity: O(1).
   @inlinable @inline(__always)
   public func arguments<Arguments>(_ arguments: Arguments) -> UncheckedArguments<Arguments> {
     UncheckedArguments(values: arguments)
@@ -112,6 +138,9 @@ extension RefinedDelegates where Delegate: Sendable {
   /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs to an
   /// actor, and otherwise in the delegate's own context.
   ///
+  /// - Parameters:
+  ///   - arguments: what `arguments(_:)` returned.
+  ///   - body: called with each delegate and the arguments.
   /// - Complexity: O(`count`).
   public func deliver<Arguments>(
     with arguments: UncheckedArguments<Arguments>,
@@ -145,6 +174,9 @@ public struct UncheckedArguments<Values>: @unchecked Sendable {
 extension RefinedDelegates where Composite.Delegate: Sendable {
   /// Awaits `body` with each delegate, on the actor that the delegate is.
   ///
+  /// - Parameters:
+  ///   - home: the actor of a delegate: the delegate itself.
+  ///   - body: called with each delegate.
   /// - Complexity: O(`count`).
   public func invoke(
     onEach home: (Delegate) -> any Actor, _ body: @escaping @Sendable (Delegate) async -> Void
@@ -161,6 +193,10 @@ extension RefinedDelegates where Composite.Delegate: Sendable {
 
   /// Awaits `body` with each delegate and `arguments`, on the actor that the delegate is.
   ///
+  /// - Parameters:
+  ///   - arguments: what `arguments(_:)` returned.
+  ///   - home: the actor of a delegate: the delegate itself.
+  ///   - body: called with each delegate and the arguments.
   /// - Complexity: O(`count`).
   public func invoke<Arguments>(
     with arguments: UncheckedArguments<Arguments>, onEach home: (Delegate) -> any Actor,
@@ -170,6 +206,10 @@ extension RefinedDelegates where Composite.Delegate: Sendable {
   }
 
   /// The arguments, for calls that suspend.
+  ///
+  /// - Parameter arguments: the arguments of a requirement, as `arguments(_:)` returned them.
+  /// - Returns: the arguments.
+  /// - Complexity: O(1).
   @inlinable @inline(__always)
   public func sending<Arguments>(_ arguments: UncheckedArguments<Arguments>) -> Arguments {
     arguments.values
