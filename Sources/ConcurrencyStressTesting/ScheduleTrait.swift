@@ -12,9 +12,9 @@ public import Testing
 ///   #expect(await account.balance >= 0)
 /// }
 /// ```
-/// The issue of a schedule that fails names its seed. `.schedules(seed:)` repeats only that. The test
-/// function must not be isolated to the main actor. If it waits for ever, and also when it is cancelled,
-/// the process ends with the report.
+/// The issue of a schedule that fails names its seed. `.schedules(seed:)` repeats only that. The
+/// test function must not be isolated to the main actor. If it waits for ever, and also when it is
+/// cancelled, the process ends with the report.
 ///
 /// ## Thread safety
 /// A value that never changes.

@@ -9,7 +9,8 @@ public import Testing
 ///   …
 /// }
 /// ```
-/// The issue of a round that fails names the round and its seed. `.stress(seed:)` repeats only that.
+/// The issue of a round that fails names the round and its seed. `.stress(seed:)` repeats only
+/// that.
 ///
 /// ## Thread safety
 /// A value that never changes.

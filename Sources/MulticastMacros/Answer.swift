@@ -9,11 +9,12 @@
 /// }
 /// ```
 ///
-/// Without a policy a `Bool` is `.every`, an optional `.first`, an array `.all`; another type needs one.
+/// Without a policy a `Bool` is `.every`, an optional `.first`, an array `.all`; another type needs
+/// one.
 ///
 /// - Parameters:
-///   - policy: how answers are combined; or that a requirement without an answer is called on the calling
-///     thread, or is not forwarded.
+///   - policy: how answers are combined; or that a requirement without an answer is called on the
+///     calling thread, or is not forwarded.
 ///   - errors: what an error of one delegate does.
 ///   - calls: whether an `async` requirement calls one delegate after the other.
 @attached(peer)
@@ -21,13 +22,13 @@ public macro Answer(
   _ policy: AnswerPolicy = .standard, errors: ErrorPolicy = .firstStops, calls: CallOrder = .inOrder
 ) = #externalMacro(module: "MulticastPlugin", type: "AnswerMacro")
 
-/// Says how the answers of several delegates become the answer of the composite, and what it answers
-/// without delegates.
+/// Says how the answers of several delegates become the answer of the composite, and what it
+/// answers without delegates.
 ///
 /// - Parameters:
 ///   - policy: how answers are combined.
-///   - default: the answer without delegates, and for ``AnswerPolicy/first`` and ``AnswerPolicy/last``
-///     without an answer that is not `nil`. Write its type: `Decision.allow`.
+///   - default: the answer without delegates, and for ``AnswerPolicy/first`` and
+///     ``AnswerPolicy/last`` without an answer that is not `nil`. Write its type: `Decision.allow`.
 ///   - errors: what an error of one delegate does.
 ///   - calls: whether an `async` requirement calls one delegate after the other.
 @attached(peer)

@@ -1,8 +1,8 @@
 /// A delegate that forwards to many: what ``Multicast()`` generates.
 ///
 /// ## Thread safety
-/// As ``MulticastDelegate``. The composite of a protocol that is isolated to an actor, and is not `Sendable`,
-/// must be used on that actor.
+/// As ``MulticastDelegate``. The composite of a protocol that is isolated to an actor, and is not
+/// `Sendable`, must be used on that actor.
 public protocol MulticastComposite<Delegate>: AnyObject, SendableMetatype {
   /// The protocol whose calls the composite forwards.
   associatedtype Delegate
@@ -14,8 +14,8 @@ public protocol MulticastComposite<Delegate>: AnyObject, SendableMetatype {
   nonisolated static func _refined<Refined>(_ delegate: Delegate, as _: Refined.Type) -> Refined?
 }
 
-/// The name of ``MulticastComposite`` in expanded code, for a place where a type of the user with the same name
-/// would shadow it.
+/// The name of ``MulticastComposite`` in expanded code, for a place where a type of the user with
+/// the same name would shadow it.
 public typealias _MulticastComposite = MulticastComposite
 
 /// The delegates of a composite, and the actor that they belong to.

@@ -12,8 +12,8 @@ public protocol DescribedCall: Sendable {
 extension History where Call: DescribedCall {
   /// The history with a column for each thread; time runs downwards.
   ///
-  /// A call that overlaps no other is one line, `dequeue() → 1`. Of a call that overlaps others, one
-  /// line has the call and a later one the result:
+  /// A call that overlaps no other is one line, `dequeue() → 1`. Of a call that overlaps others,
+  /// one line has the call and a later one the result:
   ///
   /// ```
   /// thread 0         thread 1

@@ -4,9 +4,9 @@ internal import Foundation
 /// that explains their results.
 ///
 /// You give the operations of the object, and for each what it does to a sequential model. The test
-/// does the rest: it calls random operations with random arguments, records when each was called and
-/// returned, and checks that each history is linearizable. From a history that is not it looks for a
-/// smaller one, and prints that as columns.
+/// does the rest: it calls random operations with random arguments, records when each was called
+/// and returned, and checks that each history is linearizable. From a history that is not it looks
+/// for a smaller one, and prints that as columns.
 ///
 /// ```swift
 /// try LinearizabilityTest({ Queue() }, model: [Int]())

@@ -1,8 +1,8 @@
 /// What a concurrent object must look like to its callers: an object that does one step at a time.
 ///
-/// A ``History`` is linearizable by a model if some order of the steps of its operations, each between
-/// the call and the return of its operation, explains every result. Most operations are one step;
-/// one that is known to be several (an iteration that checks each element in turn) returns
+/// A ``History`` is linearizable by a model if some order of the steps of its operations, each
+/// between the call and the return of its operation, explains every result. Most operations are one
+/// step; one that is known to be several (an iteration that checks each element in turn) returns
 /// ``HistoryStep/begun`` after each but the last.
 ///
 /// ## Thread safety

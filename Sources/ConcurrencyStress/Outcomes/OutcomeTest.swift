@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// A test that runs two or more actors against each other many times, each time with a new state, and
-/// counts how often each outcome came.
+/// A test that runs two or more actors against each other many times, each time with a new state,
+/// and counts how often each outcome came.
 ///
 /// ```swift
 /// let test = OutcomeTest(
@@ -15,8 +15,8 @@ internal import Foundation
 /// An outcome that is not listed is forbidden.
 ///
 /// ## Thread safety
-/// A value. Each actor runs on a thread of its own; `state` and `outcome` run on one of them, while the
-/// others wait.
+/// A value. Each actor runs on a thread of its own; `state` and `outcome` run on one of them, while
+/// the others wait.
 public struct OutcomeTest<State: Sendable, Outcome: Hashable & Sendable>: Sendable {
   private let state: @Sendable () -> State
   private let actors: [@Sendable (State) -> Void]

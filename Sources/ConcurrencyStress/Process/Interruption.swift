@@ -12,8 +12,8 @@ enum Interruption {
   /// Asks the program to end, as a signal does.
   static func request() { requested.store(true, ordering: .relaxed) }
 
-  /// From now on, an interrupt or a termination signal is such a request. A second one has its usual
-  /// effect.
+  /// From now on, an interrupt or a termination signal is such a request. A second one has its
+  /// usual effect.
   static func install() {
     _ = requested.load(ordering: .relaxed)  // Initialised before a handler reads it.
     for number in [SIGINT, SIGTERM] {

@@ -70,8 +70,8 @@ final class StateFile: @unchecked Sendable {
 
   deinit { close(crashLog) }
 
-  /// Changes the state, and writes it in the place of the one before: a process that is killed leaves
-  /// one or the other.
+  /// Changes the state, and writes it in the place of the one before: a process that is killed
+  /// leaves one or the other.
   func update(_ change: (inout State) -> Void) throws(StressOptionError) {
     change(&state)
     try save()

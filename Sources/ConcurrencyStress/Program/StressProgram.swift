@@ -14,8 +14,8 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// The exit status is 0 if every promise held, 1 if one broke, 2 if the options are unusable, 3 if no
-/// round ended in time. `--help` prints the options.
+/// The exit status is 0 if every promise held, 1 if one broke, 2 if the options are unusable, 3 if
+/// no round ended in time. `--help` prints the options.
 ///
 /// ## Thread safety
 /// A value that never changes.

@@ -175,8 +175,8 @@ extension StressRun {
     return TrialResult(trial, seconds: (.now - began).seconds, command: command)
   }
 
-  /// How long the next trial may take: an equal share of the time that is left, but at least half of
-  /// an equal share of all, because earlier trials may have taken longer.
+  /// How long the next trial may take: an equal share of the time that is left, but at least half
+  /// of an equal share of all, because earlier trials may have taken longer.
   private func share(
     of rest: Duration, _ left: Int, _ all: Int, _ options: StressOptions
   ) -> Duration {

@@ -33,7 +33,8 @@ extension Trial {
       })
   }
 
-  /// Yields to other threads until `condition` holds, and records a broken promise if it never does.
+  /// Yields to other threads until `condition` holds, and records a broken promise if it never
+  /// does.
   ///
   /// - Parameters:
   ///   - what: what has not happened then.

@@ -1,13 +1,13 @@
 internal import Dispatch
 internal import Foundation
 
-/// A task executor that runs one job at a time, on the thread that calls ``run(_:)``, in the order that
-/// a chooser decides.
+/// A task executor that runs one job at a time, on the thread that calls ``run(_:)``, in the order
+/// that a chooser decides.
 ///
 /// A job is the part of a task between two suspensions. Jobs come from three sources: tasks that
 /// prefer this executor, and the actors they call; tasks that were started on the running thread
-/// without a preference (see ``GlobalJobs``); and sleeping tasks, whose time passes when nothing else
-/// is left to run.
+/// without a preference (see ``GlobalJobs``); and sleeping tasks, whose time passes when nothing
+/// else is left to run.
 ///
 /// ## Thread safety
 /// `enqueue` may be called from any thread. One thread calls everything else.
@@ -96,8 +96,8 @@ extension ScheduleExecutor {
     DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 
-  /// The number in a text such as `ExecutorJob(id: 3)`: that of the task whose job it is. A job that
-  /// serves an actor has none.
+  /// The number in a text such as `ExecutorJob(id: 3)`: that of the task whose job it is. A job
+  /// that serves an actor has none.
   private static func taskID(_ description: String) -> UInt64? {
     guard let colon = description.lastIndex(of: ":") else { return nil }
     return UInt64(description[colon...].dropFirst(2).dropLast())

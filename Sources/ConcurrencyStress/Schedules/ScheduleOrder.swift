@@ -5,14 +5,14 @@
 public enum ScheduleOrder: Sendable, Equatable {
   /// Each with the same probability.
   case random
-  /// That of the task with the highest priority, as in probabilistic concurrency testing (PCT): each
-  /// task has a random priority, and at `preemptions` random steps the task that is about to run gets
-  /// one below those of all tasks that have not been preempted.
+  /// That of the task with the highest priority, as in probabilistic concurrency testing (PCT):
+  /// each task has a random priority, and at `preemptions` random steps the task that is about to
+  /// run gets one below those of all tasks that have not been preempted.
   ///
-  /// A failure that needs `d` such steps, among `n` tasks and `k` steps, is found by a schedule with
-  /// a probability of at least 1 / (n · k^d). The number of steps is that of a first run, in which
-  /// jobs run in the order in which they became ready. A task that runs fifty times in a row while
-  /// others are ready gets the lowest priority, so that waiting by `Task.yield()` ends.
+  /// A failure that needs `d` such steps, among `n` tasks and `k` steps, is found by a schedule
+  /// with a probability of at least 1 / (n · k^d). The number of steps is that of a first run, in
+  /// which jobs run in the order in which they became ready. A task that runs fifty times in a row
+  /// while others are ready gets the lowest priority, so that waiting by `Task.yield()` ends.
   case priorities(preemptions: Int)
 }
 
@@ -28,8 +28,8 @@ struct ScheduleChooser {
 
   fileprivate struct Priorities {
     var generator: SplitMix64
-    /// The steps at which the task that is about to run gets a low priority, and which. The order of
-    /// the low priorities is independent of that of the steps.
+    /// The steps at which the task that is about to run gets a low priority, and which. The order
+    /// of the low priorities is independent of that of the steps.
     let changes: [Int: Int64]
     var priorities: [Int: Int64] = [:]
     /// Not above any priority so far.

@@ -15,9 +15,9 @@
 /// }.check(schedules: 1_000)
 /// ```
 ///
-/// A schedule fails if the body throws or reports something to its ``Schedule``; if a task waits for
-/// ever; if there are more steps than `stepLimit`; or if an object that ``Schedule/lifetimes`` counts
-/// is left.
+/// A schedule fails if the body throws or reports something to its ``Schedule``; if a task waits
+/// for ever; if there are more steps than `stepLimit`; or if an object that ``Schedule/lifetimes``
+/// counts is left.
 ///
 /// The main actor, actors with an executor of their own, and threads that the code starts are not
 /// scheduled: the test waits for them, and says so if a schedule that fails used them.
@@ -37,8 +37,8 @@ public struct ScheduleTest: Sendable {
   /// - Parameters:
   ///   - order: how the next job is chosen.
   ///   - stepLimit: the number of steps above which a schedule counts as endless.
-  ///   - patience: how many seconds to wait for another thread if no task can run, before that counts
-  ///     as a deadlock.
+  ///   - patience: how many seconds to wait for another thread if no task can run, before that
+  ///     counts as a deadlock.
   ///   - body: what the first task does.
   public init(
     order: ScheduleOrder = .random, stepLimit: Int = 100_000, patience: Double = 1,

@@ -55,5 +55,6 @@ public final class Gate: @unchecked Sendable {
 
 /// The number of seconds after which a thread that waits counts as stuck: 900.
 ///
-/// A test that runs beside hundreds of others on two processors may wait for minutes, and is not stuck.
+/// A test that runs beside hundreds of others on two processors may wait for minutes, and is not
+/// stuck.
 public let timeLimit: Double = 900

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Delays of threads at places where they race, such as between a check and the act that it allows.
 ///
-/// A race of a few instructions may not show in a million rounds. Call ``delay()`` in the middle of it,
-/// in a build for stress tests:
+/// A race of a few instructions may not show in a million rounds. Call ``delay()`` in the middle of
+/// it, in a build for stress tests:
 ///
 /// ```swift
 /// let next = node.next
@@ -21,7 +21,8 @@ public enum Perturbation {
   // hide races. Two threads may get the same number.
   private static let state = Atomic<UInt64>(0)
 
-  /// Does nothing mostly, and otherwise spins, yields to other threads, or sleeps for up to 0.25 ms.
+  /// Does nothing mostly, and otherwise spins, yields to other threads, or sleeps for up to 0.25
+  /// ms.
   public static func delay() {
     let random = next()
     if random.isMultiple(of: 2048) {

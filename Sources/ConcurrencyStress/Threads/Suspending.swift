@@ -14,8 +14,8 @@ public func eventually(_ condition: @Sendable () -> Bool) async {
   }
 }
 
-/// Runs `body`, which may block, on a thread of its own, and suspends until that thread is gone: what
-/// `body` captured is released then, also if the process checks for leaks at once.
+/// Runs `body`, which may block, on a thread of its own, and suspends until that thread is gone:
+/// what `body` captured is released then, also if the process checks for leaks at once.
 ///
 /// - Parameter body: what the thread does.
 /// - Returns: what `body` returns.

@@ -2,9 +2,9 @@ internal import CMulticast
 
 /// A call or an event: the element of a mailbox.
 ///
-/// Mailboxes are not generic. A sender creates at most one box, which all mailboxes share, so a large
-/// event is copied once. A small event without references needs no box: a copy of it is as cheap as
-/// a reference, and changes no reference count that other threads change too.
+/// Mailboxes are not generic. A sender creates at most one box, which all mailboxes share, so a
+/// large event is copied once. A small event without references needs no box: a copy of it is as
+/// cheap as a reference, and changes no reference count that other threads change too.
 @usableFromInline
 struct Envelope: Sendable {
   /// `nil`: the event is in `word`.

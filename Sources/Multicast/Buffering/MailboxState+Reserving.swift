@@ -6,8 +6,8 @@ extension MailboxState {
   enum Reservation {
     /// Call ``commit(_:)`` or ``release()``.
     case reserved
-    /// An element can always be appended: the mailbox has no limit, drops older elements instead, or
-    /// has ended.
+    /// An element can always be appended: the mailbox has no limit, drops older elements instead,
+    /// or has ended.
     case unneeded
     /// The element would be dropped, or its sender would have to wait.
     case full

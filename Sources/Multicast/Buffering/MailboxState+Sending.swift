@@ -23,9 +23,9 @@ extension MailboxState {
     return .acceptedByIdle
   }
 
-  /// Appends an element that tells the consumer to read elsewhere, unless one that it has not begun to
-  /// handle waits already. So at most two wait: the rest of one that the consumer has begun, which is
-  /// the first, and a new one.
+  /// Appends an element that tells the consumer to read elsewhere, unless one that it has not begun
+  /// to handle waits already. So at most two wait: the rest of one that the consumer has begun,
+  /// which is the first, and a new one.
   ///
   /// - Returns: `declined` if the mailbox has ended.
   mutating func signal() -> Offer {
@@ -33,8 +33,8 @@ extension MailboxState {
     return lastIsSignal ? .accepted : offer(.signal)
   }
 
-  /// As ``signal()``, also in a mailbox that has finished: there is something to read that it was not
-  /// told of.
+  /// As ``signal()``, also in a mailbox that has finished: there is something to read that it was
+  /// not told of.
   mutating func signalBeforeEnd() -> Effects {
     var effects = Effects()
     if end != .cancelled, !lastIsSignal {

@@ -9,8 +9,8 @@ public enum OverflowPolicy: Sendable, Hashable, CaseIterable {
   case dropNewest
   /// `sendWaiting` suspends until the buffer has space: use it for every event of a hub with such a
   /// subscriber, or `trySend`, which sends nothing if a buffer is full. `send` and `invoke` cannot
-  /// wait: they drop the new element, which is counted. The first time that happens in a hub, `send`
-  /// writes a warning on standard error. See ``HubStatistics/droppedWithoutWaiting``.
+  /// wait: they drop the new element, which is counted. The first time that happens in a hub,
+  /// `send` writes a warning on standard error. See ``HubStatistics/droppedWithoutWaiting``.
   case suspend
   /// The new element is dropped and counted. The receiver gets what waits, and then its
   /// registration or subscription ends. See ``SubscriptionEnd/disconnected``.

@@ -7,17 +7,19 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   /// for await price in prices.events() { show(price) }
   /// ```
   ///
-  /// The iteration begins with the first subscriber, in a task of its own, and the task is cancelled
-  /// when the last one has gone, or when the hub finishes or is released. When the sequence ends, the
-  /// hub finishes; when the sequence throws, with that error: see ``EventHub/finish(throwing:)``.
+  /// The iteration begins with the first subscriber, in a task of its own, and the task is
+  /// cancelled when the last one has gone, or when the hub finishes or is released. When the
+  /// sequence ends, the hub finishes; when the sequence throws, with that error: see
+  /// ``EventHub/finish(throwing:)``.
   ///
-  /// **Restart:** when there is a first subscriber again, a new iteration begins with a new iterator,
-  /// after the cancelled one has ended: two never overlap. A sequence that computes its elements
-  /// starts over; one that has a single consumer goes on, or, like `AsyncStream`, has ended with the
-  /// cancelled task, and so finishes the hub. To avoid that, keep a subscription.
+  /// **Restart:** when there is a first subscriber again, a new iteration begins with a new
+  /// iterator, after the cancelled one has ended: two never overlap. A sequence that computes its
+  /// elements starts over; one that has a single consumer goes on, or, like `AsyncStream`, has
+  /// ended with the cancelled task, and so finishes the hub. To avoid that, keep a subscription.
   ///
-  /// The task sends with ``EventHub/sendWaiting(_:)``: a full buffer with the policy `.suspend` makes
-  /// the sequence wait, and no other subscriber. While it waits there, the task keeps the hub.
+  /// The task sends with ``EventHub/sendWaiting(_:)``: a full buffer with the policy `.suspend`
+  /// makes the sequence wait, and no other subscriber. While it waits there, the task keeps the
+  /// hub.
   ///
   /// - Parameters:
   ///   - replay: the number of past elements, the newest, that a new subscriber receives first.

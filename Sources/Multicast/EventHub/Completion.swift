@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// How a hub has finished: the first `finish` decides.
 ///
-/// `outcome` is set once. Its store precedes what a subclass publishes, and each thread that finds it
-/// set publishes too. So a `finish` that is not the first returns, and a thread reads the error, when
-/// the end is published.
+/// `outcome` is set once. Its store precedes what a subclass publishes, and each thread that finds
+/// it set publishes too. So a `finish` that is not the first returns, and a thread reads the error,
+/// when the end is published.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.

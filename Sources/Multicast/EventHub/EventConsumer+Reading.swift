@@ -36,8 +36,10 @@ extension EventConsumer {
 
   /// The next of what `reader` reads when events tell it to.
   ///
-  /// - Parameter readSinceYield: the number of events that were read since the consumer last yielded.
-  /// - Returns: `nil` if the hub has finished and everything was returned, or if the task is cancelled.
+  /// - Parameter readSinceYield: the number of events that were read since the consumer last
+  ///   yielded.
+  /// - Returns: `nil` if the hub has finished and everything was returned, or if the task is
+  ///   cancelled.
   func next<Reader: PositionReader>(
     _ reader: Reader, _ readSinceYield: inout Int, isolation: isolated (any Actor)? = #isolation
   ) async -> Reader.Element? {

@@ -59,8 +59,8 @@ final class EventConsumer: Sendable {
 
   /// Waits for an event that tells the iterator to read.
   ///
-  /// - Returns: whether there is something to read, or another task of the actor has read something;
-  ///   `false`: the iteration has ended.
+  /// - Returns: whether there is something to read, or another task of the actor has read
+  ///   something; `false`: the iteration has ended.
   func nextSignal() async -> Bool {
     while await prepareNext() {
       if mailbox.nextTaken() != nil || reader?.hasRead == true { return true }
@@ -122,7 +122,8 @@ final class EventConsumer: Sendable {
   /// Moves all events that were taken out, in order.
   ///
   /// - Parameters:
-  ///   - drops: called before an event with the number of events dropped before it, if there are any.
+  ///   - drops: called before an event with the number of events dropped before it, if there are
+  ///     any.
   ///   - events: called with each event and its offset.
   @usableFromInline
   func moveTaken(drops: (Int) -> Void = { _ in }, events: (Envelope, Int) -> Void) {

@@ -21,15 +21,15 @@ extension EventHub {
   /// hub.finish(throwing: ConnectionLost())
   /// ```
   ///
-  /// - Parameter error: why no more events follow. The hub, its subscriptions and its sequences keep
-  ///   it.
+  /// - Parameter error: why no more events follow. The hub, its subscriptions and its sequences
+  ///   keep it.
   /// - Complexity: O(subscribers).
   public func finish(throwing error: any Error) {
     finish(error)
   }
 
-  /// The error with which the hub has finished: that of ``finish(throwing:)``. `nil` while the hub is
-  /// active, and after ``finish()``.
+  /// The error with which the hub has finished: that of ``finish(throwing:)``. `nil` while the hub
+  /// is active, and after ``finish()``.
   ///
   /// - Complexity: O(1).
   public var failure: (any Error)? { finishing.completion.failure }

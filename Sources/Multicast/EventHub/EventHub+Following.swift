@@ -88,7 +88,8 @@ extension EventHub {
       Subscriber(handler: { _ in }, pipeline: pipeline), weakly: owner, mailbox: mailbox)
   }
 
-  /// Sets where a subscriber begins, which is in the registry already: each delivery tells it to read.
+  /// Sets where a subscriber begins, which is in the registry already: each delivery tells it to
+  /// read.
   private func begin(
     _ reader: LogReader<Event>, _ start: SubscriptionStart, _ registration: EntryHandle
   ) {

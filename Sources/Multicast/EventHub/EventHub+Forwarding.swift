@@ -3,8 +3,8 @@
 
 internal import Synchronization
 
-/// Passes an event on, and returns the number of subscribers that it reached. If the sender can wait,
-/// the list is where it finds the full buffers.
+/// Passes an event on, and returns the number of subscribers that it reached. If the sender can
+/// wait, the list is where it finds the full buffers.
 @usableFromInline
 typealias EventForwarding<Event> = @Sendable (Event, SendWaiterList?) -> Int
 
@@ -18,8 +18,8 @@ extension EventHub {
 
   /// Delivers `event`, forwarded by the hub of a topic.
   ///
-  /// - Parameter outer: the list of the sender, if it can wait; it then waits for the buffers of this
-  ///   hub too.
+  /// - Parameter outer: the list of the sender, if it can wait; it then waits for the buffers of
+  ///   this hub too.
   func send(_ event: Event, forwardedFrom outer: SendWaiterList?) -> Int {
     guard let outer, !finishing.isBlocked else { return send(event) }
     let waiters = SendWaiterList()
@@ -30,9 +30,9 @@ extension EventHub {
     return delivered
   }
 
-  /// As ``send(_:forwardedFrom:)``, and runs `forward` once: after the event is in every buffer of this hub,
-  /// and before the handlers without a buffer are called. In a hub with one order: when the event has its
-  /// place in that, and before it is delivered.
+  /// As ``send(_:forwardedFrom:)``, and runs `forward` once: after the event is in every buffer of
+  /// this hub, and before the handlers without a buffer are called. In a hub with one order: when
+  /// the event has its place in that, and before it is delivered.
   ///
   /// - Returns: the number of subscribers that the event reached, and what `forward` returns.
   func send(_ event: Event, forwardedFrom outer: SendWaiterList?, forward: () -> Int) -> Int {
@@ -64,9 +64,9 @@ extension EventHub {
 
   /// As ``deliver(_:_:_:waiters:)``, with forwarding if this hub forwards.
   ///
-  /// The event is forwarded after it is in every buffer of this hub, and before the handlers without
-  /// a buffer are called. So an event that a handler sends, of either hub, follows this one in each
-  /// buffer of both.
+  /// The event is forwarded after it is in every buffer of this hub, and before the handlers
+  /// without a buffer are called. So an event that a handler sends, of either hub, follows this one
+  /// in each buffer of both.
   ///
   /// - Parameter envelope: the event in its envelope, if there is one.
   func deliverForwarding(
@@ -81,8 +81,8 @@ extension EventHub {
     return deliver(event, number, envelope, waiters: waiters) { forward(event, waiters) }
   }
 
-  /// Delivers `event`, and runs `forward` once: after the event is in every buffer of this hub, and before
-  /// the handlers without a buffer are called.
+  /// Delivers `event`, and runs `forward` once: after the event is in every buffer of this hub, and
+  /// before the handlers without a buffer are called.
   ///
   /// - Returns: the number of subscribers that the event reached, and what `forward` returns.
   private func deliver(

@@ -1,5 +1,6 @@
 extension EventHub {
-  /// Adds a handler that the delivering thread calls, first with the event that opens each subscription.
+  /// Adds a handler that the delivering thread calls, first with the event that opens each
+  /// subscription.
   ///
   /// The handler may be called with later events before that one; it must ignore them.
   ///

@@ -9,8 +9,8 @@ extension EventHub {
   /// ```
   ///
   /// - Parameter event: what subscribers receive.
-  /// - Returns: the position; `nil` after ``finish()``: then the event is refused and counted. While the
-  ///   hub is blocked: `nil`, and the event is skipped.
+  /// - Returns: the position; `nil` after ``finish()``: then the event is refused and counted.
+  ///   While the hub is blocked: `nil`, and the event is skipped.
   /// - Precondition: the hub retains events.
   /// - Complexity: as ``send(_:)``.
   @discardableResult
@@ -29,8 +29,8 @@ extension EventHub {
 
   /// The position of the newest event, or one with number 0 before the first event.
   ///
-  /// A subscriber that begins after this position receives exactly the events that were sent after the
-  /// call. It stays after ``finish()``.
+  /// A subscriber that begins after this position receives exactly the events that were sent after
+  /// the call. It stays after ``finish()``.
   ///
   /// - Precondition: the hub retains events.
   /// - Complexity: O(1).
@@ -38,8 +38,8 @@ extension EventHub {
     EventPosition(epoch: log.rules.epoch, number: log.range.newest)
   }
 
-  /// The events that are retained after a position, oldest first, as a subscriber with this start would
-  /// receive them now.
+  /// The events that are retained after a position, oldest first, as a subscriber with this start
+  /// would receive them now.
   ///
   /// - Parameters:
   ///   - start: where to begin; `live`: no event.

@@ -11,8 +11,8 @@ extension EventHub {
   /// first. With a total order, or a replay, they see it afterwards.
   ///
   /// It never waits: if a buffer with the policy `.suspend` is full, the event is dropped for that
-  /// subscriber, counted in ``HubStatistics/droppedWithoutWaiting``, and reported once for the hub on
-  /// standard error. Use ``sendWaiting(_:)`` for such subscribers.
+  /// subscriber, counted in ``HubStatistics/droppedWithoutWaiting``, and reported once for the hub
+  /// on standard error. Use ``sendWaiting(_:)`` for such subscribers.
   ///
   /// - Parameter event: what subscribers receive.
   /// - Returns: the number of subscribers that were called or have the event in their buffer. After

@@ -29,7 +29,8 @@ extension EventHub {
   /// hub.send(event)   // not lost
   /// ```
   ///
-  /// - Parameter count: the number of subscribers to wait for. See ``subscriberCounts(buffering:)``.
+  /// - Parameter count: the number of subscribers to wait for. See
+  ///   ``subscriberCounts(buffering:)``.
   /// - Returns: `false` if the hub has finished or the task was cancelled first.
   /// - Precondition: `count` is at least 1.
   /// - Complexity: amortised O(1), and the wait.

@@ -7,11 +7,11 @@ extension EventHub {
   /// Calls `handler` with the replay, if the hub has one, and with each event from then on, on the
   /// actor to which the handler belongs.
   ///
-  /// The handler belongs to the actor on which you write it, as the closure of a `Task` does, unless
-  /// it names another one, such as `{ @MainActor price in … }`. It may use the state of that actor.
-  /// It is always called in a later turn of the actor, never inside `send`, in the order of each
-  /// sender. A burst of events wakes the actor once. Calls that take
-  /// longer than 100 microseconds together, and at least 64, make room for other work of the actor.
+  /// The handler belongs to the actor on which you write it, as the closure of a `Task` does,
+  /// unless it names another one, such as `{ @MainActor price in … }`. It may use the state of that
+  /// actor. It is always called in a later turn of the actor, never inside `send`, in the order of
+  /// each sender. A burst of events wakes the actor once. Calls that take longer than 100
+  /// microseconds together, and at least 64, make room for other work of the actor.
   ///
   /// A handler that belongs to no actor is called by senders, inside `send`, as with
   /// `on: .sender`.
@@ -29,8 +29,8 @@ extension EventHub {
   /// }
   /// ```
   /// The hub does not keep the actor alive, but a handler that uses `self` does. In an actor write
-  /// `subscribe(with: self)`; in a class of the main actor write that, or `[weak self]`. If the actor
-  /// is gone, the subscription ends at the next event.
+  /// `subscribe(with: self)`; in a class of the main actor write that, or `[weak self]`. If the
+  /// actor is gone, the subscription ends at the next event.
   ///
   /// - Parameters:
   ///   - buffering: how many events may wait for the handler, if it belongs to an actor.

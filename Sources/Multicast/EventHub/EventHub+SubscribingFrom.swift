@@ -6,8 +6,9 @@ extension EventHub {
   /// Calls `handler` with the retained events after `start`, and with each event from then on, with
   /// their positions, on the actor to which the handler belongs; by senders if it belongs to none.
   ///
-  /// Between what is retained and what is new there is neither a gap nor a duplicate. Where events that
-  /// the subscriber should receive are no longer retained, it receives the range in their place.
+  /// Between what is retained and what is new there is neither a gap nor a duplicate. Where events
+  /// that the subscriber should receive are no longer retained, it receives the range in their
+  /// place.
   ///
   /// ```swift
   /// let subscription = chat.subscribe(from: .after(last)) { element in
@@ -17,16 +18,17 @@ extension EventHub {
   ///   }
   /// }
   /// ```
-  /// The subscriber has no buffer of its own: what waits for it is what the hub retains, and a slow one
-  /// misses what leaves. While it is blocked it receives nothing, and afterwards goes on from there.
+  /// The subscriber has no buffer of its own: what waits for it is what the hub retains, and a slow
+  /// one misses what leaves. While it is blocked it receives nothing, and afterwards goes on from
+  /// there.
   ///
   /// - Parameters:
   ///   - start: where the subscription begins.
   ///   - filter: which events the subscriber receives; called where the handler is called.
   ///   - isolation: the actor that calls this function. Leave it out.
   ///   - handler: called with one element at a time. It may send, subscribe and cancel.
-  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``: the
-  ///   handler receives what is retained, and the subscription ends.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handler receives what is retained, and the subscription ends.
   /// - Precondition: the hub retains events.
   /// - Complexity: amortised O(1).
   public func subscribe(
@@ -38,8 +40,8 @@ extension EventHub {
     follow(.isolated(handler, context: isolation), from: start, where: filter)
   }
 
-  /// As ``subscribe(from:where:isolation:_:)``; senders call the handler, one at a time. It is called
-  /// with what is retained before this returns.
+  /// As ``subscribe(from:where:isolation:_:)``; senders call the handler, one at a time. It is
+  /// called with what is retained before this returns.
   ///
   /// - Parameters:
   ///   - start: where the subscription begins.
@@ -75,8 +77,8 @@ extension EventHub {
     follow(.isolated(handler, context: nil), from: start, where: filter)
   }
 
-  /// As ``subscribe(from:where:isolation:_:)``, on a queue: one element at a time, in order, even if the
-  /// queue is concurrent.
+  /// As ``subscribe(from:where:isolation:_:)``, on a queue: one element at a time, in order, even
+  /// if the queue is concurrent.
   ///
   /// - Parameters:
   ///   - start: where the subscription begins.
@@ -95,9 +97,9 @@ extension EventHub {
     follow(.queue(queue, handler), from: start, where: filter)
   }
 
-  /// As ``subscribe(from:where:isolation:_:)``, as long as `owner` lives, which the hub keeps alive only
-  /// while it calls the handler: for at most 64 elements. The subscription ends with the owner, not with
-  /// the handle.
+  /// As ``subscribe(from:where:isolation:_:)``, as long as `owner` lives, which the hub keeps alive
+  /// only while it calls the handler: for at most 64 elements. The subscription ends with the
+  /// owner, not with the handle.
   ///
   /// - Parameters:
   ///   - owner: the object with which the subscription ends.

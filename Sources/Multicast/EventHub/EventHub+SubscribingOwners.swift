@@ -3,8 +3,8 @@ public import Dispatch
 // As the overloads in `EventHub+Subscribing`, for a subscription that ends with an object.
 
 extension EventHub {
-  /// Calls `handler` with `owner` and each event, as long as `owner` lives, on the actor to which the
-  /// handler belongs. See <doc:Isolation>.
+  /// Calls `handler` with `owner` and each event, as long as `owner` lives, on the actor to which
+  /// the handler belongs. See <doc:Isolation>.
   ///
   /// The hub keeps `owner` alive only during each call. The subscription ends with the owner, not
   /// with the handle.
@@ -94,8 +94,8 @@ extension EventHub {
   /// <doc:Isolation>.
   ///
   /// - Parameters:
-  ///   - owner: the actor on which to call the handler, and with which the subscription ends. A call
-  ///     keeps it alive.
+  ///   - owner: the actor on which to call the handler, and with which the subscription ends. A
+  ///     call keeps it alive.
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
@@ -118,8 +118,8 @@ extension EventHub {
         owner: owner))
   }
 
-  /// Calls `handler` on the thread that sends, inside `send`, with `owner` and each event, as long as
-  /// `owner` lives. See <doc:Isolation>.
+  /// Calls `handler` on the thread that sends, inside `send`, with `owner` and each event, as long
+  /// as `owner` lives. See <doc:Isolation>.
   ///
   /// If the sender gets the last reference to `owner` during a call, `deinit` runs on its thread.
   ///

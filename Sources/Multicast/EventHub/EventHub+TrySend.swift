@@ -1,20 +1,21 @@
 internal import Synchronization
 
 extension EventHub {
-  /// Delivers `event` to every subscriber that is registered when the call begins, or to none: if any
-  /// of their buffers is so full that it would drop this event, make a sender wait for it, or
-  /// disconnect its subscriber, no subscriber receives it, and the hub does not keep it for its replay.
+  /// Delivers `event` to every subscriber that is registered when the call begins, or to none: if
+  /// any of their buffers is so full that it would drop this event, make a sender wait for it, or
+  /// disconnect its subscriber, no subscriber receives it, and the hub does not keep it for its
+  /// replay.
   ///
-  /// Buffers with `dropOldest`, `.latest` and `.coalescing` accept every event, and drop an older one.
-  /// Filters are called once. While the call runs, the space that it has reserved counts as used: a
-  /// concurrent plain `send` may find a buffer full because of it, and what the call has not used is
-  /// free again when it returns. A subscription that begins during the call may receive the event, by
-  /// its own policy, in a hub with one order (see ``Ordering``) only; one that ends in the meantime
-  /// may not.
+  /// Buffers with `dropOldest`, `.latest` and `.coalescing` accept every event, and drop an older
+  /// one. Filters are called once. While the call runs, the space that it has reserved counts as
+  /// used: a concurrent plain `send` may find a buffer full because of it, and what the call has
+  /// not used is free again when it returns. A subscription that begins during the call may receive
+  /// the event, by its own policy, in a hub with one order (see ``Ordering``) only; one that ends
+  /// in the meantime may not.
   ///
-  /// In a hub with one order, if another sender is delivering, this decides at once, and that sender
-  /// delivers the event after the call has returned. Events that wait for that sender count as if they
-  /// were in every buffer.
+  /// In a hub with one order, if another sender is delivering, this decides at once, and that
+  /// sender delivers the event after the call has returned. Events that wait for that sender count
+  /// as if they were in every buffer.
   ///
   /// ```swift
   /// guard hub.trySend(frame) else { return skip(frame) }

@@ -40,8 +40,8 @@ extension EventHub {
       onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber, onSubscriberChange))
   }
 
-  /// The newest event that the hub retains, or the initial value; `nil` if there is none, and in a hub
-  /// that retains nothing.
+  /// The newest event that the hub retains, or the initial value; `nil` if there is none, and in a
+  /// hub that retains nothing.
   ///
   /// After a `send` has returned, this is its event or a newer one, also if subscribers have not
   /// received it yet. It stays after ``finish()``.

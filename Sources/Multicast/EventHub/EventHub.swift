@@ -9,8 +9,9 @@ public enum Ordering: Sendable, Hashable, CaseIterable {
   /// ``EventHub/send(_:)``); two subscribers may see the events of two senders in different orders.
   /// The default, and the fastest: senders do not wait for each other.
   ///
-  /// A hub with a replay, or one that retains, nevertheless has one order, that of the events it keeps: each subscriber's
-  /// last event is the newest that the hub keeps, unless its filter or policy excludes that.
+  /// A hub with a replay, or one that retains, nevertheless has one order, that of the events it
+  /// keeps: each subscriber's last event is the newest that the hub keeps, unless its filter or
+  /// policy excludes that.
   case perSender
   /// All subscribers see all events in one order. A sender that finds another thread delivering, or
   /// an outer call on its own thread, leaves its event to that one and returns.
@@ -59,10 +60,10 @@ public final class EventHub<Event: Sendable>: Sendable {
   /// Creates a hub without subscribers.
   ///
   /// - Parameters:
-  ///   - replay: the number of past events, the newest, that a new subscriber receives first, unless it
-  ///     says where it begins. No more than are retained.
-  ///   - retention: which past events the hub keeps, for subscribers that say where they begin; if it is
-  ///     `none`, those of the replay. A hub that retains has one order: see ``Ordering``.
+  ///   - replay: the number of past events, the newest, that a new subscriber receives first,
+  ///     unless it says where it begins. No more than are retained.
+  ///   - retention: which past events the hub keeps, for subscribers that say where they begin; if
+  ///     it is `none`, those of the replay. A hub that retains has one order: see ``Ordering``.
   ///   - epoch: that of the hub's positions; `nil`: a random one. See ``EventPosition``.
   ///   - ordering: the order in which subscribers see the events of several senders.
   ///   - storage: how the hub stores its subscribers.
@@ -73,8 +74,8 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///     The two alternate and never overlap. They run on the thread that adds or removes the
   ///     subscriber, or on one that does so concurrently. A subscriber whose owner is gone is
   ///     removed by a later `send`.
-  ///   - onSubscriberChange: runs for each subscriber that comes or goes, in order, before the hooks
-  ///     above, and where they run. One with a buffer goes when it has received what waits.
+  ///   - onSubscriberChange: runs for each subscriber that comes or goes, in order, before the
+  ///     hooks above, and where they run. One with a buffer goes when it has received what waits.
   /// - Precondition: `replay` is not negative.
   /// - Complexity: O(1).
   @inlinable
@@ -156,9 +157,9 @@ extension EventHub {
   @usableFromInline
   typealias Delivery = @Sendable (EventHub<Event>, Event, UInt64, Envelope?, SendWaiterList?) -> Int
 
-  /// A function that delivers an event as ``deliver(_:_:_:waiters:)`` does. It is made where the hub is
-  /// made, so that the compiler specialises it for the type of the event: with a type that is found at
-  /// run time, each call of a handler takes ten times as long.
+  /// A function that delivers an event as ``deliver(_:_:_:waiters:)`` does. It is made where the
+  /// hub is made, so that the compiler specialises it for the type of the event: with a type that
+  /// is found at run time, each call of a handler takes ten times as long.
   @inlinable
   static var delivery: Delivery {
     { hub, event, number, envelope, waiters in

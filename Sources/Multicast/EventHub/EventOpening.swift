@@ -1,8 +1,8 @@
-/// How subscriptions begin in a hub that gives its events one order but keeps none: each subscriber first
-/// receives `firstEvent`, and then each event whose delivery finds it, as `prepare` makes it.
+/// How subscriptions begin in a hub that gives its events one order but keeps none: each subscriber
+/// first receives `firstEvent`, and then each event whose delivery finds it, as `prepare` makes it.
 struct EventOpening<Event: Sendable>: Sendable {
   let firstEvent: Event
-  /// Makes the event to deliver of one that was sent. Called by the thread that delivers, in order, with
-  /// no lock held.
+  /// Makes the event to deliver of one that was sent. Called by the thread that delivers, in order,
+  /// with no lock held.
   let prepare: @Sendable (Event, _ number: UInt64) -> Event
 }

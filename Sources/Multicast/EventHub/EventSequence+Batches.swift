@@ -18,8 +18,8 @@ extension EventSequence {
   /// The events of a hub in arrays.
   ///
   /// A batch has the events that wait when it is taken, in order, up to the limit; while a flush
-  /// waits, only those that were sent before it. It is never empty: the consumer waits for an event,
-  /// and then gets what has come by then. The batches end as the sequence does.
+  /// waits, only those that were sent before it. It is never empty: the consumer waits for an
+  /// event, and then gets what has come by then. The batches end as the sequence does.
   ///
   /// The events of a batch have left the buffer: they are not dropped any more, and a sender that
   /// waited may send. They count as delivered when they are returned, and a flush has them handled

@@ -42,8 +42,8 @@ extension EventSequence.Iterator {
   /// }
   /// ```
   ///
-  /// - Parameter timeout: how long to wait at most. Zero or less: checks once without waiting for an
-  ///   event. More than 100 years: waits without a limit.
+  /// - Parameter timeout: how long to wait at most. Zero or less: checks once without waiting for
+  ///   an event. More than 100 years: waits without a limit.
   /// - Returns: the event, that the time is over, or that no more follow.
   /// - Complexity: amortised O(1), and the wait.
   public func next(timeout: Duration) async -> EventSequence<Event>.TimedResult {

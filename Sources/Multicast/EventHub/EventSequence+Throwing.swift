@@ -14,8 +14,8 @@ extension EventSequence {
 
   /// The events of a hub, and then the error of ``EventHub/finish(throwing:)``, if there is one.
   ///
-  /// The sequence ends without an error if the hub finishes without one, if the task is cancelled, or
-  /// if a full buffer disconnects the sequence.
+  /// The sequence ends without an error if the hub finishes without one, if the task is cancelled,
+  /// or if a full buffer disconnects the sequence.
   public struct Throwing: AsyncSequence, Sendable {
     /// An event of the hub.
     public typealias Element = Event
@@ -52,8 +52,8 @@ extension EventSequence {
         self.consumer = consumer
       }
 
-      /// The next event, or `nil` at the end or if the task is cancelled. Throws the error of the hub
-      /// once, in place of the first `nil`.
+      /// The next event, or `nil` at the end or if the task is cancelled. Throws the error of the
+      /// hub once, in place of the first `nil`.
       ///
       /// - Returns: the event, or `nil` at the end.
       /// - Throws: the error with which the hub has finished, once, after the last event.
@@ -62,8 +62,8 @@ extension EventSequence {
         try await next(isolation: #isolation)
       }
 
-      /// The next event, or `nil` at the end or if the task is cancelled. Throws the error of the hub
-      /// once, in place of the first `nil`.
+      /// The next event, or `nil` at the end or if the task is cancelled. Throws the error of the
+      /// hub once, in place of the first `nil`.
       ///
       /// - Parameter actor: the isolation of the caller.
       /// - Returns: the event, or `nil` at the end.

@@ -4,8 +4,8 @@
 /// iterator is destroyed, or the sequence if it never had an iterator; when the iterating task is
 /// cancelled; and, after the events that wait, when the hub finishes or a full buffer disconnects
 /// the sequence. Each later iterator begins a new subscription, with the replay and the events from
-/// then on. A consumer that always finds an event yields after at most 64. ``batches(upTo:)`` returns
-/// many events at once.
+/// then on. A consumer that always finds an event yields after at most 64. ``batches(upTo:)``
+/// returns many events at once.
 ///
 /// ## Thread safety
 /// The sequence may be used from any thread. An iterator belongs to one task, or to an actor. If

@@ -42,8 +42,8 @@ extension EventSequencer {
 
   /// The number after which a subscription begins. It is in the registry already.
   ///
-  /// - Returns: the number; the events after it that are missing, if they are; the number of the newest
-  ///   event; and whether the hub has ended.
+  /// - Returns: the number; the events after it that are missing, if they are; the number of the
+  ///   newest event; and whether the hub has ended.
   func begin(
     _ start: SubscriptionStart
   ) -> (number: UInt64, missed: MissedEvents?, newest: UInt64, isEnded: Bool) {
@@ -70,8 +70,8 @@ extension EventSequencer {
   /// Appends the events after `number` to `items`.
   ///
   /// - Parameter limit: the most events to read.
-  /// - Returns: the number from which the events were read, which is higher if they were trimmed; the
-  ///   number after which to read on; and that of the newest event.
+  /// - Returns: the number from which the events were read, which is higher if they were trimmed;
+  ///   the number after which to read on; and that of the newest event.
   func read(
     after number: UInt64, atMost limit: Int, into items: inout RingBuffer<RetainedLog.Item>
   ) -> (first: UInt64, last: UInt64, newest: UInt64) {

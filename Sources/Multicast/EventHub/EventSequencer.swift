@@ -4,8 +4,8 @@
 /// In a hub with a replay every subscriber has a buffer. Delivery then only appends, and senders
 /// call handlers afterwards: a slow handler delays only the sender that calls it.
 ///
-/// An event is in the log before it is delivered. So a subscriber that reads the log when a delivery
-/// tells it to finds that event there, unless it has left again.
+/// An event is in the log before it is delivered. So a subscriber that reads the log when a
+/// delivery tells it to finds that event there, unless it has left again.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -72,8 +72,9 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
 }
 
 extension EventSequencer {
-  /// Whether subscribers begin at a number. With an `opening`, each delivery that finds a subscriber
-  /// in the registry includes it, also of an event that was sent before and is prepared later.
+  /// Whether subscribers begin at a number. With an `opening`, each delivery that finds a
+  /// subscriber in the registry includes it, also of an event that was sent before and is prepared
+  /// later.
   var hasStartingPoints: Bool { opening == nil }
 
   /// Whether new subscribers receive past events, or a first one.
@@ -102,10 +103,10 @@ extension EventSequencer {
 
   /// Sends `event` through `hub`, unless that has ended.
   ///
-  /// - Parameter next: runs once, when the event has its place in the order and before the caller delivers
-  ///   anything.
-  /// - Returns: the number of the event, and that of the subscribers as ``send(_:waiters:through:)``
-  ///   does; `nil` if the hub has ended.
+  /// - Parameter next: runs once, when the event has its place in the order and before the caller
+  ///   delivers anything.
+  /// - Returns: the number of the event, and that of the subscribers as
+  ///   ``send(_:waiters:through:)`` does; `nil` if the hub has ended.
   func post(
     _ event: Event, _ waiters: SendWaiterList? = nil, through hub: EventHub<Event>,
     next: () -> Void = {}
@@ -165,7 +166,8 @@ extension EventSequencer {
     return ((0..<items.count).map { items[$0].envelope }, hasEnded)
   }
 
-  /// Calls the handler of `entry`, which has no buffer, with the first event, at a place in the order.
+  /// Calls the handler of `entry`, which has no buffer, with the first event, at a place in the
+  /// order.
   ///
   /// - Returns: `false` if the hub has ended, so that the end may come first.
   func open(_ entry: Entry, through hub: EventHub<Event>) -> Bool {
@@ -193,8 +195,8 @@ extension EventSequencer {
     return CarriedValues(bindings: keys.values.map { $0() })
   }
 
-  /// Numbers an event and adds it to the log, and to what is pending if another thread delivers. Inside
-  /// the lock.
+  /// Numbers an event and adds it to the log, and to what is pending if another thread delivers.
+  /// Inside the lock.
   ///
   /// - Parameters:
   ///   - retained: the event as the log gets it, if the hub retains.
@@ -281,8 +283,8 @@ extension EventSequencer {
     return count
   }
 
-  /// Passes the event to deliver of one that was sent to `deliver`, and its envelope unless it is another
-  /// event. Before that, applies the rules of the retention that run user code.
+  /// Passes the event to deliver of one that was sent to `deliver`, and its envelope unless it is
+  /// another event. Before that, applies the rules of the retention that run user code.
   private func prepare(
     _ event: Event, _ sent: SentEvent, _ deliver: (Event, Envelope?) -> Void
   ) {
@@ -317,8 +319,8 @@ extension EventSequencer {
 // MARK: - Trying
 
 extension EventSequencer {
-  /// Sends `event` through `hub` as ``send(_:waiters:through:)`` does, if every buffer has space for
-  /// it beside the events that were sent before.
+  /// Sends `event` through `hub` as ``send(_:waiters:through:)`` does, if every buffer has space
+  /// for it beside the events that were sent before.
   ///
   /// - Parameter willSend: called before the event is delivered, if it will be.
   /// - Returns: whether it was sent.

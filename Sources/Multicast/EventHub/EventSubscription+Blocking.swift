@@ -5,14 +5,15 @@ extension EventSubscription {
   /// - Complexity: O(1).
   public var isBlocked: Bool { registration.isBlocked }
 
-  /// Blocks the subscription until ``unblock()``: its handler is not called, and what is sent in the
-  /// meantime is skipped, as if it were not registered. Blocks nest: each needs its ``unblock()``.
+  /// Blocks the subscription until ``unblock()``: its handler is not called, and what is sent in
+  /// the meantime is skipped, as if it were not registered. Blocks nest: each needs its
+  /// ``unblock()``.
   ///
   /// A call that has begun on another thread may still be running when this returns. What waits in
   /// a buffer stays there and is delivered after the last ``unblock()``, before what is sent then.
   /// Meanwhile `flush` does not wait for it. When the hub finishes,
-  /// the subscription ends after its last ``unblock()``. A blocked subscription ends with its handle,
-  /// also if it has an owner.
+  /// the subscription ends after its last ``unblock()``. A blocked subscription ends with its
+  /// handle, also if it has an owner.
   ///
   /// - Complexity: amortised O(1).
   public func block() { registration.block() }
@@ -39,8 +40,8 @@ extension EventSubscription {
     try registration.withBlocked(body)
   }
 
-  /// Runs `body` while the subscription is blocked, also while it is suspended, and returns its result
-  /// or throws its error.
+  /// Runs `body` while the subscription is blocked, also while it is suspended, and returns its
+  /// result or throws its error.
   ///
   /// - Parameter body: what to run meanwhile.
   /// - Returns: what `body` returns.

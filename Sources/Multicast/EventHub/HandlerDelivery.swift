@@ -14,8 +14,8 @@ enum HandlerDelivery<Event: Sendable>: Sendable {
 
 /// A handler with dynamic isolation.
 ///
-/// A structure around the function, because a cast of the function itself would wrap it in two others,
-/// each with a context, which every call then passes through.
+/// A structure around the function, because a cast of the function itself would wrap it in two
+/// others, each with a context, which every call then passes through.
 struct IsolatedHandler<Event: Sendable> {
   let function: @isolated(any) @Sendable (Event) -> Void
 

@@ -11,8 +11,8 @@ public struct HubStatistics: Sendable, Hashable {
   /// key, counted for each subscriber, including past ones.
   public internal(set) var dropped = 0
   /// Those of ``dropped`` that a plain `send` could not put into a full buffer whose policy is
-  /// `suspend`. `sendWaiting` would have waited for space, and `trySend` would have sent nothing. The
-  /// hub writes a warning on standard error for the first one.
+  /// `suspend`. `sendWaiting` would have waited for space, and `trySend` would have sent nothing.
+  /// The hub writes a warning on standard error for the first one.
   public internal(set) var droppedWithoutWaiting = 0
   /// Events that were sent after `finish`, and refused.
   public internal(set) var refused = 0

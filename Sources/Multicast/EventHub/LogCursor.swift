@@ -23,8 +23,8 @@ class LogCursor: ReadsAhead, @unchecked Sendable {
     self.epoch = epoch
   }
 
-  /// The next of the events that were read, unless a range is to be reported before it, or the task is
-  /// cancelled.
+  /// The next of the events that were read, unless a range is to be reported before it, or the task
+  /// is cancelled.
   @usableFromInline
   final func nextItem() -> RetainedItem? {
     guard missed == nil, !batch.isEmpty, !TaskIdentity.isCurrentCancelled else { return nil }

@@ -12,8 +12,8 @@ final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Se
   let filter: (@Sendable (Event) -> Bool)?
   /// The number of the newest event at the last read.
   private(set) var newest: UInt64 = 0
-  /// The number of the newest event when the consumer began to handle the signal that it handles; `nil`
-  /// if it has not begun, or handles none.
+  /// The number of the newest event when the consumer began to handle the signal that it handles;
+  /// `nil` if it has not begun, or handles none.
   var goal: UInt64?
 
   init(_ log: EventSequencer<Event>, filter: (@Sendable (Event) -> Bool)?) {
@@ -22,8 +22,8 @@ final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Se
     super.init(epoch: log.rules.epoch)
   }
 
-  /// Sets the place where the subscriber begins. Its entry is in the registry already, so it receives
-  /// a signal for every later event.
+  /// Sets the place where the subscriber begins. Its entry is in the registry already, so it
+  /// receives a signal for every later event.
   ///
   /// - Returns: whether the hub has ended.
   @discardableResult
@@ -35,7 +35,8 @@ final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Se
     return isEnded
   }
 
-  /// The next event that the filter accepts, or what was missed before it; `nil` if there is none yet.
+  /// The next event that the filter accepts, or what was missed before it; `nil` if there is none
+  /// yet.
   func next() -> PositionedEvent<Event>? {
     while true {
       if let event = nextRead() { return event }

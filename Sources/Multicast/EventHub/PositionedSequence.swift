@@ -14,8 +14,8 @@ extension EventHub {
   ///   }
   /// }
   /// ```
-  /// The subscriber has no buffer of its own: what waits for it is what the hub retains, and a slow one
-  /// misses what leaves. So thousands of slow subscribers need no more memory than one.
+  /// The subscriber has no buffer of its own: what waits for it is what the hub retains, and a slow
+  /// one misses what leaves. So thousands of slow subscribers need no more memory than one.
   ///
   /// - Parameters:
   ///   - start: where the subscription begins; each later iterator begins there too.
@@ -39,10 +39,10 @@ extension EventHub {
 
 /// The events of a hub with their positions, returned by ``EventHub/events(from:where:)``.
 ///
-/// The first iterator takes over the subscription that began with the sequence; each later one begins a
-/// new one, at the same start. A subscription ends as that of an ``EventSequence`` does. What an
-/// iterator has read, at most 256 events, is not missed any more. A consumer that always finds an event
-/// yields after at most that many.
+/// The first iterator takes over the subscription that began with the sequence; each later one
+/// begins a new one, at the same start. A subscription ends as that of an ``EventSequence`` does.
+/// What an iterator has read, at most 256 events, is not missed any more. A consumer that always
+/// finds an event yields after at most that many.
 ///
 /// ## Thread safety
 /// As ``EventSequence``.

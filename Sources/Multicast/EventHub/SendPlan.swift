@@ -19,7 +19,8 @@ final class SendPlan: @unchecked Sendable {
 
   /// Decides about one subscriber.
   ///
-  /// - Parameter others: the number of events that were sent before and may not be in its buffer yet.
+  /// - Parameter others: the number of events that were sent before and may not be in its buffer
+  ///   yet.
   /// - Returns: `false` if its buffer is full.
   func add<Event: Sendable>(
     _ entry: Unmanaged<Entry>, _ pipeline: EventPipeline<Event>?, _ event: Event, beside others: Int

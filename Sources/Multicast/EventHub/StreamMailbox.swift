@@ -40,8 +40,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// Whether a result was requested.
   @exclusivity(unchecked) private var hasStarted = false
 
-  /// Whether the consumer yields once before it sleeps: a batch of several events came since it last
-  /// did, so more may be about to come.
+  /// Whether the consumer yields once before it sleeps: a batch of several events came since it
+  /// last did, so more may be about to come.
   @exclusivity(unchecked) private var mayLinger = false
 
   /// The most results without a suspension.

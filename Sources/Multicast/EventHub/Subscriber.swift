@@ -4,7 +4,8 @@ internal import Synchronization
 @usableFromInline
 struct Subscriber<Event: Sendable> {
   /// Called with each event, by the sender, on a queue or on an actor; does nothing for an
-  /// asynchronous sequence or handler. Not optional: calling a closure that an optional holds would retain it.
+  /// asynchronous sequence or handler. Not optional: calling a closure that an optional holds would
+  /// retain it.
   @usableFromInline let handler: @Sendable (Event) -> Void
   /// The steps between the sender and the handler; `nil` if there are none.
   @usableFromInline let pipeline: EventPipeline<Event>?
@@ -30,8 +31,9 @@ final class EventPipeline<Event: Sendable>: Sendable {
   @usableFromInline let coalescer: Coalescer<Event>?
   /// Called by the mailbox instead of the subscriber's handler, if it is asynchronous.
   let asyncHandler: (@Sendable (Event) async -> Void)?
-  /// What the mailbox calls instead of the subscriber's handler, if that receives positions. Here and not
-  /// in the mailbox, so that what the handler captures is released when the subscription has ended.
+  /// What the mailbox calls instead of the subscriber's handler, if that receives positions. Here
+  /// and not in the mailbox, so that what the handler captures is released when the subscription
+  /// has ended.
   let follower: LogFollower<Event>?
   /// The task-local keys whose values travel with each event.
   @usableFromInline let carried: CarriedKeys?

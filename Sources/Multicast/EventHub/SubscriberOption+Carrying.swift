@@ -10,12 +10,13 @@ extension SubscriberOption {
   ///   log(event, trace: Trace.id)  // that of the sender
   /// }
   /// ```
-  /// A handler that is called on a queue, on an actor or in a task sees no task-locals otherwise. One
-  /// that the sender calls sees all of them, except in a hub with one order (see ``Ordering``), where
-  /// another sender may deliver the event. Events of a replay carry no values.
+  /// A handler that is called on a queue, on an actor or in a task sees no task-locals otherwise.
+  /// One that the sender calls sees all of them, except in a hub with one order (see ``Ordering``),
+  /// where another sender may deliver the event. Events of a replay carry no values.
   ///
-  /// Each event is boxed once more for this subscriber, and each key is read at `send` and bound around
-  /// the call. Other subscribers pay nothing; in a hub with one order, each `send` reads the keys.
+  /// Each event is boxed once more for this subscriber, and each key is read at `send` and bound
+  /// around the call. Other subscribers pay nothing; in a hub with one order, each `send` reads the
+  /// keys.
   ///
   /// - Parameter keys: the projected values of `@TaskLocal` properties.
   /// - Returns: the option.

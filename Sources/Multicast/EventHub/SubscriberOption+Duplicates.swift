@@ -5,11 +5,11 @@ extension SubscriberOption where Event: Equatable {
   /// hub.subscribe(options: [.removingDuplicates]) { level in show(level) }
   /// ```
   ///
-  /// The event before it is the one with which the handler was called last, so events that a filter or
-  /// a full buffer excludes do not count. Equal events take space in the buffer. They are compared
-  /// where the handler is called, with no lock held. If calls overlap, in a handler that many threads
-  /// call or with several concurrent calls, the one that began last counts. For a sequence, use an
-  /// algorithm for asynchronous sequences that removes duplicates.
+  /// The event before it is the one with which the handler was called last, so events that a filter
+  /// or a full buffer excludes do not count. Equal events take space in the buffer. They are
+  /// compared where the handler is called, with no lock held. If calls overlap, in a handler that
+  /// many threads call or with several concurrent calls, the one that began last counts. For a
+  /// sequence, use an algorithm for asynchronous sequences that removes duplicates.
   public static var removingDuplicates: SubscriberOption {
     SubscriberOption { request in
       let latest = LatestEvent<Event>()

@@ -1,15 +1,15 @@
 extension SubscriberOption {
-  /// Calls `action` once when no more events follow, because the hub has finished or a full buffer has
-  /// disconnected the subscriber. It is not called for a subscription that is cancelled, whose handle
-  /// is released, or whose owner is gone.
+  /// Calls `action` once when no more events follow, because the hub has finished or a full buffer
+  /// has disconnected the subscriber. It is not called for a subscription that is cancelled, whose
+  /// handle is released, or whose owner is gone.
   ///
   /// ```swift
   /// hub.subscribe(options: [.onEnd { end, failure in print(end, failure as Any) }]) { print($0) }
   /// ```
-  /// An action that belongs to an actor is called there, in a turn after that of the last event. Any
-  /// other is called where the handler is called, after the last event. For a handler that senders
-  /// call, that is the thread that finishes the hub; a `send` that another thread began before may
-  /// still be calling the handler.
+  /// An action that belongs to an actor is called there, in a turn after that of the last event.
+  /// Any other is called where the handler is called, after the last event. For a handler that
+  /// senders call, that is the thread that finishes the hub; a `send` that another thread began
+  /// before may still be calling the handler.
   ///
   /// - Parameters:
   ///   - isolation: the actor that calls this function. Leave it out.

@@ -4,8 +4,8 @@ extension SubscriberOption {
   /// The handler is called once: the same as `first(1)`.
   public static var once: Self { first(1) }
 
-  /// The handler is called with the first `count` events that it receives, and the subscription ends
-  /// with the last of them.
+  /// The handler is called with the first `count` events that it receives, and the subscription
+  /// ends with the last of them.
   ///
   /// The events of the replay count; those that the filter excludes do not. The handler is called
   /// exactly `count` times, unless the subscription ends before: also with concurrent senders, on a

@@ -1,7 +1,7 @@
 /// Gives a handler its own subscription.
 ///
-/// The handler owns the binding, the binding the subscription, and that the registry, which owns the
-/// handler: a cycle until the subscription ends, at the latest with the hub.
+/// The handler owns the binding, the binding the subscription, and that the registry, which owns
+/// the handler: a cycle until the subscription ends, at the latest with the hub.
 ///
 /// ## Thread safety
 /// Any thread may read ``subscription`` inside the handler.

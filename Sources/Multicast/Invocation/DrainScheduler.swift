@@ -2,10 +2,10 @@ internal import Dispatch
 
 /// Schedules the blocks of many mailboxes on their queues, from a thread of its own.
 ///
-/// Scheduling a block costs several times as much as appending to a mailbox. An invocation schedules
-/// the blocks of the first few idle mailboxes itself, which has the lowest latency. It leaves more
-/// than that to this scheduler, and all of them while the scheduler is running. So senders
-/// continue, the mailboxes fill, and a block finds more than one element.
+/// Scheduling a block costs several times as much as appending to a mailbox. An invocation
+/// schedules the blocks of the first few idle mailboxes itself, which has the lowest latency. It
+/// leaves more than that to this scheduler, and all of them while the scheduler is running. So
+/// senders continue, the mailboxes fill, and a block finds more than one element.
 ///
 /// The scheduler never blocks: scheduling does not wait for the queue.
 ///

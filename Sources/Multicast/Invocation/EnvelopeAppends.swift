@@ -26,8 +26,8 @@ struct EnvelopeAppends {
 }
 
 extension EnvelopeAppends {
-  /// Appends the envelope, which was made, to `mailbox` if `entry` is active and its target alive; at
-  /// the latest at the next ``flush(_:)``.
+  /// Appends the envelope, which was made, to `mailbox` if `entry` is active and its target alive;
+  /// at the latest at the next ``flush(_:)``.
   @usableFromInline
   mutating func add(
     to mailbox: Unmanaged<Mailbox>, of entry: Unmanaged<Entry>, _ invocation: inout Invocation

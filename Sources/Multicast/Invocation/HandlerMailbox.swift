@@ -34,8 +34,8 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   final let whenExhausted: (@Sendable (Entry) -> Void)?
   // Unchecked, as `state`: only the draining thread accesses it, and no user code runs in an access.
   @exclusivity(unchecked) private var batch = RingBuffer<MailboxState.Item>()
-  /// How far the handler has read, if elements only tell it to read elsewhere. Set before the entry is
-  /// published.
+  /// How far the handler has read, if elements only tell it to read elsewhere. Set before the entry
+  /// is published.
   final var progress: ReadingProgress?
   /// Whether the mailbox was exhausted after a drain: `whenExhausted` has run, or is about to.
   private var isAtEnd = false
@@ -59,8 +59,8 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     }
   }
 
-  /// Does not wake the consumer, because nothing is left to deliver and its queue might be suspended
-  /// for long.
+  /// Does not wake the consumer, because nothing is left to deliver and its queue might be
+  /// suspended for long.
   final override func cancel(_ entry: Entry) {
     var discarded = RingBuffer<MailboxState.Item>()
     let effects = lock.withLock { state.close(.cancelled, discarded: &discarded) }
@@ -124,8 +124,8 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
 
   /// Ends a drain. Inside `lock`.
   ///
-  /// - Returns: the effects, and whether to run `whenExhausted`. What remains of `delivered` is to be
-  ///   destroyed outside the lock.
+  /// - Returns: the effects, and whether to run `whenExhausted`. What remains of `delivered` is to
+  ///   be destroyed outside the lock.
   final func finishTaken(
     _ delivered: inout Delivered, for entry: Entry
   ) -> (MailboxState.Effects, isExhausted: Bool) {

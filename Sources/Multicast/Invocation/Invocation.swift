@@ -162,8 +162,8 @@ struct Invocation {
     body(head)
   }
 
-  /// Whether `entry` is active and not blocked, and its target alive. The target is not retained: the caller must
-  /// not become its last owner.
+  /// Whether `entry` is active and not blocked, and its target alive. The target is not retained:
+  /// the caller must not become its last owner.
   mutating func admits(_ entry: Unmanaged<Entry>) -> Bool {
     // Acquiring: as in `pass`.
     guard EntryHead.isCallable(entry.head.pointee.state.load(ordering: .acquiring)) else {

@@ -1,7 +1,7 @@
 /// The order of whole invocations in a serialized hub.
 ///
-/// It belongs to the actor, so it needs no lock. Cancelling a task that waits does not end its wait:
-/// its invocation runs, and the delegates see the cancellation.
+/// It belongs to the actor, so it needs no lock. Cancelling a task that waits does not end its
+/// wait: its invocation runs, and the delegates see the cancellation.
 struct InvocationQueue: ~Copyable {
   /// The task whose invocation is running, or `none`.
   private var holder = TaskIdentity.none

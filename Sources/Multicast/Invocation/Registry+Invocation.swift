@@ -4,8 +4,8 @@
 extension Registry {
   /// Passes the value of each live entry to `body`, in order, until it returns `false`.
   ///
-  /// The entries are those that were registered at the beginning, without those removed before their
-  /// call. No lock is held while `body` runs. A weak target is retained for exactly its call.
+  /// The entries are those that were registered at the beginning, without those removed before
+  /// their call. No lock is held while `body` runs. A weak target is retained for exactly its call.
   ///
   /// - Parameter access: what `body` does with the value.
   @inlinable @inline(__always)
@@ -21,7 +21,8 @@ extension Registry {
   /// Delivers to each live entry: through its mailbox, or by a call if it has none.
   ///
   /// - Parameters:
-  ///   - here: called now with the value of an entry without a mailbox. Returns whether to count it.
+  ///   - here: called now with the value of an entry without a mailbox. Returns whether to count
+  ///     it.
   ///   - later: called with the value of an entry with a mailbox, by the consumer of that.
   /// - Returns: the number of entries that were enqueued, or called and counted.
   @inlinable @inline(__always)

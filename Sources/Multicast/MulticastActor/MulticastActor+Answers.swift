@@ -1,10 +1,10 @@
 extension MulticastActor {
   /// Calls `body` with all delegates concurrently and returns the first value that is not `nil`.
   ///
-  /// That value, or an error, cancels the other calls. This function still waits for them to end, so
-  /// a delegate that ignores cancellation delays the result. Which delegates are called, and where,
-  /// is as for ``invokeConcurrently(limit:timeout:clock:_:)``, and so are the requirements for
-  /// `clock`.
+  /// That value, or an error, cancels the other calls. This function still waits for them to end,
+  /// so a delegate that ignores cancellation delays the result. Which delegates are called, and
+  /// where, is as for ``invokeConcurrently(limit:timeout:clock:_:)``, and so are the requirements
+  /// for `clock`.
   ///
   /// - Parameters:
   ///   - timeout: the time for all delegates together. `nil` or more than 100 years: no limit. Zero
@@ -98,8 +98,8 @@ extension MulticastActor {
     try await vote(until: false, timeout: timeout, clock: clock, predicate)
   }
 
-  /// Calls `predicate` with all delegates concurrently and returns whether it is `true` for at least
-  /// one.
+  /// Calls `predicate` with all delegates concurrently and returns whether it is `true` for at
+  /// least one.
   ///
   /// The first `true` cancels the other calls. A call that has not ended before the timeout counts
   /// as `false`. Without delegates the result is `false`. Otherwise as

@@ -1,6 +1,6 @@
 extension MulticastActor {
-  /// Calls `body` with all delegates concurrently and returns what it returns or throws for each, in
-  /// registration order.
+  /// Calls `body` with all delegates concurrently and returns what it returns or throws for each,
+  /// in registration order.
   ///
   /// ```swift
   /// let stored = await hub.invokeConcurrently(limit: 8, timeout: .seconds(1)) {
@@ -9,14 +9,15 @@ extension MulticastActor {
   /// ```
   ///
   /// Each delegate is called in a child task, on the global pool or on the task executor that the
-  /// caller prefers. An error for one delegate does not stop the others. Calls the delegates that are
-  /// registered when the invocation begins; one that is removed or deallocated before its child
+  /// caller prefers. An error for one delegate does not stop the others. Calls the delegates that
+  /// are registered when the invocation begins; one that is removed or deallocated before its child
   /// begins is not called and has no result. Cancelling the calling task cancels the children, but
   /// each delegate is still called.
   ///
   /// When the timeout expires, running children are cancelled and the remaining delegates are not
-  /// called. The result of both is ``DeliveryTimedOut``, whatever a late child returns. This function
-  /// still waits for late children, so a delegate that ignores cancellation delays the results.
+  /// called. The result of both is ``DeliveryTimedOut``, whatever a late child returns. This
+  /// function still waits for late children, so a delegate that ignores cancellation delays the
+  /// results.
   ///
   /// - Parameters:
   ///   - limit: the number of delegates that may be called at once; `nil`: all of them.

@@ -1,7 +1,7 @@
 extension MulticastActor {
-  /// Calls `body` with all delegates concurrently, as ``invokeConcurrently(limit:timeout:clock:_:)``
-  /// does, and returns each delegate with what `body` returns or throws for it, in registration
-  /// order.
+  /// Calls `body` with all delegates concurrently, as
+  /// ``invokeConcurrently(limit:timeout:clock:_:)`` does, and returns each delegate with what
+  /// `body` returns or throws for it, in registration order.
   ///
   /// So the caller learns which delegates did not answer in time: the result of those is
   /// ``DeliveryTimedOut``, also if their call had not begun.

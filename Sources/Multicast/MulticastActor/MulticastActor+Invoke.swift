@@ -1,10 +1,10 @@
 extension MulticastActor {
   /// Awaits `body` with each delegate, in registration order, on the executor of the hub.
   ///
-  /// Calls the delegates that are registered when the invocation begins, except those removed before
-  /// it reaches them, also while it is suspended. A delegate that is added in the meantime is called
-  /// from the next invocation on. A weak delegate is retained for exactly its call. A strong one that
-  /// is removed in the meantime lives until the invocation ends.
+  /// Calls the delegates that are registered when the invocation begins, except those removed
+  /// before it reaches them, also while it is suspended. A delegate that is added in the meantime
+  /// is called from the next invocation on. A weak delegate is retained for exactly its call. A
+  /// strong one that is removed in the meantime lives until the invocation ends.
   ///
   /// Cancelling the calling task does not stop the invocation; the delegates can check for it.
   ///
@@ -12,8 +12,8 @@ extension MulticastActor {
   /// try await hub.invoke { delegate throws(Veto) in try await delegate.willClose() }
   /// ```
   ///
-  /// In a serialized hub this first waits for the invocations before it. Deadlock: a callback must not
-  /// wait for an unstructured task that invokes the same serialized hub.
+  /// In a serialized hub this first waits for the invocations before it. Deadlock: a callback must
+  /// not wait for an unstructured task that invokes the same serialized hub.
   ///
   /// - Parameter body: called with each delegate. It may add, remove and invoke.
   /// - Throws: what `body` throws. The delegates after that one are not called.
@@ -70,8 +70,8 @@ extension EntryValue {
   /// Awaits `body` with the value, on `actor`.
   ///
   /// Borrows the value, as ``pass(to:)`` does, because using it in the loop would copy it for each
-  /// call. The isolated parameter avoids a switch to the actor on which the loop already runs. Either
-  /// would cost several times as much as the rest of a delivery.
+  /// call. The isolated parameter avoids a switch to the actor on which the loop already runs.
+  /// Either would cost several times as much as the rest of a delivery.
   @inlinable
   borrowing func pass<E>(
     on actor: isolated MulticastActor<Value>, to body: (Value) async throws(E) -> Void

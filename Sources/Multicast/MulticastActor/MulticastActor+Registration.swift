@@ -8,8 +8,8 @@ extension MulticastActor {
   ///   - ownership: whether the hub keeps it alive.
   /// - Returns: a handle that can end the registration. Releasing the handle does not end it. For a
   ///   delegate that is already registered, see ``DuplicatePolicy``.
-  /// - Precondition: `delegate` is an instance of a class or an actor if `ownership` is `.weak`. The
-  ///   box of a value type would be deallocated at once.
+  /// - Precondition: `delegate` is an instance of a class or an actor if `ownership` is `.weak`.
+  ///   The box of a value type would be deallocated at once.
   /// - Complexity: amortised O(1), and O(`count`) for the first change after an invocation.
   @discardableResult
   public nonisolated func add(
@@ -21,8 +21,8 @@ extension MulticastActor {
   /// Removes every registration of `delegate`.
   ///
   /// No invocation calls it afterwards, including those that are running. A call that passed its
-  /// check before may still run or be suspended; see ``Registration/cancelAndWait()``. May be called
-  /// from the `deinit` of `delegate`.
+  /// check before may still run or be suspended; see ``Registration/cancelAndWait()``. May be
+  /// called from the `deinit` of `delegate`.
   ///
   /// - Parameter delegate: compared by identity.
   /// - Returns: whether it was registered. A value type is never found: use its ``Registration``.

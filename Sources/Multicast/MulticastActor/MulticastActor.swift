@@ -45,8 +45,8 @@ public actor MulticastActor<Delegate: Sendable> {
   /// Creates a hub without delegates that runs on the global pool, or on the task executor that the
   /// caller prefers.
   ///
-  /// Inside the callbacks of a serialized hub, `UnsafeCurrentTask.unownedTaskExecutor` is an executor
-  /// of the hub, which forwards each job to the one that the caller prefers.
+  /// Inside the callbacks of a serialized hub, `UnsafeCurrentTask.unownedTaskExecutor` is an
+  /// executor of the hub, which forwards each job to the one that the caller prefers.
   ///
   /// - Parameters:
   ///   - storage: how delegates are stored; the promises are the same for all strategies.

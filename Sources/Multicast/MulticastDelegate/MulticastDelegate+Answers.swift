@@ -39,8 +39,8 @@ extension MulticastDelegate {
     return answer
   }
 
-  /// Calls `body` with every delegate, in registration order, and returns its last value that is not
-  /// `nil`. The value may be of a type that cannot be copied; the earlier ones are destroyed.
+  /// Calls `body` with every delegate, in registration order, and returns its last value that is
+  /// not `nil`. The value may be of a type that cannot be copied; the earlier ones are destroyed.
   ///
   /// - Parameter body: called with each delegate. It may add, remove and invoke.
   /// - Returns: that value, or `nil` if there is none.

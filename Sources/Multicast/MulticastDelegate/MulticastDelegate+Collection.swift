@@ -63,11 +63,11 @@ extension MulticastDelegate {
 }
 
 /// Iterates over the delegates that are registered when the iteration begins, except those that are
-/// removed before it reaches them. The iterator keeps the hub. It does not keep weak delegates alive;
-/// a strong one that is removed in the meantime lives as long as the iterator.
+/// removed before it reaches them. The iterator keeps the hub. It does not keep weak delegates
+/// alive; a strong one that is removed in the meantime lives as long as the iterator.
 ///
-/// The loop calls the delegates directly, so it ends the process at one that was added on a queue or
-/// an actor other than the caller's: use `invoke`, or ``delegates`` to read the list.
+/// The loop calls the delegates directly, so it ends the process at one that was added on a queue
+/// or an actor other than the caller's: use `invoke`, or ``delegates`` to read the list.
 extension MulticastDelegate: Sequence {
   /// An iterator over the delegates of a hub. One thread may use it at a time.
   public struct Iterator: IteratorProtocol {
@@ -97,8 +97,8 @@ extension MulticastDelegate: Sequence {
   /// An iterator over the delegates that are registered now.
   ///
   /// - Returns: the iterator.
-  /// - Complexity: O(1) with ``StorageStrategy/copyOnWrite``, ``StorageStrategy/readerWriterLock`` and
-  ///   ``StorageStrategy/barrierQueue``, which retain the list; otherwise O(`count`).
+  /// - Complexity: O(1) with ``StorageStrategy/copyOnWrite``, ``StorageStrategy/readerWriterLock``
+  ///   and ``StorageStrategy/barrierQueue``, which retain the list; otherwise O(`count`).
   public func makeIterator() -> Iterator {
     Iterator(self)
   }

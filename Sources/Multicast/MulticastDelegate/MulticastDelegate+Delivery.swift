@@ -5,14 +5,15 @@ extension MulticastDelegate {
   // The compiler prefers the `forEach` of `Sequence` to one that is generic over the error. Hence two
   // overloads: one that rethrows, and one with a label for typed throws.
 
-  /// Calls `body` with each delegate, in registration order, on the calling thread, until it throws.
+  /// Calls `body` with each delegate, in registration order, on the calling thread, until it
+  /// throws.
   ///
-  /// Calls the delegates that are registered when the invocation begins, except those removed before
-  /// it reaches them. A delegate that is added in the meantime is called from the next invocation
-  /// on. A weak delegate is retained for exactly its call.
+  /// Calls the delegates that are registered when the invocation begins, except those removed
+  /// before it reaches them. A delegate that is added in the meantime is called from the next
+  /// invocation on. A weak delegate is retained for exactly its call.
   ///
-  /// It ends the process at a delegate that was added on a queue or an actor: use ``invoke(_:)``. On
-  /// the main actor it may call those that were added `on: .main`.
+  /// It ends the process at a delegate that was added on a queue or an actor: use ``invoke(_:)``.
+  /// On the main actor it may call those that were added `on: .main`.
   ///
   /// - Parameter body: called with each delegate. It may add, remove and invoke.
   /// - Throws: what `body` throws. The delegates after that one are not called.
@@ -70,10 +71,10 @@ extension MulticastDelegate {
 
   /// Calls `body` with each delegate in the delegate's own context, in registration order.
   ///
-  /// A delegate that was added without a place is called on the calling thread, as by `forEach(_:)`.
-  /// For one that was added on a queue or an actor, the call is enqueued. The calls of one delegate run
-  /// one at a time, in the order of each sender, even on a concurrent queue. A call whose delegate
-  /// is removed or deallocated before the call runs is discarded.
+  /// A delegate that was added without a place is called on the calling thread, as by
+  /// `forEach(_:)`. For one that was added on a queue or an actor, the call is enqueued. The calls
+  /// of one delegate run one at a time, in the order of each sender, even on a concurrent queue. A
+  /// call whose delegate is removed or deallocated before the call runs is discarded.
   ///
   /// Calls are not ordered with other blocks of the queue: a block that you enqueue after this
   /// function has returned may run before the calls. ``flush()`` and ``flush(timeout:)`` wait for
@@ -98,8 +99,8 @@ extension MulticastDelegate {
   /// - Parameters:
   ///   - as: the other protocol or type.
   ///   - body: called with each such delegate, later for those on a queue or an actor.
-  /// - Returns: the number of delegates that were called or for which the call was enqueued. The cast
-  ///   of a delegate with a place happens there, so such a delegate counts in any case.
+  /// - Returns: the number of delegates that were called or for which the call was enqueued. The
+  ///   cast of a delegate with a place happens there, so such a delegate counts in any case.
   /// - Complexity: O(`count`), with a dynamic cast for each delegate.
   @inlinable @discardableResult
   public func invoke<Other>(

@@ -3,8 +3,8 @@
 extension MulticastDelegate where Delegate: Sendable {
   /// Adds `delegate` after the others; ``invoke(_:)`` calls it on the main actor.
   ///
-  /// As ``add(_:ownership:on:buffering:)-(_,_,DispatchQueue,_)``, with the main actor in place of the
-  /// queue.
+  /// As ``add(_:ownership:on:buffering:)-(_,_,DispatchQueue,_)``, with the main actor in place of
+  /// the queue.
   ///
   /// - Parameters:
   ///   - delegate: the delegate to call.
@@ -24,9 +24,9 @@ extension MulticastDelegate where Delegate: Sendable {
 
   /// Adds `delegate` after the others; ``invoke(_:)`` calls it on `home`.
   ///
-  /// As ``add(_:ownership:on:buffering:)-(_,_,DispatchQueue,_)``, with an actor in place of the queue.
-  /// A burst of calls wakes the actor once. Calls that take longer than 100 microseconds together, and
-  /// at least 64, make room for other work of the actor.
+  /// As ``add(_:ownership:on:buffering:)-(_,_,DispatchQueue,_)``, with an actor in place of the
+  /// queue. A burst of calls wakes the actor once. Calls that take longer than 100 microseconds
+  /// together, and at least 64, make room for other work of the actor.
   ///
   /// - Parameters:
   ///   - delegate: the delegate to call.
@@ -46,7 +46,8 @@ extension MulticastDelegate where Delegate: Sendable {
 }
 
 extension MulticastDelegate {
-  /// Adds `delegate`, which need not be `Sendable`, on the main actor; ``invoke(_:)`` calls it there.
+  /// Adds `delegate`, which need not be `Sendable`, on the main actor; ``invoke(_:)`` calls it
+  /// there.
   ///
   /// - Parameters:
   ///   - delegate: compared by identity.
@@ -85,8 +86,8 @@ extension MulticastDelegate {
   /// ```swift
   /// hub.invokeIsolated { @MainActor view in view.show("saved") }
   /// ```
-  /// The call is always enqueued, also if the caller is on that actor: the delegates are called in a
-  /// later turn, in the order of each sender. A burst of invocations wakes the actor once. Each
+  /// The call is always enqueued, also if the caller is on that actor: the delegates are called in
+  /// a later turn, in the order of each sender. A burst of invocations wakes the actor once. Each
   /// invocation calls the delegates that are registered when this function is called, except those
   /// removed before their call. A delegate that was added on the same actor has its own buffer,
   /// limit and statistics; for others, the place with which they were added is ignored, because
@@ -124,8 +125,8 @@ extension MulticastDelegate {
 
   /// Awaits `body` with each delegate on the actor that `home` returns for it.
   ///
-  /// For delegates that are actors. The calls are enqueued: each delegate gets them one at a time, in
-  /// the order of each sender, and all delegates run concurrently. A burst of calls wakes a
+  /// For delegates that are actors. The calls are enqueued: each delegate gets them one at a time,
+  /// in the order of each sender, and all delegates run concurrently. A burst of calls wakes a
   /// delegate once.
   ///
   /// A protocol of actors gets an extension that calls this function (see <doc:Isolation>):
@@ -155,8 +156,8 @@ extension MulticastDelegate {
 // MARK: - Calls from elsewhere
 
 extension MulticastDelegate where Delegate: Sendable {
-  /// Calls `body` with each delegate, as `forEach(_:)` does, on the actor to which `body` belongs, and
-  /// returns when it has.
+  /// Calls `body` with each delegate, as `forEach(_:)` does, on the actor to which `body` belongs,
+  /// and returns when it has.
   ///
   /// ```swift
   /// await hub.forEachIsolated { @MainActor in $0.show("saved") }
@@ -178,7 +179,8 @@ extension MulticastDelegate where Delegate: Sendable {
     }
   }
 
-  /// Calls `body` with each delegate, as ``results(_:)`` does, on the actor to which `body` belongs.
+  /// Calls `body` with each delegate, as ``results(_:)`` does, on the actor to which `body`
+  /// belongs.
   ///
   /// - Parameters:
   ///   - isolation: the actor that calls this function. Leave it out.

@@ -4,9 +4,9 @@ public import Dispatch
 extension MulticastDelegate where Delegate: Sendable {
   /// Adds `delegate` after the others; ``invoke(_:)`` calls it on `queue`.
   ///
-  /// The calls of this delegate run one at a time, in the order of each sender, even if the queue is
-  /// concurrent. One block on the queue runs a burst of calls; after 64 calls it moves to the end of
-  /// the queue. The registration and its handles keep the queue.
+  /// The calls of this delegate run one at a time, in the order of each sender, even if the queue
+  /// is concurrent. One block on the queue runs a burst of calls; after 64 calls it moves to the
+  /// end of the queue. The registration and its handles keep the queue.
   ///
   /// The functions that call on the calling thread (`forEach(_:)`, ``results(_:)``, `for in` and so
   /// on) end the process at such a delegate, because they would call it on the wrong thread.
@@ -50,8 +50,8 @@ extension MulticastDelegate where Delegate: Sendable {
   ///
   /// Inside a callback on a queue, this does not wait for the delegate that is being called, whose
   /// next call cannot run before this returns. Nor does it wait for delegates whose callbacks are
-  /// blocked in a flush of this hub or another, because they may wait for this one. It does wait for
-  /// other delegates on the same serial queue; their calls cannot run either, so it times out.
+  /// blocked in a flush of this hub or another, because they may wait for this one. It does wait
+  /// for other delegates on the same serial queue; their calls cannot run either, so it times out.
   ///
   /// - Parameter timeout: how long to wait at most. Zero or less: checks once without waiting. More
   ///   than 100 years: waits without a limit.

@@ -17,13 +17,13 @@
 /// remove them.
 ///
 /// `forEach(_:)` calls on the calling thread and stops at the first error. ``results(_:)`` collects
-/// results and errors. ``invoke(_:)`` calls each delegate in its own context: on the calling thread,
-/// or later on the delegate's queue or actor.
+/// results and errors. ``invoke(_:)`` calls each delegate in its own context: on the calling
+/// thread, or later on the delegate's queue or actor.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also inside a callback and in a `deinit`, on this
-/// hub or on another. No lock is held while user code runs. The class is `Sendable` where `Delegate`
-/// is.
+/// hub or on another. No lock is held while user code runs. The class is `Sendable` where
+/// `Delegate` is.
 public final class MulticastDelegate<Delegate> {
   @usableFromInline let registry: Registry
   let isolatedCalls = IsolatedCalls()
@@ -76,11 +76,11 @@ extension MulticastDelegate {
   ///   - ownership: whether the hub keeps it alive.
   /// - Returns: a handle that can end the registration. Releasing the handle does not end it. For a
   ///   delegate that is already registered, see ``DuplicatePolicy``.
-  /// - Precondition: `delegate` is an instance of a class if `ownership` is `.weak`. The box of a value
-  ///   type would be deallocated at once.
+  /// - Precondition: `delegate` is an instance of a class if `ownership` is `.weak`. The box of a
+  ///   value type would be deallocated at once.
   /// - Complexity: amortised O(1). With ``StorageStrategy/copyOnWrite``,
-  ///   ``StorageStrategy/readerWriterLock`` and ``StorageStrategy/barrierQueue``: O(`count`) while an
-  ///   invocation or an iterator retains the list.
+  ///   ``StorageStrategy/readerWriterLock`` and ``StorageStrategy/barrierQueue``: O(`count`) while
+  ///   an invocation or an iterator retains the list.
   @discardableResult
   public func add(_ delegate: Delegate, ownership: Ownership = .weak) -> Registration<Delegate> {
     Registration(registry.add(delegate, ownership: ownership))

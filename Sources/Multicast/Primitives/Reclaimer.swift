@@ -126,8 +126,8 @@ extension Reclaimer {
     retire(RetiredLink.list(of: object), of: structure)
   }
 
-  /// Frees `objects` once no reader can hold them: at once if there is no reader, otherwise when the
-  /// last one leaves.
+  /// Frees `objects` once no reader can hold them: at once if there is no reader, otherwise when
+  /// the last one leaves.
   ///
   /// - Precondition: sequentially consistent stores have unlinked `objects`.
   /// - Complexity: O(stripes), plus the objects freed; O(threads) if a reader since the last time
@@ -226,8 +226,8 @@ extension Reclaimer {
     return true
   }
 
-  /// The nanoseconds that a revocation counts at most. A thread that was preempted meanwhile measures
-  /// far more than the barrier took, and would keep readers counted for long.
+  /// The nanoseconds that a revocation counts at most. A thread that was preempted meanwhile
+  /// measures far more than the barrier took, and would keep readers counted for long.
   private static var longestRevocation: UInt64 { 100_000 }
 
   private borrowing func revoke() {
@@ -248,9 +248,11 @@ extension Reclaimer {
   /// Begins a read section: what the reader finds from now on is not freed until it leaves.
   ///
   /// - Parameters:
-  ///   - frame: a frame of the thread that it uses until the section ends, and for no other section.
+  ///   - frame: a frame of the thread that it uses until the section ends, and for no other
+  ///     section.
   ///   - isFence: `cmulticast_light_barrier_must_fence()`.
-  /// - Returns: the counter in which the reader is counted; `nil` if it is in the section of `frame`.
+  /// - Returns: the counter in which the reader is counted; `nil` if it is in the section of
+  ///   `frame`.
   @inlinable @inline(__always)
   borrowing func enter(
     _ structure: Structure, _ thread: ThreadCallStack.Pointer,
@@ -353,7 +355,8 @@ extension Reclaimer {
   /// that reads several structures in rotation checks each of them.
   static var sectionsBetweenChecks: Int { 61 }
 
-  /// How long nothing must have been retired, in revocations. They take at most a tenth of the time.
+  /// How long nothing must have been retired, in revocations. They take at most a tenth of the
+  /// time.
   private static var quietRevocations: UInt64 { 9 }
 
   /// Makes the structure biased if nothing was retired for long enough.

@@ -1,8 +1,8 @@
 /// A first-in, first-out queue in a circular buffer.
 ///
 /// `Array.removeFirst()` moves every element; `popFirst()` moves none, except when a large buffer
-/// that has become mostly empty shrinks. A buffer that never had an element has no memory. It cannot
-/// be copied, so no access has to check whether its memory is shared.
+/// that has become mostly empty shrinks. A buffer that never had an element has no memory. It
+/// cannot be copied, so no access has to check whether its memory is shared.
 struct RingBuffer<Element>: ~Copyable {
   // SAFETY, of all access: exactly the `count` slots from `head` on, modulo `slotCount`, are
   // initialised, and the buffer owns them.

@@ -1,7 +1,7 @@
 /// What the metadata of a type tells about its values, without a cast at run time.
 ///
-/// `RuntimeContract` checks what is read here. See "Type Metadata" in the documentation of the Swift
-/// ABI.
+/// `RuntimeContract` checks what is read here. See "Type Metadata" in the documentation of the
+/// Swift ABI.
 struct StaticType {
   private let metadata: UnsafeRawPointer
 

@@ -31,7 +31,8 @@ public import Synchronization
 /// ``release(_:)``).
 ///
 /// ## Thread safety
-/// `frames`, their sections, `owner` and `next` are atomic or never change. Only the owning thread uses the rest.
+/// `frames`, their sections, `owner` and `next` are atomic or never change. Only the owning thread
+/// uses the rest.
 @usableFromInline
 struct ThreadCallStack: ~Copyable {
   @usableFromInline typealias Pointer = UnsafeMutablePointer<ThreadCallStack>

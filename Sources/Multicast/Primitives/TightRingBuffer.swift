@@ -1,8 +1,8 @@
-/// A first-in, first-out queue in a circular buffer with few free slots: at most a quarter as many as
-/// elements after it has grown, and half as many after it has shrunk.
+/// A first-in, first-out queue in a circular buffer with few free slots: at most a quarter as many
+/// as elements after it has grown, and half as many after it has shrunk.
 ///
-/// For many elements that stay long. A ``RingBuffer`` has up to as many free slots as elements, or more
-/// after a burst, and is faster.
+/// For many elements that stay long. A ``RingBuffer`` has up to as many free slots as elements, or
+/// more after a burst, and is faster.
 struct TightRingBuffer<Element>: ~Copyable {
   // SAFETY, of all access: exactly the `count` slots from `head` on, modulo `slotCount`, are
   // initialised, and the buffer owns them.

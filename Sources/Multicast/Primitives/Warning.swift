@@ -1,6 +1,7 @@
 internal import CMulticast
 
-/// Writes `message` as a line on standard error. For mistakes that do not justify ending the process.
+/// Writes `message` as a line on standard error. For mistakes that do not justify ending the
+/// process.
 ///
 /// Call it outside of any lock: a test may have replaced the output.
 func warn(_ message: String) {

@@ -7,8 +7,8 @@ extension Entry {
     head.pointee.state.load(ordering: .acquiring) & EntryHead.blocked != 0
   }
 
-  /// Makes every later call of the entry skip it, or not; does nothing if it was removed. The caller
-  /// has the lock that guards the number of its blocks.
+  /// Makes every later call of the entry skip it, or not; does nothing if it was removed. The
+  /// caller has the lock that guards the number of its blocks.
   func setBlocked(_ isBlocked: Bool) {
     // Relaxed: exchanged below.
     var state = head.pointee.state.load(ordering: .relaxed)

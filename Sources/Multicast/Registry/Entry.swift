@@ -85,8 +85,8 @@ struct EntryHead: ~Copyable {
   let valueOwner: ValueOwner
   /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
   @usableFromInline let isWeak: Bool
-  /// One of ``activeStrong`` and ``activeWeak``, plus ``isPlaced``; or ``inactive``, which is final.
-  /// Either may have ``finished``, and an active one ``blocked``.
+  /// One of ``activeStrong`` and ``activeWeak``, plus ``isPlaced``; or ``inactive``, which is
+  /// final. Either may have ``finished``, and an active one ``blocked``.
   @usableFromInline let state: Atomic<UInt8>
 
   init(

@@ -29,8 +29,8 @@ struct EntryHandle: @unchecked Sendable {
   /// The address of the entry, which may be dead.
   var reference: UnsafeMutableRawPointer { memory.address }
 
-  /// The entry, or `nil` if it was removed and no reader holds it. Then writes before the removal are
-  /// visible: a caller reads whether the hub finished.
+  /// The entry, or `nil` if it was removed and no reader holds it. Then writes before the removal
+  /// are visible: a caller reads whether the hub finished.
   var entry: Entry? { memory.object }
 }
 

@@ -1,7 +1,8 @@
 /// Finds entries by the address of their target.
 ///
-/// A hash table whose chains link the entries themselves: it removes an entry in constant time, even
-/// among many of the same delegate. It hashes addresses: no `hash(into:)` or `==` of a user runs.
+/// A hash table whose chains link the entries themselves: it removes an entry in constant time,
+/// even among many of the same delegate. It hashes addresses: no `hash(into:)` or `==` of a user
+/// runs.
 ///
 /// Few entries form one chain without a table: most hubs have no more.
 ///

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A mailbox state under a lock, and a consumer to wake.
 ///
-/// A sender appends inside the lock. It performs the effects (waking the consumer, resuming senders,
-/// destroying dropped envelopes) outside.
+/// A sender appends inside the lock. It performs the effects (waking the consumer, resuming
+/// senders, destroying dropped envelopes) outside.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -21,11 +21,11 @@ class Mailbox: @unchecked Sendable {
   /// Whether every delivery goes through the mailbox, because it came with the registration. If
   /// not, an invocation that calls each delegate on its own actor added it.
   @usableFromInline final let isPlace: Bool
-  /// Whether a sender may append every envelope, without a step of the subscriber before. Set before
-  /// the entry is published.
+  /// Whether a sender may append every envelope, without a step of the subscriber before. Set
+  /// before the entry is published.
   @exclusivity(unchecked) @usableFromInline final var isDirect = false
-  /// Whether the consumer reads events elsewhere, and an element only tells it to do so. Set before the
-  /// entry is published.
+  /// Whether the consumer reads events elsewhere, and an element only tells it to do so. Set before
+  /// the entry is published.
   @exclusivity(unchecked) @usableFromInline final var isFollowing = false
   /// The object whose lock the mailbox shares; `nil` if it has a lock of its own.
   final let lockOwner: Unmanaged<AnyObject>?
@@ -139,8 +139,8 @@ class Mailbox: @unchecked Sendable {
     lock.withLock { state.statistics }
   }
 
-  /// Makes the consumer of `entry` pause while that is blocked, and continue afterwards. Called after
-  /// each change, so the last call finds the final state.
+  /// Makes the consumer of `entry` pause while that is blocked, and continue afterwards. Called
+  /// after each change, so the last call finds the final state.
   final func adoptBlock(of entry: Entry) {
     let (effects, isBlocked, mustRead) = lock.withLock {
       let effects = state.setBlocked(entry.isBlocked)

@@ -5,8 +5,9 @@ extension Registration {
   /// - Complexity: O(1).
   public var isBlocked: Bool { handle.isBlocked }
 
-  /// Blocks the registration until ``unblock()``: its delegate is not called, and what is sent in the
-  /// meantime is skipped, as if it were not registered. Blocks nest: each needs its ``unblock()``.
+  /// Blocks the registration until ``unblock()``: its delegate is not called, and what is sent in
+  /// the meantime is skipped, as if it were not registered. Blocks nest: each needs its
+  /// ``unblock()``.
   ///
   /// A call that has begun on another thread may still be running when this returns. What waits in
   /// a buffer stays there and is delivered after the last ``unblock()``, before what is sent then.
@@ -38,8 +39,8 @@ extension Registration {
     try handle.withBlocked(body)
   }
 
-  /// Runs `body` while the registration is blocked, also while it is suspended, and returns its result
-  /// or throws its error.
+  /// Runs `body` while the registration is blocked, also while it is suspended, and returns its
+  /// result or throws its error.
   ///
   /// - Parameter body: what to run meanwhile.
   /// - Returns: what `body` returns.

@@ -1,8 +1,8 @@
 /// A handle of one registration of a delegate, as `add` returns it.
 ///
 /// Destroying the handle does not end the registration. It ends with ``cancel()``, `remove` or
-/// `removeAll`, with the delegate if that is held weakly, with the hub, or when another registration
-/// replaces it (see ``DuplicatePolicy``).
+/// `removeAll`, with the delegate if that is held weakly, with the hub, or when another
+/// registration replaces it (see ``DuplicatePolicy``).
 ///
 /// ```swift
 /// let registration = hub.add(logger)
@@ -14,8 +14,8 @@
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the callback itself. The handle
 /// is `Sendable` where `Delegate` is: ending a registration can destroy the delegate on the calling
-/// thread (with portable weak references, reading ``isActive`` can too), and a delegate that must not
-/// leave its thread must not be destroyed on another one.
+/// thread (with portable weak references, reading ``isActive`` can too), and a delegate that must
+/// not leave its thread must not be destroyed on another one.
 public struct Registration<Delegate> {
   let handle: EntryHandle
 
@@ -57,8 +57,9 @@ extension Registration {
   /// begun before, has ended.
   ///
   /// Do not wait for the calling task inside the callback: that is a deadlock. Cancelling the task
-  /// does not end the wait. In a serialized ``MulticastActor`` a structured child task of the callback
-  /// counts as the callback; in one that is not serialized do not call this from such a child.
+  /// does not end the wait. In a serialized ``MulticastActor`` a structured child task of the
+  /// callback counts as the callback; in one that is not serialized do not call this from such a
+  /// child.
   ///
   /// - Complexity: amortised O(1), and the wait, which polls in O(threads that have called back).
   public func cancelAndWait() async { await handle.cancelAndWait() }
@@ -70,8 +71,8 @@ extension Registration {
   ///
   /// - Parameter timeout: the longest time to wait. Zero or less: checks once without waiting. More
   ///   than 100 years: no limit.
-  /// - Returns: whether the promise holds. Inside the callback itself: `true`, and the promise holds
-  ///   later, as for ``cancelAndWait()``.
+  /// - Returns: whether the promise holds. Inside the callback itself: `true`, and the promise
+  ///   holds later, as for ``cancelAndWait()``.
   /// - Complexity: amortised O(1), and the wait, which polls in O(threads that have called back).
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult

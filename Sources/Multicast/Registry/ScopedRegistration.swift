@@ -11,7 +11,8 @@
 /// ```
 ///
 /// The release does not wait for a callback, as ``Registration/cancel()`` does not. With
-/// ``DuplicatePolicy/ignore`` two handles may have the same registration: the first release ends it.
+/// ``DuplicatePolicy/ignore`` two handles may have the same registration: the first release ends
+/// it.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the callback, and so may the

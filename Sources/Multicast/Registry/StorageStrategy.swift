@@ -15,8 +15,8 @@ public enum StorageStrategy: String, Sendable, Hashable, CaseIterable {
   case readerWriterLock
   /// As `copyOnWrite`, on a concurrent `DispatchQueue` where changes are barriers.
   case barrierQueue
-  /// A published list, guarded by a striped read indicator. The default. An invocation takes no lock
-  /// except that of a delegate's mailbox, retains only weak delegates, each for its call, and, apart
-  /// from their reference counts, does not contend for cache lines with other threads.
+  /// A published list, guarded by a striped read indicator. The default. An invocation takes no
+  /// lock except that of a delegate's mailbox, retains only weak delegates, each for its call, and,
+  /// apart from their reference counts, does not contend for cache lines with other threads.
   case waitFree
 }

@@ -1,9 +1,9 @@
 /// The place of an event among the events of a hub that retains: see ``EventHub/publish(_:)``.
 ///
-/// Positions of one hub increase with each event, so a later event has a higher position. A hub that
-/// begins anew, for example after a restart of the process, has another epoch: its positions are not
-/// related to earlier ones, and a subscriber that continues after an earlier one receives a notice (see
-/// ``MissedEvents``).
+/// Positions of one hub increase with each event, so a later event has a higher position. A hub
+/// that begins anew, for example after a restart of the process, has another epoch: its positions
+/// are not related to earlier ones, and a subscriber that continues after an earlier one receives a
+/// notice (see ``MissedEvents``).
 ///
 /// ```swift
 /// let text = position.description        // "1f6c0e5a93b1d27c-42"
@@ -31,7 +31,8 @@ public struct EventPosition: Hashable, Sendable {
 }
 
 extension EventPosition: Comparable {
-  /// By number. Positions with different epochs are ordered by epoch, which tells nothing about time.
+  /// By number. Positions with different epochs are ordered by epoch, which tells nothing about
+  /// time.
   ///
   /// - Parameters:
   ///   - left: a position.
@@ -43,7 +44,8 @@ extension EventPosition: Comparable {
 }
 
 extension EventPosition: LosslessStringConvertible {
-  /// The epoch as 16 hexadecimal digits, a hyphen and the number: for a client to keep and hand back.
+  /// The epoch as 16 hexadecimal digits, a hyphen and the number: for a client to keep and hand
+  /// back.
   public var description: String {
     let epoch = String(epoch, radix: 16)
     return String(repeating: "0", count: 16 - epoch.utf8.count) + epoch + "-" + String(number)

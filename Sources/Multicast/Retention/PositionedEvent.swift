@@ -1,4 +1,5 @@
-/// What a subscriber that asks for positions receives: an event, or the range of events that it missed.
+/// What a subscriber that asks for positions receives: an event, or the range of events that it
+/// missed.
 ///
 /// ## Thread safety
 /// A value: any thread may use its copy.
@@ -47,8 +48,8 @@ public struct MissedEvents: Hashable, Sendable {
     self.through = through
   }
 
-  /// The number of missed events; `nil` if it is unknown, because ``after`` is not a position of this
-  /// epoch: the hub has begun anew, or has not come so far.
+  /// The number of missed events; `nil` if it is unknown, because ``after`` is not a position of
+  /// this epoch: the hub has begun anew, or has not come so far.
   public var count: Int? {
     guard after.epoch == through.epoch, after.number <= through.number else { return nil }
     return Int(exactly: through.number - after.number)

@@ -1,14 +1,15 @@
-/// The events that a hub keeps, in the order of their numbers. It has no lock and runs no user code.
+/// The events that a hub keeps, in the order of their numbers. It has no lock and runs no user
+/// code.
 ///
 /// ```
 ///   trimmedThrough │ slot │ slot │ hole │ slot │ next number
 ///                    ▲                      ▲
 ///                  oldest                 newest
 /// ```
-/// Events leave at the front, when they exceed a limit, and in the middle, when a newer event has the
-/// same key. A hole that this leaves is not reported as missed. While the numbers of the slots are
-/// consecutive, only the newest is stored; otherwise, because holes were removed or the events of
-/// several logs share their numbers, each slot has its number beside it.
+/// Events leave at the front, when they exceed a limit, and in the middle, when a newer event has
+/// the same key. A hole that this leaves is not reported as missed. While the numbers of the slots
+/// are consecutive, only the newest is stored; otherwise, because holes were removed or the events
+/// of several logs share their numbers, each slot has its number beside it.
 ///
 /// Every input that removes events adds them to a ``Garbage`` that the caller destroys outside its
 /// critical section.
@@ -116,8 +117,8 @@ extension RetainedLog {
     }
   }
 
-  /// Whether the next event takes the slot of the oldest one: only the number of events is limited, as
-  /// many are there, and there was never a hole.
+  /// Whether the next event takes the slot of the oldest one: only the number of events is limited,
+  /// as many are there, and there was never a hole.
   private var isRotating: Bool {
     slots.count == maxCount && slots.capacity == maxCount && !hasOtherLimits && holes == 0
       && numbers.isEmpty

@@ -3,8 +3,8 @@
 /// ```swift
 /// let chat = EventHub<Message>(retention: .last(1_000).and(.seconds(3_600)))
 /// ```
-/// A hub keeps an event as long as each part of its retention keeps it. All subscribers share what is
-/// kept: one that replays it copies nothing.
+/// A hub keeps an event as long as each part of its retention keeps it. All subscribers share what
+/// is kept: one that replays it copies nothing.
 ///
 /// Functions of the user run with no lock held: sizes and keys once per event.
 ///
@@ -52,8 +52,8 @@ public struct Retention<Event: Sendable>: Sendable {
     return retention
   }
 
-  /// Keeps the newest events whose sizes are at most `limit` together. An event that is larger is not
-  /// kept, nor is any event before it.
+  /// Keeps the newest events whose sizes are at most `limit` together. An event that is larger is
+  /// not kept, nor is any event before it.
   ///
   /// - Parameters:
   ///   - limit: in the unit of `size`, such as bytes.
@@ -72,8 +72,8 @@ public struct Retention<Event: Sendable>: Sendable {
     return retention
   }
 
-  /// Keeps the events that were sent in the last `seconds`, and those up to 1/64 older. Older ones are
-  /// destroyed when the next event is sent or a subscriber reads.
+  /// Keeps the events that were sent in the last `seconds`, and those up to 1/64 older. Older ones
+  /// are destroyed when the next event is sent or a subscriber reads.
   ///
   /// - Parameter seconds: by the clock that goes on while the system sleeps.
   /// - Returns: the retention.
@@ -92,8 +92,8 @@ public struct Retention<Event: Sendable>: Sendable {
   /// Keeps the newest event of each key, and removes the one before it: a compacted log. What was
   /// replaced so is not reported as missed. A subscriber that is reading may still receive it.
   ///
-  /// - Parameter key: the key of an event. One thread at a time calls it, and the key's `hash(into:)`
-  ///   and `==`.
+  /// - Parameter key: the key of an event. One thread at a time calls it, and the key's
+  ///   `hash(into:)` and `==`.
   /// - Returns: the retention.
   /// - Complexity: amortised O(1) per event.
   public static func latestPerKey<Key: Hashable & Sendable>(
@@ -104,8 +104,8 @@ public struct Retention<Event: Sendable>: Sendable {
     return retention
   }
 
-  /// Keeps an event while `condition` holds: after each event, the oldest ones for which it does not
-  /// hold are removed.
+  /// Keeps an event while `condition` holds: after each event, the oldest ones for which it does
+  /// not hold are removed.
   ///
   /// - Parameter condition: called with the oldest event. One thread at a time calls it.
   /// - Returns: the retention.

@@ -9,7 +9,7 @@ public enum SubscriptionStart: Hashable, Sendable {
   case retained
   /// With the newest events that are retained, at most this many.
   case last(Int)
-  /// With the event after this position. The subscriber first receives a notice of what is no longer
-  /// retained.
+  /// With the event after this position. The subscriber first receives a notice of what is no
+  /// longer retained.
   case after(EventPosition)
 }

@@ -6,17 +6,18 @@ extension StateHub {
   /// Calls `handler` with a snapshot of the state, and then with each update, on the actor to which
   /// the handler belongs; by the thread that applies if it belongs to none.
   ///
-  /// The handler belongs to the actor on which you write it: see <doc:Isolation>. A burst of changes
-  /// wakes the actor once. A handler that belongs to no actor is called as with `on: .sender`.
+  /// The handler belongs to the actor on which you write it: see <doc:Isolation>. A burst of
+  /// changes wakes the actor once. A handler that belongs to no actor is called as with `on:
+  /// .sender`.
   ///
   /// - Parameters:
-  ///   - limit: how many changes may wait for the handler. If more would, the oldest are dropped, and
-  ///     the handler gets a snapshot in their place. Changes that wait for a handler without an actor
-  ///     are not limited.
+  ///   - limit: how many changes may wait for the handler. If more would, the oldest are dropped,
+  ///     and the handler gets a snapshot in their place. Changes that wait for a handler without an
+  ///     actor are not limited.
   ///   - isolation: the actor that calls this function. Leave it out.
   ///   - handler: called with one update at a time. It may apply, subscribe and cancel.
-  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``: the
-  ///   handler receives a snapshot, and the subscription ends.
+  /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
+  ///   the handler receives a snapshot, and the subscription ends.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: amortised O(1).
   @inlinable
@@ -31,9 +32,9 @@ extension StateHub {
   /// Calls `handler` with a snapshot of the state, and then with each update, on the thread that
   /// applies.
   ///
-  /// One thread at a time calls it; that thread also delivers what others apply in the meantime. The
-  /// snapshot comes before this returns, unless another thread is delivering, or this is called inside
-  /// a handler: then the snapshot is left to that delivery.
+  /// One thread at a time calls it; that thread also delivers what others apply in the meantime.
+  /// The snapshot comes before this returns, unless another thread is delivering, or this is called
+  /// inside a handler: then the snapshot is left to that delivery.
   ///
   /// - Parameters:
   ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
@@ -82,8 +83,8 @@ extension StateHub {
     subscribe(.queue(queue, handler), limit)
   }
 
-  /// Calls `handler` with `owner`, a snapshot of the state, and then each update, as long as `owner`
-  /// lives, on the actor to which the handler belongs.
+  /// Calls `handler` with `owner`, a snapshot of the state, and then each update, as long as
+  /// `owner` lives, on the actor to which the handler belongs.
   ///
   /// The hub keeps `owner` alive only during each call. The subscription ends with the owner, not
   /// with the handle.

@@ -17,10 +17,10 @@
 /// board.value["tea"]              // 42
 /// ```
 ///
-/// Whenever nothing is under way, a subscriber that replaces its state by each snapshot, and applies
-/// each change, has the state of the hub: for every buffer size, however late it subscribed, and
-/// whatever it lost. A subscriber whose buffer is full loses its oldest changes, and gets a new
-/// snapshot in their place.
+/// Whenever nothing is under way, a subscriber that replaces its state by each snapshot, and
+/// applies each change, has the state of the hub: for every buffer size, however late it
+/// subscribed, and whatever it lost. A subscriber whose buffer is full loses its oldest changes,
+/// and gets a new snapshot in their place.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while
@@ -39,7 +39,8 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
   ///   - name: identifies the hub in descriptions and messages.
   ///   - reducer: folds a change into the state. It runs once for each change, on the thread that
   ///     delivers, with the only reference to the state: a change in place copies nothing unless a
-  ///     snapshot is in use. It must not read the state of this hub, nor wait for a thread that does.
+  ///     snapshot is in use. It must not read the state of this hub, nor wait for a thread that
+  ///     does.
   /// - Complexity: O(1).
   @inlinable
   public init(
@@ -91,9 +92,9 @@ extension StateHub {
 
   /// Folds `change` into the state, and sends it to every subscriber.
   ///
-  /// If another thread is delivering, or this is called inside a handler, the change is left to that
-  /// delivery, and this returns before it is folded. After ``finish()`` the change is refused, and
-  /// the state stays as it is.
+  /// If another thread is delivering, or this is called inside a handler, the change is left to
+  /// that delivery, and this returns before it is folded. After ``finish()`` the change is refused,
+  /// and the state stays as it is.
   ///
   /// - Parameter change: what the reducer and the subscribers receive.
   /// - Returns: as ``EventHub/send(_:)`` in a hub with one order.
@@ -154,7 +155,8 @@ extension StateHub {
   /// - Complexity: O(subscribers).
   public var subscriberCount: Int { hub.subscriberCount }
 
-  /// Counts of what happened to the changes so far. A dropped change is one that a snapshot replaced.
+  /// Counts of what happened to the changes so far. A dropped change is one that a snapshot
+  /// replaced.
   ///
   /// - Complexity: O(subscribers).
   public var statistics: HubStatistics { hub.statistics }

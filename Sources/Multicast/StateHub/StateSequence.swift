@@ -1,8 +1,8 @@
 extension StateHub {
   /// A snapshot of the state, and then each update, as an asynchronous sequence.
   ///
-  /// The subscription begins before this returns. See ``EventSequence`` for its end, and for several
-  /// iterators.
+  /// The subscription begins before this returns. See ``EventSequence`` for its end, and for
+  /// several iterators.
   ///
   /// ```swift
   /// for await update in board.updates() {
@@ -22,7 +22,8 @@ extension StateHub {
     StateSequence(signals: hub.events(buffering: Self.buffering(limit)), cell: cell)
   }
 
-  /// The value of `field` now, and then each other value that it takes, as an asynchronous sequence.
+  /// The value of `field` now, and then each other value that it takes, as an asynchronous
+  /// sequence.
   ///
   /// A value that equals the one before is left out. If the state changes several times before the
   /// consumer asks, the sequence has the last value only.

@@ -44,8 +44,8 @@ final class StateFollower<State: Sendable, Change: Sendable>: @unchecked Sendabl
   /// Whether `begin` always arrives. Then changes before it are in its snapshot.
   @usableFromInline let waitsForBegin: Bool
 
-  /// - Parameter waitsForBegin: whether to skip changes that arrive before `begin`. If not, the first
-  ///   of them is a reason for a snapshot, because a full buffer may have dropped `begin`.
+  /// - Parameter waitsForBegin: whether to skip changes that arrive before `begin`. If not, the
+  ///   first of them is a reason for a snapshot, because a full buffer may have dropped `begin`.
   @usableFromInline
   init(_ cell: StateCell<State>, waitsForBegin: Bool = false) {
     self.cell = cell

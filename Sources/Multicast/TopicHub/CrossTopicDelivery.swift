@@ -6,7 +6,8 @@ struct CrossTopicDelivery<Topic: Hashable & Sendable, Event: Sendable>: Sendable
   typealias Element = TopicEvent<Topic, Event>
 
   let allTopics: EventHub<Element>
-  /// The subscribers of patterns: each target is a ``PatternChannel``. Without one, unless topics are strings.
+  /// The subscribers of patterns: each target is a ``PatternChannel``. Without one, unless topics
+  /// are strings.
   let patterns = PatternIndex()
   /// Counts the subscribers of all topics.
   private let observers: SubscriptionCounter
@@ -41,11 +42,12 @@ extension CrossTopicDelivery {
     Unmanaged<EventHub<Element>>.fromOpaque(subject.toOpaque()).takeUnretainedValue()
   }
 
-  /// The number of hubs whose handlers, called by the sender, may wait for the buffers of other hubs: a
-  /// sender needs some of its stack for each.
+  /// The number of hubs whose handlers, called by the sender, may wait for the buffers of other
+  /// hubs: a sender needs some of its stack for each.
   private static var depthLimit: Int { 16 }
 
-  /// Delivers an event to the subscribers of all topics, and to those whose patterns match its topic.
+  /// Delivers an event to the subscribers of all topics, and to those whose patterns match its
+  /// topic.
   ///
   /// - Parameter waiters: where a sender that can wait finds the full buffers.
   /// - Returns: the number of subscribers that it reached.
@@ -78,8 +80,9 @@ extension CrossTopicDelivery {
     }
   }
 
-  /// Delivers an event to the hubs from the one at `index` on, and then to the subscribers of all topics: to
-  /// the buffers of each before the handlers of any, unless the hubs have orders of their own.
+  /// Delivers an event to the hubs from the one at `index` on, and then to the subscribers of all
+  /// topics: to the buffers of each before the handlers of any, unless the hubs have orders of
+  /// their own.
   private func send(
     _ element: Element, _ waiters: SendWaiterList?, to matches: PatternIndex.Matches,
     from index: Int

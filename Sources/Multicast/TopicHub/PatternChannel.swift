@@ -1,4 +1,5 @@
-/// The hub of the subscribers with the same patterns. It leaves its index when it has no more users.
+/// The hub of the subscribers with the same patterns. It leaves its index when it has no more
+/// users.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.

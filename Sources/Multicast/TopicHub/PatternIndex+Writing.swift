@@ -4,9 +4,11 @@ extension PatternIndex {
     var objects: [AnyObject] = []
   }
 
-  /// The target with these patterns, with one user more; if there is none, the one that `make` returns.
+  /// The target with these patterns, with one user more; if there is none, the one that `make`
+  /// returns.
   ///
-  /// - Complexity: amortised O(tokens of `patterns`) on average, if it makes one; otherwise O(`patterns`).
+  /// - Complexity: amortised O(tokens of `patterns`) on average, if it makes one; otherwise
+  ///   O(`patterns`).
   func acquire(_ patterns: Set<TopicPattern>, orInsert make: () -> PatternTarget) -> PatternTarget {
     if let target = lock.withLock({ acquireExisting(patterns) }) { return target }
     let new = make()
@@ -20,8 +22,8 @@ extension PatternIndex {
     }
   }
 
-  /// Each time the number of targets has doubled: all of them, to remove subscribers whose owners are gone.
-  /// The caller then calls ``endPruning()``.
+  /// Each time the number of targets has doubled: all of them, to remove subscribers whose owners
+  /// are gone. The caller then calls ``endPruning()``.
   func beginPruning() -> [PatternTarget]? {
     lock.withLock {
       guard targets.count >= pruneLimit else { return nil }
@@ -179,7 +181,8 @@ extension PatternIndex {
     }
   }
 
-  /// The node of a pattern, if that has subscribers, and whether it is the list `rest` of that node.
+  /// The node of a pattern, if that has subscribers, and whether it is the list `rest` of that
+  /// node.
   private func node(of pattern: TopicPattern) -> (PatternNode, isRest: Bool)? {
     var text = pattern.description
     return text.withUTF8 { bytes in

@@ -45,8 +45,8 @@ final class PatternIndex: @unchecked Sendable {
   var nodeCount = 0
   /// The number of patterns.
   var patternCount = 0
-  /// The number of targets at which subscribers whose owners are gone are removed; `.max` while a thread
-  /// does that.
+  /// The number of targets at which subscribers whose owners are gone are removed; `.max` while a
+  /// thread does that.
   var pruneLimit = 64
 
   init() {
@@ -65,11 +65,12 @@ extension PatternIndex {
   /// Whether there are no patterns.
   var isEmpty: Bool { entrance.load() == nil }
 
-  /// Passes the subjects of the targets that have a pattern which matches `topic` to `body`, each once, and returns its
-  /// result. They stay alive until `body` returns.
+  /// Passes the subjects of the targets that have a pattern which matches `topic` to `body`, each
+  /// once, and returns its result. They stay alive until `body` returns.
   ///
-  /// - Complexity: O(tokens of `topic`) on average, if a bounded number of patterns begins with what
-  ///   matches the beginning of the topic, and O(targets). No allocation, if these numbers are small.
+  /// - Complexity: O(tokens of `topic`) on average, if a bounded number of patterns begins with
+  ///   what matches the beginning of the topic, and O(targets). No allocation, if these numbers are
+  ///   small.
   func withMatches(of topic: String, _ body: (inout Matches) -> Int) -> Int {
     withUnsafeTemporaryAllocation(of: Unmanaged<AnyObject>.self, capacity: 16) { memory in
       reclaimer.withReadSection(structure) {

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// A reference that readers of a ``PatternIndex`` follow. It does not keep the object alive: the index
-/// does, and then the read sections that were open when the object was unlinked.
+/// A reference that readers of a ``PatternIndex`` follow. It does not keep the object alive: the
+/// index does, and then the read sections that were open when the object was unlinked.
 ///
 /// ## Thread safety
-/// Any thread may call ``load()``, inside a read section of the index; only a thread that holds the lock
-/// of the index may call the rest.
+/// Any thread may call ``load()``, inside a read section of the index; only a thread that holds the
+/// lock of the index may call the rest.
 struct PatternLink<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   // Sendable: the reference is atomic. What a thread may do with the object is the matter of its type.
   private let object: Atomic<Unmanaged<Object>?>

@@ -1,7 +1,7 @@
 /// A sequence of tokens with which patterns begin: a node of the tree in a ``PatternIndex``.
 ///
-/// A node keeps its parent alive, a membership its node: so a node lives as long as a pattern needs it.
-/// What points downwards are links.
+/// A node keeps its parent alive, a membership its node: so a node lives as long as a pattern needs
+/// it. What points downwards are links.
 ///
 /// ## Thread safety
 /// As ``PatternLink``.
@@ -54,8 +54,8 @@ final class PatternNode: @unchecked Sendable {
   /// Whether the last token is a wildcard.
   var isStar: Bool { parent != nil && text == nil && asciiCount == 0 }
 
-  /// Releases the ancestors in a loop, up to one that is needed elsewhere: nested releases would exhaust
-  /// the stack after a pattern of very many tokens.
+  /// Releases the ancestors in a loop, up to one that is needed elsewhere: nested releases would
+  /// exhaust the stack after a pattern of very many tokens.
   deinit {
     ascii.deallocate()
     var next = parent

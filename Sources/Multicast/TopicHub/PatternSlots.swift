@@ -1,5 +1,5 @@
-/// The nodes of a ``PatternIndex`` that a token leads to, in a hash table with open addressing. At most half
-/// of its slots are used; a slot whose node was removed is not used again.
+/// The nodes of a ``PatternIndex`` that a token leads to, in a hash table with open addressing. At
+/// most half of its slots are used; a slot whose node was removed is not used again.
 ///
 /// ## Thread safety
 /// As ``PatternLink``.

@@ -1,5 +1,5 @@
-/// What a subscriber that asks for positions receives of the topics of a ``TopicHub``: an event, or the
-/// range of events that it missed.
+/// What a subscriber that asks for positions receives of the topics of a ``TopicHub``: an event, or
+/// the range of events that it missed.
 ///
 /// ## Thread safety
 /// A value: any thread may use its copy.

@@ -1,9 +1,10 @@
-/// The events of topics with their positions, returned by ``TopicHub/events(for:from:)-(String,_)``.
+/// The events of topics with their positions, returned by
+/// ``TopicHub/events(for:from:)-(String,_)``.
 ///
-/// The first iterator takes over the subscription that began with the sequence; each later one begins a
-/// new one, at the same start. A subscription ends as that of an ``EventSequence`` does. What an
-/// iterator has read, at most 256 events, is not missed any more. A consumer that always finds an event
-/// yields after at most that many.
+/// The first iterator takes over the subscription that began with the sequence; each later one
+/// begins a new one, at the same start. A subscription ends as that of an ``EventSequence`` does.
+/// What an iterator has read, at most 256 events, is not missed any more. A consumer that always
+/// finds an event yields after at most that many.
 ///
 /// ## Thread safety
 /// As ``EventSequence``.

@@ -1,7 +1,8 @@
-/// What identifies a token in a ``PatternIndex``: keys of canonically equivalent tokens are equal. A key is
-/// valid as long as the text of its token.
+/// What identifies a token in a ``PatternIndex``: keys of canonically equivalent tokens are equal.
+/// A key is valid as long as the text of its token.
 struct TokenKey {
-  /// Seeded anew in each process, as all hashing of Swift: clients cannot choose tokens of equal hashes.
+  /// Seeded anew in each process, as all hashing of Swift: clients cannot choose tokens of equal
+  /// hashes.
   let hash: Int
   /// The bytes of a token that is ASCII.
   let ascii: UnsafeRawBufferPointer
@@ -45,8 +46,8 @@ struct TokenKey {
     return hasher.finalize()
   }
 
-  /// `text` with ASCII in the place of the three other scalars that are equivalent to ASCII: the sign of
-  /// Kelvin, the Greek question mark and the Greek varia.
+  /// `text` with ASCII in the place of the three other scalars that are equivalent to ASCII: the
+  /// sign of Kelvin, the Greek question mark and the Greek varia.
   static func replacingEquivalentsOfASCII(in text: String) -> String {
     var replaced = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

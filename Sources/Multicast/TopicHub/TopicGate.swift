@@ -1,7 +1,7 @@
 public import Synchronization
 
-/// What a sender checks besides the topic: whether the hub has finished or is blocked, and whether it
-/// has subscribers of all topics or of patterns. One load tells that nothing is so.
+/// What a sender checks besides the topic: whether the hub has finished or is blocked, and whether
+/// it has subscribers of all topics or of patterns. One load tells that nothing is so.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -10,8 +10,8 @@ final class TopicGate: Completion, @unchecked Sendable {
   // Sendable: the word is atomic.
 
   /// The lowest bit: the hub has finished. Bits 1 to 31: the number of its blocks. From bit 32: the
-  /// number of subscribers of all topics and of patterns, negative for a moment if a removal is counted before
-  /// the addition.
+  /// number of subscribers of all topics and of patterns, negative for a moment if a removal is
+  /// counted before the addition.
   // Sequentially consistent unless stated otherwise: see `TopicHub.finish`. For blocks and for the
   // number of subscribers releasing would be enough; they are rare.
   @usableFromInline let word = Atomic<Int>(0)

@@ -2,8 +2,8 @@
 // if the topic does not exist.
 
 extension TopicHub {
-  /// What the hub of `topic` does with each event, at its place in the order of the topic: passes it
-  /// to the subscribers of all topics and of patterns.
+  /// What the hub of `topic` does with each event, at its place in the order of the topic: passes
+  /// it to the subscribers of all topics and of patterns.
   func forwarding(_ topic: Topic) -> EventForwarding<Event> {
     { [gate, crossTopic] event, waiters in
       guard gate.hasSubscribersOfAllTopics else { return 0 }
@@ -54,7 +54,8 @@ extension TopicHub {
   }
 
   /// Whether a topic exists as long as a sender delivers to it, so that it gives the subscribers of
-  /// different patterns one order. Another thread may deliver for the sender; then that thread keeps it.
+  /// different patterns one order. Another thread may deliver for the sender; then that thread
+  /// keeps it.
   var sendersKeepTopics: Bool { ordering == .total && crossTopic.hasPatterns }
 
   /// Sends an event to a topic that does not exist, or that senders keep.

@@ -8,8 +8,8 @@ extension TopicHub {
     if let channel = topics.channel(of: topic) { finish(channel, topic, nil) }
   }
 
-  /// Finishes `topic` for its current subscribers, with an error; see ``EventHub/finish(throwing:)``.
-  /// A later subscriber creates the topic again, without the error.
+  /// Finishes `topic` for its current subscribers, with an error; see
+  /// ``EventHub/finish(throwing:)``. A later subscriber creates the topic again, without the error.
   ///
   /// - Parameters:
   ///   - topic: one without subscribers is left alone.

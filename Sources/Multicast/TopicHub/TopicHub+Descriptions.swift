@@ -1,6 +1,6 @@
 extension TopicHub: CustomStringConvertible {
-  /// The types, the name if there is one, the number of topics, that of patterns if there are any, and the
-  /// storage strategy.
+  /// The types, the name if there is one, the number of topics, that of patterns if there are any,
+  /// and the storage strategy.
   ///
   /// - Complexity: O(1).
   public var description: String {

@@ -10,8 +10,9 @@ extension TopicHub {
     await HubFlush(targets: crossTopic.flushTargets).wait()
   }
 
-  /// Blocks the thread until every event that was sent before to any topic has been handled by every
-  /// subscriber, or discarded, or until `timeout` has passed. See ``EventHub/flush(timeout:)``.
+  /// Blocks the thread until every event that was sent before to any topic has been handled by
+  /// every subscriber, or discarded, or until `timeout` has passed. See
+  /// ``EventHub/flush(timeout:)``.
   ///
   /// - Parameter timeout: how long to wait at most. Zero or less: checks once without waiting. More
   ///   than 100 years: waits without a limit.

@@ -1,6 +1,6 @@
 extension TopicHub where Topic == String {
-  /// The events of topics that `pattern` matches, from now on, with their topics, as an asynchronous
-  /// sequence. See ``EventHub/events(buffering:where:)``.
+  /// The events of topics that `pattern` matches, from now on, with their topics, as an
+  /// asynchronous sequence. See ``EventHub/events(buffering:where:)``.
   ///
   /// ```swift
   /// for await element in sensors.events(matching: "sensors.*.fire") { warn(element.topic) }
@@ -20,8 +20,8 @@ extension TopicHub where Topic == String {
     events(matching: [pattern], buffering: buffering, where: filter)
   }
 
-  /// The events of topics that at least one of `patterns` matches, from now on, with their topics, as an
-  /// asynchronous sequence. Each is delivered once, also if several match.
+  /// The events of topics that at least one of `patterns` matches, from now on, with their topics,
+  /// as an asynchronous sequence. Each is delivered once, also if several match.
   ///
   /// - Parameters:
   ///   - patterns: which topics; none if it is empty.
@@ -40,8 +40,8 @@ extension TopicHub where Topic == String {
     }
   }
 
-  /// The first event from now on, of a topic that `pattern` matches, that satisfies `predicate`; `nil` if the
-  /// hub finishes, or the task is cancelled, first. See ``EventHub/first(where:)``.
+  /// The first event from now on, of a topic that `pattern` matches, that satisfies `predicate`;
+  /// `nil` if the hub finishes, or the task is cancelled, first. See ``EventHub/first(where:)``.
   ///
   /// - Parameters:
   ///   - pattern: which topics.

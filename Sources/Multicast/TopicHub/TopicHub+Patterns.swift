@@ -7,8 +7,8 @@ extension TopicHub where Topic == String {
     withHub(matching: Set(patterns)) { $0.subscribe(request) }
   }
 
-  /// Passes the hub of the subscribers with these patterns to `subscribe`, and counts as a user until that
-  /// returns.
+  /// Passes the hub of the subscribers with these patterns to `subscribe`, and counts as a user
+  /// until that returns.
   func withHub<R>(
     matching patterns: Set<TopicPattern>,
     _ subscribe: (EventHub<TopicEvent<String, Event>>) -> R
@@ -33,7 +33,8 @@ extension TopicHub where Topic == String {
     return subscription
   }
 
-  /// Each time the number of sets of patterns has doubled, removes subscribers whose owners are gone.
+  /// Each time the number of sets of patterns has doubled, removes subscribers whose owners are
+  /// gone.
   private func prunePatterns() {
     guard let targets = crossTopic.patterns.beginPruning() else { return }
     for target in targets {
@@ -46,16 +47,16 @@ extension TopicHub where Topic == String {
 // MARK: - State
 
 extension TopicHub where Topic == String {
-  /// The patterns that have subscribers, in no order; see ``TopicPattern``. Includes those whose subscribers' owners are
-  /// gone, if these were not removed yet.
+  /// The patterns that have subscribers, in no order; see ``TopicPattern``. Includes those whose
+  /// subscribers' owners are gone, if these were not removed yet.
   ///
   /// - Complexity: O(patterns).
   public var patterns: Set<TopicPattern> {
     crossTopic.patterns.all.reduce(into: []) { $0.formUnion($1.patterns) }
   }
 
-  /// The number of subscribers of `pattern`, alone or among several, excluding those whose owner is gone. A
-  /// subscriber of another pattern does not count, even if that matches more.
+  /// The number of subscribers of `pattern`, alone or among several, excluding those whose owner is
+  /// gone. A subscriber of another pattern does not count, even if that matches more.
   ///
   /// - Parameter pattern: equal to the one of the subscription.
   /// - Returns: the number.
@@ -64,8 +65,8 @@ extension TopicHub where Topic == String {
     hubs(with: pattern).reduce(0) { $0 + $1.subscriberCount }
   }
 
-  /// The statistics of the subscribers of `pattern`, alone or among several; `nil` if there are none. They
-  /// include what these subscribers received by their other patterns.
+  /// The statistics of the subscribers of `pattern`, alone or among several; `nil` if there are
+  /// none. They include what these subscribers received by their other patterns.
   ///
   /// - Parameter pattern: equal to the one of the subscription.
   /// - Returns: the statistics, or `nil`.
@@ -77,8 +78,8 @@ extension TopicHub where Topic == String {
   }
 
   /// Ends every subscription to `pattern`, alone or among several; the hub itself goes on. See
-  /// ``EventHub/cancelSubscriptions()``. Subscriptions to other patterns remain, even if they match the same
-  /// topics.
+  /// ``EventHub/cancelSubscriptions()``. Subscriptions to other patterns remain, even if they match
+  /// the same topics.
   ///
   /// - Parameter pattern: equal to the one of the subscription.
   /// - Complexity: as for ``subscriberCount(matching:)``.

@@ -5,20 +5,20 @@ extension TopicHub where Topic == String {
   /// let rooms = TopicHub<String, Message>(
   ///   retention: .last(100), total: .bytes(64 << 20) { $0.text.utf8.count })
   /// ```
-  /// A topic exists as long as it has subscribers or retains events. The positions of all topics are in
-  /// one sequence, so a subscriber of several topics goes on with one position.
+  /// A topic exists as long as it has subscribers or retains events. The positions of all topics
+  /// are in one sequence, so a subscriber of several topics goes on with one position.
   ///
   /// - Parameters:
   ///   - retention: which events of each topic the hub keeps.
-  ///   - total: which events of all topics together, for example by their bytes; the oldest ones leave
-  ///     first.
+  ///   - total: which events of all topics together, for example by their bytes; the oldest ones
+  ///     leave first.
   ///   - epoch: that of the hub's positions; `nil`: a random one. See ``EventPosition``.
-  ///   - ordering: the order in which the subscribers of a topic without positions see the events of
-  ///     several senders.
+  ///   - ordering: the order in which the subscribers of a topic without positions see the events
+  ///     of several senders.
   ///   - storage: how each topic stores its subscribers.
   ///   - name: identifies the hub in descriptions and messages.
-  /// - Precondition: neither retention has keys or a condition, not both limit sizes, and `retention`
-  ///   keeps something.
+  /// - Precondition: neither retention has keys or a condition, not both limit sizes, and
+  ///   `retention` keeps something.
   /// - Complexity: O(1).
   public convenience init(
     retention: Retention<Event>, total: Retention<Event> = .all, epoch: UInt64? = nil,
@@ -88,12 +88,12 @@ extension TopicHub where Topic == String {
       events: statistics.events, topics: statistics.topics, bytes: statistics.bytes)
   }
 
-  /// The retained events of one or several topics after `start`, and each event from then on, with their
-  /// positions, as an asynchronous sequence.
+  /// The retained events of one or several topics after `start`, and each event from then on, with
+  /// their positions, as an asynchronous sequence.
   ///
-  /// The events of all these topics come in the order of their positions. So the position of the last
-  /// one is all that a client needs to go on: the sequence that begins after it has neither a gap nor a
-  /// duplicate. What is no longer retained is reported for each topic. See
+  /// The events of all these topics come in the order of their positions. So the position of the
+  /// last one is all that a client needs to go on: the sequence that begins after it has neither a
+  /// gap nor a duplicate. What is no longer retained is reported for each topic. See
   /// ``EventHub/events(from:where:)``.
   ///
   /// ```swift
@@ -104,8 +104,8 @@ extension TopicHub where Topic == String {
   ///   }
   /// }
   /// ```
-  /// The sequence ends when the hub, or each of its topics, finishes. ``flush()`` of the hub does not wait
-  /// for its consumer.
+  /// The sequence ends when the hub, or each of its topics, finishes. ``flush()`` of the hub does
+  /// not wait for its consumer.
   ///
   /// - Parameters:
   ///   - topics: created if they have no subscriber yet. One that is named twice counts once.
@@ -139,11 +139,11 @@ extension TopicHub where Topic == String {
     events(for: [topic], from: start)
   }
 
-  /// As ``events(for:from:)-([String],_)``, for the topics that at least one of `patterns` matches, also
-  /// topics that begin later.
+  /// As ``events(for:from:)-([String],_)``, for the topics that at least one of `patterns` matches,
+  /// also topics that begin later.
   ///
-  /// For matching topics of which nothing is retained any more, the subscriber receives one range without
-  /// a topic, up to where they may have had events.
+  /// For matching topics of which nothing is retained any more, the subscriber receives one range
+  /// without a topic, up to where they may have had events.
   ///
   /// ```swift
   /// for await element in rooms.events(matching: ["rooms.*.alerts"], from: .after(last)) { … }
@@ -155,8 +155,8 @@ extension TopicHub where Topic == String {
   ///   - start: where the subscription begins; each later iterator begins there too.
   /// - Returns: the sequence, whose subscription has begun.
   /// - Precondition: the hub retains events, and there is a pattern.
-  /// - Complexity: amortised O(tokens of `patterns`). The consumer reads what the hub retains of all topics
-  ///   after its last position, and takes what matches.
+  /// - Complexity: amortised O(tokens of `patterns`). The consumer reads what the hub retains of
+  ///   all topics after its last position, and takes what matches.
   public func events(
     matching patterns: [TopicPattern], from start: SubscriptionStart
   ) -> PositionedTopicSequence<Event> {

@@ -1,13 +1,13 @@
 extension TopicHub {
-  /// Delivers `event` to every subscriber of `topic`, and to those of all topics and of patterns that match
-  /// it. See ``EventHub/send(_:)``.
+  /// Delivers `event` to every subscriber of `topic`, and to those of all topics and of patterns
+  /// that match it. See ``EventHub/send(_:)``.
   ///
   /// - Parameters:
   ///   - event: what subscribers receive.
   ///   - topic: whose subscribers.
   /// - Returns: as ``EventHub/send(_:)``; 0 if no subscriber receives it, or after ``finish()``.
-  /// - Complexity: O(subscribers of `topic`, of all topics and of matching patterns). If there are patterns,
-  ///   the matching in addition: see <doc:Contracts>.
+  /// - Complexity: O(subscribers of `topic`, of all topics and of matching patterns). If there are
+  ///   patterns, the matching in addition: see <doc:Contracts>.
   @inlinable @discardableResult
   public func send(_ event: Event, to topic: Topic) -> Int {
     guard gate.isPlain else { return sendToAll(event, to: topic) }

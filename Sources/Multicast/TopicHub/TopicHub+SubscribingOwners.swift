@@ -93,8 +93,8 @@ extension TopicHub {
   ///
   /// - Parameters:
   ///   - topic: created if it has no subscriber yet.
-  ///   - owner: the actor on which to call the handler, and with which the subscription ends. A call
-  ///     keeps it alive.
+  ///   - owner: the actor on which to call the handler, and with which the subscription ends. A
+  ///     call keeps it alive.
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.

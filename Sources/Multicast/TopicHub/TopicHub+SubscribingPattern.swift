@@ -3,22 +3,22 @@ public import Dispatch
 // The overloads of `subscribe` for one pattern.
 
 extension TopicHub where Topic == String {
-  /// Calls `handler` on its actor with each event of a topic that `pattern` matches, with the topic,
-  /// from now on. Otherwise as the function for one topic.
+  /// Calls `handler` on its actor with each event of a topic that `pattern` matches, with the
+  /// topic, from now on. Otherwise as the function for one topic.
   ///
   /// ```swift
   /// let log = orders.subscribe(matching: "orders.*.paid") { print($0.topic, $0.event) }
   /// ```
   ///
-  /// As a subscriber of all topics, it receives also the events of topics that begin later, and of topics
-  /// without other subscribers; sees the events of each topic in the order in which the subscribers of that
-  /// topic see them; counts in what ``send(_:to:)`` returns, but not as a subscriber of a topic; keeps no
-  /// topic in existence, and ``finish(_:)`` does not end it.
+  /// As a subscriber of all topics, it receives also the events of topics that begin later, and of
+  /// topics without other subscribers; sees the events of each topic in the order in which the
+  /// subscribers of that topic see them; counts in what ``send(_:to:)`` returns, but not as a
+  /// subscriber of a topic; keeps no topic in existence, and ``finish(_:)`` does not end it.
   ///
-  /// A `send` finds the matching patterns in O(tokens of the topic) on average, however many patterns there
-  /// are, if a bounded number of them begins with what matches the beginning of the topic. Each further `*`
-  /// may double that number: a thousand patterns such as `a.*.a.x`, with `a` or `*` in ten places, cost as
-  /// much as a thousand that match.
+  /// A `send` finds the matching patterns in O(tokens of the topic) on average, however many
+  /// patterns there are, if a bounded number of them begins with what matches the beginning of the
+  /// topic. Each further `*` may double that number: a thousand patterns such as `a.*.a.x`, with
+  /// `a` or `*` in ten places, cost as much as a thousand that match.
   ///
   /// - Parameters:
   ///   - pattern: which topics. The name of a topic is a pattern too.

@@ -4,7 +4,8 @@ public import Dispatch
 
 extension TopicHub where Topic == String {
   /// Calls `handler` on its actor with `owner` and each event of a topic that `pattern` matches,
-  /// with the topic, from now on, as long as `owner` lives. Otherwise as the function for one topic.
+  /// with the topic, from now on, as long as `owner` lives. Otherwise as the function for one
+  /// topic.
   ///
   /// - Parameters:
   ///   - pattern: which topics. The name of a topic is a pattern too.
@@ -58,8 +59,8 @@ extension TopicHub where Topic == String {
       SubscriptionRequest(.actor(owner, handler), buffering, filter, options, owner: owner))
   }
 
-  /// Awaits `handler` with `owner` and each event of a topic that `pattern` matches, with the topic,
-  /// from now on, as long as `owner` lives. Otherwise as the function for one topic.
+  /// Awaits `handler` with `owner` and each event of a topic that `pattern` matches, with the
+  /// topic, from now on, as long as `owner` lives. Otherwise as the function for one topic.
   ///
   /// - Parameters:
   ///   - pattern: which topics. The name of a topic is a pattern too.

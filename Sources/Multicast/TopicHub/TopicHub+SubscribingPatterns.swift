@@ -68,8 +68,8 @@ extension TopicHub where Topic == String {
   }
 
   /// Calls `handler` on the thread that sends with each event of a topic that at least one of
-  /// `patterns` matches, with the topic, from now on. Each is delivered once, also if several match.
-  /// Otherwise as the function for one pattern.
+  /// `patterns` matches, with the topic, from now on. Each is delivered once, also if several
+  /// match. Otherwise as the function for one pattern.
   ///
   /// - Parameters:
   ///   - patterns: which topics; none if it is empty.

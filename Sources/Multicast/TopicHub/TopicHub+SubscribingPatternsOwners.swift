@@ -61,8 +61,8 @@ extension TopicHub where Topic == String {
   }
 
   /// Awaits `handler` with `owner` and each event of a topic that at least one of `patterns`
-  /// matches, with the topic, from now on, as long as `owner` lives. Each is delivered once, also if
-  /// several match. Otherwise as the function for one pattern.
+  /// matches, with the topic, from now on, as long as `owner` lives. Each is delivered once, also
+  /// if several match. Otherwise as the function for one pattern.
   ///
   /// - Parameters:
   ///   - patterns: which topics; none if it is empty.

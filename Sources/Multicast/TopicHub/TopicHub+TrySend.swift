@@ -1,7 +1,8 @@
 extension TopicHub {
   /// Delivers `event` to every subscriber of `topic`, or to none. See ``EventHub/trySend(_:)``.
   ///
-  /// Subscribers of all topics and of patterns have no vote: they receive what is sent, by their policies.
+  /// Subscribers of all topics and of patterns have no vote: they receive what is sent, by their
+  /// policies.
   ///
   /// - Parameters:
   ///   - event: what subscribers receive.

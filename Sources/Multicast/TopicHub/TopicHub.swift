@@ -10,8 +10,8 @@ internal import Synchronization
 /// for await message in messages { show(message) }
 /// ```
 ///
-/// A hub of strings can retain events: see ``init(retention:total:epoch:ordering:storage:name:)``. Others
-/// keep nothing for topics without subscribers, so they have no replay.
+/// A hub of strings can retain events: see ``init(retention:total:epoch:ordering:storage:name:)``.
+/// Others keep nothing for topics without subscribers, so they have no replay.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while
@@ -34,7 +34,8 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   let readers = TopicReaders()
   /// The subscribers of all topics and of patterns.
   let crossTopic: CrossTopicDelivery<Topic, Event>
-  /// Whether the whole hub has finished, and whether it has subscribers of all topics or of patterns.
+  /// Whether the whole hub has finished, and whether it has subscribers of all topics or of
+  /// patterns.
   @usableFromInline let gate: TopicGate
   /// Delivers each event of every topic, with its topic: for subscribers of all topics.
   ///
@@ -42,12 +43,12 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   /// let log = channels.allTopics.subscribe { print($0.topic, $0.event) }
   /// ```
   ///
-  /// It delivers also the events of topics that begin later, and of topics without other subscribers.
-  /// Its subscribers see the events of each topic in the order in which the subscribers of that topic
-  /// see them. With a total order, an event may follow those of a topic that has begun again since.
-  /// They count in what ``send(_:to:)`` returns, but not as subscribers of a topic; they keep no topic
-  /// in existence, and ``finish(_:)`` does not end them. What you send to this hub itself reaches only
-  /// its own subscribers. It finishes with the hub of topics.
+  /// It delivers also the events of topics that begin later, and of topics without other
+  /// subscribers. Its subscribers see the events of each topic in the order in which the
+  /// subscribers of that topic see them. With a total order, an event may follow those of a topic
+  /// that has begun again since. They count in what ``send(_:to:)`` returns, but not as subscribers
+  /// of a topic; they keep no topic in existence, and ``finish(_:)`` does not end them. What you
+  /// send to this hub itself reaches only its own subscribers. It finishes with the hub of topics.
   public let allTopics: EventHub<TopicEvent<Topic, Event>>
   /// How the whole hub has finished, if it has.
   var completion: Completion { gate }
@@ -107,8 +108,8 @@ extension TopicHub {
   typealias PatternDelivery =
     @Sendable (EventHub<TopicEvent<Topic, Event>>, TopicEvent<Topic, Event>) -> Int
 
-  /// A function that sends an event to the hub of a pattern. It is made where the hub of topics is made, so
-  /// that the compiler specialises it; see ``EventHub/delivery``.
+  /// A function that sends an event to the hub of a pattern. It is made where the hub of topics is
+  /// made, so that the compiler specialises it; see ``EventHub/delivery``.
   @inlinable
   static var patternDelivery: PatternDelivery {
     { hub, element in hub.send(element) }

@@ -25,8 +25,8 @@ final class TopicLogReader<Event: Sendable>: PositionReader, @unchecked Sendable
   private var batch = RingBuffer<TopicLog<Event>.Item>()
   /// The number of the newest event at the last read.
   private var newest: UInt64 = 0
-  /// The number of the newest event when the consumer began to handle the signal that it handles; `nil`
-  /// if it has not begun, or handles none.
+  /// The number of the newest event when the consumer began to handle the signal that it handles;
+  /// `nil` if it has not begun, or handles none.
   private var goal: UInt64?
 
   /// - Parameter readers: gets the signals.

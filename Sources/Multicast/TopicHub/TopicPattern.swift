@@ -6,17 +6,18 @@
 /// let all = try TopicPattern(parsing: input)  // such as "sensors.>": one token or more for `>`
 /// ```
 ///
-/// A token that is `*` matches any one token. A last token that is `>` matches one token or more: `a.>`
-/// does not match `a`. Every other token matches itself only, also one that contains a wildcard (`a*`,
-/// `>>`) or white space. So the name of a topic is a pattern too, which matches that topic alone, unless
-/// one of its tokens is a wildcard.
+/// A token that is `*` matches any one token. A last token that is `>` matches one token or more:
+/// `a.>` does not match `a`. Every other token matches itself only, also one that contains a
+/// wildcard (`a*`, `>>`) or white space. So the name of a topic is a pattern too, which matches
+/// that topic alone, unless one of its tokens is a wildcard.
 ///
-/// Tokens of a pattern are not empty, and a topic with an empty token (`""`, `a..b`, `.a`, `a.`) matches
-/// no pattern, not even `>`. Text is compared as Swift compares strings, by canonical equivalence. What
-/// separates tokens is U+002E alone, also before a combining character.
+/// Tokens of a pattern are not empty, and a topic with an empty token (`""`, `a..b`, `.a`, `a.`)
+/// matches no pattern, not even `>`. Text is compared as Swift compares strings, by canonical
+/// equivalence. What separates tokens is U+002E alone, also before a combining character.
 ///
-/// A string literal in the place of a pattern is a programmer's text: if it is no pattern, that ends the
-/// program with a message. Parse the text of others with ``init(parsing:)`` or ``init(_:)``.
+/// A string literal in the place of a pattern is a programmer's text: if it is no pattern, that
+/// ends the program with a message. Parse the text of others with ``init(parsing:)`` or
+/// ``init(_:)``.
 ///
 /// ## Thread safety
 /// A value: any thread may use it.

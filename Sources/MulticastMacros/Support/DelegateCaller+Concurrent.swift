@@ -3,7 +3,8 @@ extension DelegateCaller where Delegate: Sendable {
   ///
   /// - Parameters:
   ///   - arguments: passed to `body`.
-  ///   - stopsAtFirstError: whether the first error cancels the other tasks, and is the one that is thrown.
+  ///   - stopsAtFirstError: whether the first error cancels the other tasks, and is the one that is
+  ///     thrown.
   ///   - body: called with each delegate.
   /// - Returns: the answers in registration order, when all tasks have ended.
   /// - Complexity: O(`count`).
@@ -41,7 +42,8 @@ extension DelegateCaller where Delegate: Sendable {
   /// The answers and errors of all delegates, which are called at once, each by a task.
   ///
   /// - Parameters:
-  ///   - stopsAtFirstError: whether the first error cancels the other tasks, and is the one that is thrown.
+  ///   - stopsAtFirstError: whether the first error cancels the other tasks, and is the one that is
+  ///     thrown.
   ///   - body: called with each delegate.
   /// - Returns: the answers in registration order, when all tasks have ended.
   /// - Complexity: O(`count`).

@@ -16,8 +16,9 @@ extension DelegateCaller where Delegate: Sendable {
     callInContext { body($0, arguments.values) }
   }
 
-  /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs to an
-  /// actor, which is then the actor of the delegates, and otherwise in the delegate's own context.
+  /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs
+  /// to an actor, which is then the actor of the delegates, and otherwise in the delegate's own
+  /// context.
   ///
   /// - Parameters:
   ///   - arguments: what `arguments(_:)` returned.

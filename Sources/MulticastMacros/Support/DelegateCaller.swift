@@ -1,5 +1,5 @@
-/// The delegates that a composite calls: those of a hub, or those of a hub as instances of a protocol that
-/// theirs refines.
+/// The delegates that a composite calls: those of a hub, or those of a hub as instances of a
+/// protocol that theirs refines.
 ///
 /// The extensions are the policies of ``AnswerPolicy``. Expanded code calls them.
 ///
@@ -9,8 +9,8 @@ public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
   /// The type of the delegates.
   associatedtype Delegate
 
-  /// Calls `body` with each delegate, in registration order, on the calling thread, until it returns
-  /// `false` or throws.
+  /// Calls `body` with each delegate, in registration order, on the calling thread, until it
+  /// returns `false` or throws.
   ///
   /// - Parameter body: called with each delegate; `false` ends the calls.
   /// - Throws: what `body` throws, which ends the calls.
@@ -45,8 +45,8 @@ extension MulticastDelegate: DelegateCaller {
     invoke(body)
   }
 
-  /// Calls `body` with each delegate, as `forEach(_:)` does; always inlined, because a composite has one such
-  /// call in a function.
+  /// Calls `body` with each delegate, as `forEach(_:)` does; always inlined, because a composite
+  /// has one such call in a function.
   ///
   /// - Parameter body: called with each delegate, on the calling thread.
   /// - Complexity: O(`count`).

@@ -135,8 +135,8 @@ extension RefinedDelegates where Delegate: Sendable {
     UncheckedArguments(values: arguments)
   }
 
-  /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs to an
-  /// actor, and otherwise in the delegate's own context.
+  /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs
+  /// to an actor, and otherwise in the delegate's own context.
   ///
   /// - Parameters:
   ///   - arguments: what `arguments(_:)` returned.

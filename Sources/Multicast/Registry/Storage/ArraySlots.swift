@@ -1,5 +1,5 @@
-/// Slots in a Swift array: a reader retains the array as its snapshot, and a change copies the array
-/// if a reader holds it.
+/// Slots in a Swift array: a reader retains the array as its snapshot, and a change copies the
+/// array if a reader holds it.
 struct ArraySlots: EntrySlots {
   /// One element for each used slot.
   private(set) var elements: ContiguousArray<Entry?> = []
