@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// Not lower: the sources need the syntax and the flags of Swift 6.2. `.github/SUPPORT.md` has the reasons.
 import CompilerPluginSupport
 import PackageDescription
 
@@ -12,7 +13,7 @@ let strict: [SwiftSetting] = [
 
 let package = Package(
   name: "swift-multicast",
-  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Multicast", targets: ["Multicast"]),
     .library(name: "MulticastMacros", targets: ["MulticastMacros"]),

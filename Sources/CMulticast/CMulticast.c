@@ -1,5 +1,7 @@
 #include "CMulticast.h"
 
+#if defined(CMULTICAST_IS_SUPPORTED)
+
 #include <pthread.h>
 #include <time.h>
 
@@ -109,3 +111,5 @@ uint64_t cmulticast_monotonic_nanoseconds(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
+
+#endif

@@ -5,6 +5,11 @@
 #ifndef CMULTICAST_H
 #define CMULTICAST_H
 
+#include "CMulticastPlatform.h"
+
+// Elsewhere nothing follows the message.
+#if defined(CMULTICAST_IS_SUPPORTED)
+
 // The C library, which Swift sees through this header: threads, yielding, the number of processors.
 #include <pthread.h>
 #include <sched.h>
@@ -136,6 +141,8 @@ static inline void cmulticast_spin_pause(void) {
 
 #if defined(__cplusplus)
 }
+#endif
+
 #endif
 
 #endif

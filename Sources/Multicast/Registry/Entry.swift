@@ -19,10 +19,6 @@
 
 public import Synchronization
 
-#if _pointerBitWidth(_32)
-  #error("Multicast needs 64-bit pointers")
-#endif
-
 /// One registration: what to call, and whether it may still be called.
 ///
 /// The storage owns an entry until it is removed; snapshots retain it. A handle keeps only its
