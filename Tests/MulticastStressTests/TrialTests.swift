@@ -21,7 +21,7 @@ private struct BreakingRound: ScenarioRound {
   let counter = Counter()
 
   func work(_ worker: inout Worker) {
-    worker.does("adds")
+    worker.begin("adds")
     counter.add()
   }
 

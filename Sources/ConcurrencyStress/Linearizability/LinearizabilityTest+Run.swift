@@ -191,7 +191,7 @@ extension LinearizabilityTest {
     _ activity: WorkerActivity
   ) -> History<TestCall>.Operation {
     let kind = operations[call.operation]
-    activity.does(kind.step)
+    activity.begin(kind.step)
     let began = clock.tick()
     let result = kind.call(subject, call.argument)
     let returned = clock.tick()

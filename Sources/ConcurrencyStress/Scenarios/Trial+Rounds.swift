@@ -24,7 +24,7 @@ extension Trial {
           index: thread, generator: self.generator(for: thread), activity: self.activities[thread])
         worker.spin()
         round.work(&worker)
-        worker.does("meets the others")
+        worker.begin("meets the others")
       },
       check: { $0.check() },
       tearDown: {

@@ -13,8 +13,8 @@ public struct Worker {
   /// Records the next operation for the watchdog, and counts it.
   ///
   /// - Parameter step: what the watchdog prints if it is the last one.
-  public func does(_ step: StaticString) {
-    activity.does(step)
+  public func begin(_ step: StaticString) {
+    activity.begin(step)
   }
 
   /// A number from 0 to `bound` - 1.

@@ -21,7 +21,7 @@ struct ScheduleThread: Sendable {
       done.open()
     }
     var steps = -1
-    while !done.waitReturnsOpen(seconds: timeLimit) {
+    while !done.opens(within: timeLimit) {
       guard progress.operations != steps else {
         fatalError("a step of a schedule has not ended for \(timeLimit) s: it blocks its thread")
       }

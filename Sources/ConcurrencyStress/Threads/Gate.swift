@@ -34,7 +34,7 @@ public final class Gate: @unchecked Sendable {
   ///
   /// - Parameter seconds: the longest wait.
   public func wait(seconds: Double = timeLimit) {
-    guard !waitReturnsOpen(seconds: seconds) else { return }
+    guard !opens(within: seconds) else { return }
     fatalError("\(name) was not opened within \(seconds) s")
   }
 
@@ -42,7 +42,7 @@ public final class Gate: @unchecked Sendable {
   ///
   /// - Parameter seconds: the longest wait.
   /// - Returns: whether it is open.
-  public func waitReturnsOpen(seconds: Double) -> Bool {
+  public func opens(within seconds: Double) -> Bool {
     let deadline = Date(timeIntervalSinceNow: seconds)
     return condition.withLock {
       while !opened {

@@ -26,9 +26,9 @@ public func runRounds<State: Sendable>(
       barrier.arriveAndWait()
       guard shared.hasState else { return }
       // No copy of the state outlives the work: the last reference may be what the race is about.
-      activities[thread].does("works")
+      activities[thread].begin("works")
       shared.withState { work($0, thread, round) }
-      activities[thread].does("waits for the others")
+      activities[thread].begin("waits for the others")
       barrier.arriveAndWait()
       if thread == 0 {
         shared.withState(check)

@@ -18,16 +18,16 @@ public final class WorkerActivity: @unchecked Sendable {
     latest = Atomic(step.utf8Start)
   }
 
-  /// The worker is about to do this, which counts as one operation.
+  /// Records that the worker begins a step, and counts it as one operation.
   ///
   /// - Parameter step: what the watchdog prints if it is the last one.
-  public func does(_ step: StaticString) {
+  public func begin(_ step: StaticString) {
     latest.store(step.utf8Start, ordering: .relaxed)
     count.wrappingAdd(1, ordering: .relaxed)
   }
 
-  /// The worker is about to do this, which counts as one operation.
-  func does(_ step: StepName) {
+  /// Records that the worker begins a step, and counts it as one operation.
+  func begin(_ step: StepName) {
     latest.store(step.bytes, ordering: .relaxed)
     count.wrappingAdd(1, ordering: .relaxed)
   }

@@ -15,7 +15,7 @@ extension MulticastActor {
   /// each delegate is still called.
   ///
   /// When the timeout expires, running children are cancelled and the remaining delegates are not
-  /// called. The result of both is ``DeliveryTimedOut``, whatever a late child returns. This
+  /// called. The result of both is ``DeliveryTimeoutError``, whatever a late child returns. This
   /// function still waits for late children, so a delegate that ignores cancellation delays the
   /// results.
   ///
@@ -131,8 +131,8 @@ extension MulticastActor {
 
   /// The result of a call that had not ended in time.
   @usableFromInline
-  nonisolated func timedOut(after timeout: Duration?) -> DeliveryTimedOut {
-    DeliveryTimedOut(timeout: timeout ?? .zero, hub: name)
+  nonisolated func timedOut(after timeout: Duration?) -> DeliveryTimeoutError {
+    DeliveryTimeoutError(timeout: timeout ?? .zero, hub: name)
   }
 
   /// The limit as a number: `Int.max` for `nil`.

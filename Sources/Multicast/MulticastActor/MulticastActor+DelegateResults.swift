@@ -4,12 +4,12 @@ extension MulticastActor {
   /// `body` returns or throws for it, in registration order.
   ///
   /// So the caller learns which delegates did not answer in time: the result of those is
-  /// ``DeliveryTimedOut``, also if their call had not begun.
+  /// ``DeliveryTimeoutError``, also if their call had not begun.
   ///
   /// ```swift
   /// let stored = await hub.resultsByDelegate(timeout: .seconds(1)) { try await $0.store(row) }
   /// for (delegate, result) in stored {
-  ///   if case .failure(is DeliveryTimedOut) = result { await delegate.reconnect() }
+  ///   if case .failure(is DeliveryTimeoutError) = result { await delegate.reconnect() }
   /// }
   /// ```
   ///

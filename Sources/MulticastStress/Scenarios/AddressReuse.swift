@@ -46,7 +46,7 @@ private final class AddressReuseRound: ScenarioRound {
       past.append((registration, ended))
       if past.count > 8 { past.removeFirst() }
       if worker.once(in: 4) {
-        worker.does("prune")
+        worker.begin("prune")
         hub.prune()
       }
     }
@@ -57,7 +57,7 @@ private final class AddressReuseRound: ScenarioRound {
     _ worker: inout Worker, _ ended: Counter,
     _ past: inout [(registration: Registration<ReuseTarget>, ended: Counter)]
   ) -> Registration<ReuseTarget> {
-    worker.does("add")
+    worker.begin("add")
     let target = ReuseTarget(trial.lifetimes, ended)
     trial.expect(!hub.contains(target), "a delegate is found that was not added yet")
     #if !(canImport(ObjectiveC) || MULTICAST_PORTABLE_WEAK)
@@ -65,14 +65,14 @@ private final class AddressReuseRound: ScenarioRound {
       trial.expect(!hub.remove(target), "a delegate was removed that was not added yet")
     #endif
     let registration = hub.add(target)
-    worker.does("cancel")
+    worker.begin("cancel")
     for (registration, ended) in past where ended.value > 0 {
       trial.expect(!registration.isActive, "the registration of a dead delegate is active")
       if worker.once(in: 2) { registration.cancel() }
     }
     trial.expect(hub.contains(target), "a delegate was removed with one that had its address")
     if worker.once(in: 4) { hub.add(target) }  // It is there already.
-    worker.does("forEach")
+    worker.begin("forEach")
     var calls = 0
     hub.forEach {
       $0.noteCall()

@@ -71,10 +71,10 @@ private final class LifetimeRound: ScenarioRound {
     while ownersLeft.value > 0 {
       if worker.once(in: 8) {
         // This retains the delegates for a moment, and may release the last reference.
-        worker.does("delegates")
+        worker.begin("delegates")
         for target in hub.delegates { target.receive() }
       } else {
-        worker.does("forEach")
+        worker.begin("forEach")
         hub.forEach { $0.receive() }
       }
     }
@@ -83,7 +83,7 @@ private final class LifetimeRound: ScenarioRound {
   private func own(_ worker: inout Worker) {
     let holder = holders[worker.pick(holders.count)]
     if worker.once(in: 2) {
-      worker.does("add")
+      worker.begin("add")
       let target = LifetimeTarget(
         trial.lifetimes, leaving: worker.once(in: 4) ? hub : nil, ended)
       made.add(1)
@@ -92,11 +92,11 @@ private final class LifetimeRound: ScenarioRound {
       if worker.once(in: 8) { registration.cancel() }
       holder.value = target  // The delegate before it dies now, unless it is being called.
     } else {
-      worker.does("drop")
+      worker.begin("drop")
       holder.value = nil
     }
     if worker.once(in: 64) {
-      worker.does("prune")
+      worker.begin("prune")
       hub.prune()
     }
   }

@@ -118,12 +118,12 @@ private final class PositionsRound: ScenarioRound {
 
   func work(_ worker: inout Worker) {
     for number in 1...operations {
-      worker.does("publish")
+      worker.begin("publish")
       let event = SentEvent(sender: worker.index, number: number)
       sent[worker.index].append(hub.publish(event)!.number)
       switch worker.pick(24) {
       case 0:
-        worker.does("block and unblock")
+        worker.begin("block and unblock")
         let subscription = subscriptions[worker.pick(subscriptions.count)]
         subscription.block()
         hub.publish(SentEvent(sender: -1, number: 0))
@@ -140,7 +140,7 @@ private final class PositionsRound: ScenarioRound {
     let count = guests[worker.index].count
     // The last two stay, so that the cost of a send stays the same.
     if count >= 2 {
-      worker.does("cancel")
+      worker.begin("cancel")
       let old = guests[worker.index][count - 2]
       old.subscription?.cancelAndWait(timeout: .seconds(60))
       guests[worker.index][count - 2].subscription = nil
@@ -149,7 +149,7 @@ private final class PositionsRound: ScenarioRound {
       }
     }
     let follower = Follower(after: start.number)
-    worker.does("subscribe")
+    worker.begin("subscribe")
     let subscription =
       worker.once(in: 2)
       ? hub.subscribe(from: .after(start), on: .sender) { follower.receive($0) }

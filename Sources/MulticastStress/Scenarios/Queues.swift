@@ -100,7 +100,7 @@ private final class QueuesRound: ScenarioRound {
       } else if worker.once(in: 4) {
         removeGuest(&worker)
       } else {
-        worker.does("invoke")
+        worker.begin("invoke")
         number += 1
         let (number, sender) = (number, worker.index)
         sent[sender].add(1)  // Begun; at least one less is completed.
@@ -113,7 +113,7 @@ private final class QueuesRound: ScenarioRound {
   }
 
   private func addGuest(_ worker: inout Worker) {
-    worker.does("add")
+    worker.begin("add")
     let target = QueueTarget(trial.lifetimes, senders: sent.count)
     let isSuspended = worker.once(in: 4)
     let place = isSuspended ? .queue(suspended) : places[worker.pick(places.count)]
@@ -130,12 +130,12 @@ private final class QueuesRound: ScenarioRound {
     guard let index = guests[mine].firstIndex(where: { $0.removed.isEmpty }) else { return }
     let guest = guests[mine][index]
     if worker.once(in: 2) {
-      worker.does("cancelAndWait")
+      worker.begin("cancelAndWait")
       trial.expect(
         guest.registration.cancelAndWait(timeout: .seconds(3600)), "cancelAndWait gave up")
       guest.target.poison()
     } else {
-      worker.does("remove")
+      worker.begin("remove")
       trial.expect(hub.remove(guest.target), "remove did not find a delegate that is registered")
       // No call can have begun on a suspended queue.
       if guest.isSuspended { guest.target.poison() }

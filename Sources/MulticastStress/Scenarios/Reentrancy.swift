@@ -100,7 +100,7 @@ private final class ReentrancyRound: ScenarioRound {
 
   private func add(_ worker: inout Worker, _ nesting: inout Nesting, _ hub: Int) {
     guard nesting.mine.count < trial.delegates else { return }
-    worker.does("add")
+    worker.begin("add")
     let target = RingTarget(-1, trial.lifetimes, owner: worker.index, added: nesting.time)
     let registration = hubs[hub].add(target, ownership: worker.once(in: 2) ? .strong : .weak)
     nesting.mine.append((target, registration, hub))
@@ -111,15 +111,15 @@ private final class ReentrancyRound: ScenarioRound {
     let (target, registration, hub) = nesting.mine.remove(at: worker.pick(nesting.mine.count))
     switch worker.pick(3) {
     case 0:
-      worker.does("remove")
+      worker.begin("remove")
       trial.expect(hubs[hub].remove(target), "remove did not find a delegate that is registered")
     case 1 where nesting.called.isEmpty || nesting.called.contains(ObjectIdentifier(target)):
       // Elsewhere it might wait for a thread that waits for this one.
-      worker.does("cancelAndWait")
+      worker.begin("cancelAndWait")
       trial.expect(
         registration.cancelAndWait(timeout: .seconds(3600)), "cancelAndWait gave up")
     default:
-      worker.does("cancel")
+      worker.begin("cancel")
       registration.cancel()
     }
     target.isRemoved = true
@@ -128,7 +128,7 @@ private final class ReentrancyRound: ScenarioRound {
   /// Registers a delegate that is destroyed at once, with its last reference or, if the hub holds
   /// that, with its registration. Its `deinit` uses the hub.
   private func dropAtOnce(_ worker: inout Worker, _ index: Int) {
-    worker.does("drop")
+    worker.begin("drop")
     let (hub, resident, invocations) = (hubs[index], residents[index], invocations[index])
     let registration = hub.add(
       RingTarget(-1, trial.lifetimes) { gone in
@@ -142,7 +142,7 @@ private final class ReentrancyRound: ScenarioRound {
 
   /// Empties a hub that is the last owner of its delegates, whose `deinit` uses the hub.
   private func emptyAtOnce(_ worker: inout Worker) {
-    worker.does("removeAll")
+    worker.begin("removeAll")
     let hub = MulticastDelegate<RingTarget>(storage: trial.storage)
     for _ in 0..<2 {
       hub.add(
@@ -157,7 +157,7 @@ private final class ReentrancyRound: ScenarioRound {
 
   private func invoke(_ worker: inout Worker, _ nesting: inout Nesting, _ hub: Int) {
     guard nesting.called.count < Self.deepest else { return }
-    worker.does("forEach")
+    worker.begin("forEach")
     let began = nesting.time
     let mine = nesting.mine.filter { $0.hub == hub }.map(\.target)
     var seen: Set<ObjectIdentifier> = []

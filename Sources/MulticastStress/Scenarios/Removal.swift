@@ -74,13 +74,13 @@ private final class RemovalRound: ScenarioRound {
       return
     }
     while removersLeft.value > 0 {
-      worker.does("forEach")
+      worker.begin("forEach")
       hub.forEach { $0.receive(&worker) }
     }
   }
 
   private func addAndRemove(_ worker: inout Worker) {
-    worker.does("add")
+    worker.begin("add")
     let callers = trial.activities.count - 1 - removers
     let target = RemovalTarget(trial.lifetimes, isTraced: callers == 1)
     let registration = hub.add(target, ownership: worker.once(in: 2) ? .strong : .weak)
@@ -91,7 +91,7 @@ private final class RemovalRound: ScenarioRound {
       polls += 1
     }
     worker.spin()
-    worker.does("cancelAndWait")
+    worker.begin("cancelAndWait")
     let held = registration.cancelAndWait(timeout: .seconds(3600))
     trial.expect(held, "cancelAndWait gave up")
     target.poison()

@@ -87,7 +87,7 @@ private final class SlowConsumersRound: ScenarioRound, @unchecked Sendable {
     // What all buffers may hold, and the few events that each thread is sending.
     let bound = 5 * Self.limit + 2 + 8 * trial.threads
     for number in 1...operations {
-      worker.does("send")
+      worker.begin("send")
       hub.send(Payload(number, from: worker.index, trial.lifetimes))
       guard number.isMultiple(of: 16), !coalesces else { continue }
       // In this order: what others send between the two loads does not count.

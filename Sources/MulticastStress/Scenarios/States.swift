@@ -86,22 +86,22 @@ private final class StatesRound: ScenarioRound {
   func work(_ worker: inout Worker) {
     for operation in 1...operations {
       if worker.once(in: 16) {
-        worker.does("update")
+        worker.begin("update")
         hub.update { $0.append(-1) }
       } else {
-        worker.does("apply")
+        worker.begin("apply")
         hub.apply(worker.index * operations + operation)
       }
       applied.add(1)
       guard worker.once(in: 8) else { continue }
       let copy = Copy()
-      worker.does("subscribe")
+      worker.begin("subscribe")
       let subscription =
         worker.once(in: 2)
         ? hub.subscribe { copy.receive($0) }
         : hub.subscribe(on: .global(), keepingUpTo: limit) { copy.receive($0) }
       if worker.once(in: 2) {
-        worker.does("cancel")
+        worker.begin("cancel")
         subscription.cancel()
       } else {
         guests[worker.index].append((copy, subscription))

@@ -103,7 +103,7 @@ private final class TopicsRound: ScenarioRound, @unchecked Sendable {
       case 0:
         if mine.removeValue(forKey: topic) == nil { mine[topic] = subscribe(&worker, to: topic) }
       case 1 where worker.once(in: 4):
-        worker.does("finish a topic")
+        worker.begin("finish a topic")
         hub.finish(Self.unsafeTopic)
       default:
         send(&worker, step * Self.largestBatch, to: topic, mine[topic])
@@ -113,7 +113,7 @@ private final class TopicsRound: ScenarioRound, @unchecked Sendable {
   }
 
   private func subscribe(_ worker: inout Worker, to topic: CrowdedTopic) -> Membership {
-    worker.does("subscribe")
+    worker.begin("subscribe")
     let target = TopicTarget(trial, topic, thread: worker.index)
     let hadFinished = hasFinished.load(ordering: .sequentiallyConsistent)
     if worker.once(in: 2) {
@@ -139,7 +139,7 @@ private final class TopicsRound: ScenarioRound, @unchecked Sendable {
     let before = mine?.target.received ?? 0
     var count = 1
     if worker.once(in: 3) {
-      worker.does("send a batch")
+      worker.begin("send a batch")
       count = worker.pick(Self.largestBatch)
       let sender = worker.index
       hub.send(
@@ -147,7 +147,7 @@ private final class TopicsRound: ScenarioRound, @unchecked Sendable {
           TopicEvent(topic: topic, sender: sender, number: $0)
         }, to: topic)
     } else {
-      worker.does("send")
+      worker.begin("send")
       let event = TopicEvent(topic: topic, sender: worker.index, number: first)
       let reached = hub.send(event, to: topic)
       trial.expect(!hadFinished || reached == 0, "an event reached \(reached) after the hub's end")
@@ -174,7 +174,7 @@ private final class TopicsRound: ScenarioRound, @unchecked Sendable {
 
   /// Finishes the hub: from now on no event reaches a subscriber.
   private func finish(_ worker: Worker, _ mine: [CrowdedTopic: Membership]) {
-    worker.does("finish the hub")
+    worker.begin("finish the hub")
     isFinishing.store(true, ordering: .sequentiallyConsistent)
     hub.finish()
     hasFinished.store(true, ordering: .sequentiallyConsistent)

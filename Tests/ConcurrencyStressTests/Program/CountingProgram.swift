@@ -31,7 +31,7 @@ private struct CountingRound: ScenarioRound {
   let counter = Counter()
 
   func work(_ worker: inout Worker) {
-    worker.does("adds")
+    worker.begin("adds")
     counter.add()
   }
 

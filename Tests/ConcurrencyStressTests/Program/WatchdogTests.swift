@@ -12,8 +12,8 @@ import Testing
       description.value = $0
       stalled.open()
     }
-    trial.activities[0].does("invoke")
-    trial.activities[1].does("cancelAndWait")
+    trial.activities[0].begin("invoke")
+    trial.activities[1].begin("cancelAndWait")
     monitor.watch(trial, done: 0, share: 1, command: "count-stress --seed 1")
     stalled.wait()
     let lines = description.value?.split(separator: "\n").map(String.init) ?? []

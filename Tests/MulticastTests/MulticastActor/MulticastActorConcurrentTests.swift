@@ -88,7 +88,7 @@ struct MulticastActorConcurrentTests {
     let results = await pending
     #expect(results.count == 6)
     for id in 3..<6 {
-      #expect(throws: DeliveryTimedOut.self) { try results[id].get() }
+      #expect(throws: DeliveryTimeoutError.self) { try results[id].get() }
     }
     for id in 0..<3 {
       #expect((try? results[id].get()) == id)
@@ -122,7 +122,7 @@ struct MulticastActorConcurrentTests {
     #expect(results.count == 4)
     #expect((try? results[0].get()) == 0)
     for result in results.dropFirst() {
-      #expect(throws: DeliveryTimedOut(timeout: .seconds(1))) { try result.get() }
+      #expect(throws: DeliveryTimeoutError(timeout: .seconds(1))) { try result.get() }
     }
     #expect(delegates.map(\.calls) == [1, 1, 0, 0, 0])
   }

@@ -76,7 +76,7 @@ struct DelegateResultTests {
     let late = results.filter { (try? $0.result.get()) == nil }
     #expect(late.map(\.delegate.id) == [0, 2, 3, 4, 5])
     for (_, result) in late {
-      #expect(throws: DeliveryTimedOut(timeout: .seconds(2))) { try result.get() }
+      #expect(throws: DeliveryTimeoutError(timeout: .seconds(2))) { try result.get() }
     }
     #expect(clock.sleeperCount == 0)
   }
@@ -116,7 +116,7 @@ struct DelegateResultTests {
     #expect(results.map(\.delegate.id) == [0, 1, 2])
     #expect(delegates.allSatisfy { $0.calls == 0 })
     for (_, result) in results {
-      #expect(throws: DeliveryTimedOut(timeout: .zero)) { try result.get() }
+      #expect(throws: DeliveryTimeoutError(timeout: .zero)) { try result.get() }
     }
   }
 }

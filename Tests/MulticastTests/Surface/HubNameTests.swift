@@ -71,10 +71,10 @@ struct HubNameTests {
     let delegate = AwaitedObserver(0)
     hub.add(delegate)
     for result in await hub.invokeConcurrently(timeout: .zero, { await $0.receive(1) }) {
-      let error = #expect(throws: DeliveryTimedOut.self) { try result.get() }
+      let error = #expect(throws: DeliveryTimeoutError.self) { try result.get() }
       #expect(error?.hub == "uploads")
       #expect(error.map { "\($0)" }?.hasPrefix(#"in the hub "uploads" "#) == true)
     }
-    #expect("\(DeliveryTimedOut(timeout: .zero))".hasPrefix("the delegate"))
+    #expect("\(DeliveryTimeoutError(timeout: .zero))".hasPrefix("the delegate"))
   }
 }

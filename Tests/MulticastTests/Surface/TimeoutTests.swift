@@ -104,8 +104,8 @@ struct TimeoutTests {
     }
     #expect(results.count == 3)
     for result in results {
-      let error = #expect(throws: DeliveryTimedOut.self) { try result.get() }
-      #expect(error == DeliveryTimedOut(timeout: timeout))
+      let error = #expect(throws: DeliveryTimeoutError.self) { try result.get() }
+      #expect(error == DeliveryTimeoutError(timeout: timeout))
       #expect(error?.description.isEmpty == false)
     }
     #expect(await hub.firstResult(timeout: timeout, clock: clock) { $0.id } == nil)

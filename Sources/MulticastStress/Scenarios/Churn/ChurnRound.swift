@@ -68,7 +68,7 @@ extension ChurnRound {
   private func add(_ worker: inout Worker) {
     withSlot(&worker) { slot, worker in
       guard slot.registration == nil else { return }
-      worker.does("add")
+      worker.begin("add")
       let id = nextID.wrappingAdd(1, ordering: .relaxed).oldValue
       let life = ChurnTarget.Life()
       let target = ChurnTarget(id, trial.lifetimes, clock, life)
@@ -89,15 +89,15 @@ extension ChurnRound {
       slot.records[last].registration.removeBegan = clock.tick()
       switch (way, slot.target) {
       case (0, let target?):
-        worker.does("remove")
+        worker.begin("remove")
         trial.expect(hub.remove(target), "remove did not find a delegate that is registered")
       case (1, _):
-        worker.does("cancelAndWait")
+        worker.begin("cancelAndWait")
         trial.expect(
           registration.cancelAndWait(timeout: .seconds(3600)), "cancelAndWait gave up")
         slot.records[last].registration.waited = true
       default:
-        worker.does("cancel")
+        worker.begin("cancel")
         registration.cancel()
       }
       slot.records[last].registration.removeReturned = clock.tick()
@@ -110,7 +110,7 @@ extension ChurnRound {
   private func release(_ worker: inout Worker) {
     withSlot(&worker) { slot, worker in
       guard slot.target != nil else { return }
-      worker.does("release")
+      worker.begin("release")
       if !slot.isStrong {
         slot.records[slot.records.count - 1].registration.releaseBegan = clock.tick()
         slot.registration = nil
@@ -126,13 +126,13 @@ extension ChurnRound {
     journal.current = ChurnHistory.Invocation(began: clock.tick())
     switch worker.pick(4) {
     case 0:
-      worker.does("invoke")
+      worker.begin("invoke")
       let returned = hub.invoke { journal.note($0, takesTimes, clock) }
       trial.expect(
         returned == journal.current.calls.count,
         "invoke returned a number other than that of its calls")
     case 1:
-      worker.does("results")
+      worker.begin("results")
       let results = hub.results { target in
         journal.note(target, takesTimes, clock)
         return target.id
@@ -140,7 +140,7 @@ extension ChurnRound {
       let ids = results.map { $0.get() }
       trial.expect(ids == journal.current.calls, "results returned other answers")
     default:
-      worker.does("forEach")
+      worker.begin("forEach")
       hub.forEach { journal.note($0, takesTimes, clock) }
     }
     journal.current.ended = clock.tick()

@@ -65,22 +65,22 @@ final class ConsumerRound: ScenarioRound, @unchecked Sendable {
   private func endConsumer(_ worker: inout Worker) {
     switch end {
     case .cancelled, .cancelledEarly, .cancelledWithSendersWaiting:
-      worker.does("cancel")
+      worker.begin("cancel")
       task?.cancel()
     case .finished, .finishedWithSendersWaiting:
-      worker.does("finish")
+      worker.begin("finish")
       hub?.finish()
     case .finishedWhenAllHasCome:
-      worker.does("wait")
+      worker.begin("wait")
       trial.wait(for: "a consumer slept while events waited") {
         sendersLeft.value == 0 && log.count == accepted.reduce(0) { $0 + $1.value }
       }
       hub?.finish()
     case .abandoned:
-      worker.does("abandon")
+      worker.begin("abandon")
       sequence = nil
     case .dropped:
-      worker.does("cancel")  // There may be no further event.
+      worker.begin("cancel")  // There may be no further event.
       if worker.once(in: 2) { task?.cancel() } else { hub?.finish() }
     }
   }
@@ -88,7 +88,7 @@ final class ConsumerRound: ScenarioRound, @unchecked Sendable {
   private func send(_ worker: inout Worker, as sender: Int) {
     guard let hub else { return }
     if end.hasWaitingSenders {
-      worker.does("sendWaiting")
+      worker.begin("sendWaiting")
       let (trial, events, waitingSenders) = (trial, events, waitingSenders)
       let accepted = accepted[sender]
       waitingSenders.add(1)
@@ -102,7 +102,7 @@ final class ConsumerRound: ScenarioRound, @unchecked Sendable {
       return
     }
     for number in 1...events {
-      worker.does("send")
+      worker.begin("send")
       let reached = hub.send(Payload(number, from: sender, trial.lifetimes))
       accepted[sender].add(reached)
     }

@@ -72,9 +72,9 @@ private final class LinearRound: ScenarioRound {
       mine.append(operations)
     }
     recorded[worker.index] = mine
-    worker.does("meets the others")
+    worker.begin("meets the others")
     barrier.arriveAndWait()
-    worker.does("checks histories")
+    worker.begin("checks histories")
     for number in stride(from: worker.index, to: hubs.count, by: threads) { check(number) }
   }
 
@@ -92,29 +92,29 @@ private final class LinearRound: ScenarioRound {
     let began: Int
     switch (worker.pick(8), additions.last) {
     case (0, _), (1, _):
-      worker.does("add")
+      worker.begin("add")
       began = clock.tick()
       additions.append((operations.count, hub.add(target)))
       action = .add(target.id)
     case (2, _):
-      worker.does("remove")
+      worker.begin("remove")
       began = clock.tick()
       action = .remove(target.id, found: hub.remove(target))
     case (3, _):
-      worker.does("contains")
+      worker.begin("contains")
       began = clock.tick()
       action = .contains(target.id, found: hub.contains(target))
     case (4, let (operation, registration)?):
-      worker.does("cancel")
+      worker.begin("cancel")
       began = clock.tick()
       registration.cancel()
       action = .cancel(operation)
     case (5, let (operation, registration)?):
-      worker.does("isActive")
+      worker.begin("isActive")
       began = clock.tick()
       action = .isActive(operation, registration.isActive)
     default:
-      worker.does("forEach")
+      worker.begin("forEach")
       var called: [Int] = []
       called.reserveCapacity(targets.count)
       began = clock.tick()

@@ -93,7 +93,7 @@ private final class SequenceRound: ScenarioRound {
         number += 1
         let number = number
         me.begin(number)
-        worker.does("send")
+        worker.begin("send")
         if worker.once(in: 2) {
           hub.forEach { $0.receive(number, from: sender) }
         } else {
@@ -106,7 +106,7 @@ private final class SequenceRound: ScenarioRound {
   }
 
   private func addGuest(_ worker: inout Worker) {
-    worker.does("add")
+    worker.begin("add")
     let target = SequenceTarget(-1, trial.lifetimes, senders: senders.count)
     var progress = senders.map { ReceivedRun.Progress(completed: $0.completedNow) }
     let registration = hub.add(target, ownership: worker.once(in: 2) ? .strong : .weak)
@@ -115,7 +115,7 @@ private final class SequenceRound: ScenarioRound {
   }
 
   private func removeGuest(_ worker: inout Worker) {
-    worker.does("remove")
+    worker.begin("remove")
     let last = guests[worker.index].count - 1
     let guest = guests[worker.index][last]
     var progress = senders.map { ReceivedRun.Progress(completed: $0.completedNow) }

@@ -73,20 +73,20 @@ private final class TotalOrderRound: ScenarioRound, @unchecked Sendable {
   func work(_ worker: inout Worker) {
     var guest: EventSubscription?
     for number in 1...operations {
-      worker.does("send")
+      worker.begin("send")
       hub.send(Event(sender: worker.index, number: number))
       guard worker.once(in: 8) else { continue }
       if let leaving = guest.take() {
-        worker.does("cancelAndWait")
+        worker.begin("cancelAndWait")
         trial.expect(leaving.cancelAndWait(timeout: .seconds(3600)), "cancelAndWait gave up")
       } else {
-        worker.does("subscribe")
+        worker.begin("subscribe")
         let log = OrderLog()
         guest = hub.subscribe { log.receive($0) }
         guests[worker.index].append(log)
       }
     }
-    worker.does("cancelAndWait")
+    worker.begin("cancelAndWait")
     trial.expect(
       guest?.cancelAndWait(timeout: .seconds(3600)) ?? true, "cancelAndWait gave up")
   }

@@ -4,7 +4,7 @@
 ///
 /// ## Thread safety
 /// A value: any thread may use its copy.
-public struct DeliveryTimedOut: Error, Hashable, CustomStringConvertible {
+public struct DeliveryTimeoutError: Error, Hashable, CustomStringConvertible {
   /// The timeout of the invocation.
   public let timeout: Duration
 
