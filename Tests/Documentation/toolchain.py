@@ -1,0 +1,88 @@
+"""Compiles programs as a user's module."""
+
+import subprocess
+from pathlib import Path
+
+# What SwiftPM generates to run the tests of a package.
+RUNNER = """\
+import Testing
+
+@main nonisolated struct Runner {
+  static func main() async { await Testing.__swiftPMEntryPoint() as Never }
+}
+"""
+
+# The imports that need the package `Libraries`, which fetches the libraries of others.
+FETCHED = {"AsyncAlgorithms", "OpenCombine", "OpenCombineDispatch"}
+
+
+class Toolchain:
+    """The compiler, and the libraries that programs may import."""
+
+    def __init__(self, root, folder, imports):
+        self.root = root
+        targets = ["MulticastMacros", "ConcurrencyStressTesting"]
+        products = self.build(root, root / ".build-docs", targets)
+        modules = ["CMulticast", "Multicast", "MulticastMacros", "ConcurrencyStress",
+                   "ConcurrencyStressTesting"]
+        self.link(folder, "Documented", [f for m in modules for f in
+                                         (products / f"{m}.build").rglob("*.o")])
+        self.flags = [
+            "-swift-version", "6", "-warnings-as-errors",
+            "-enable-upcoming-feature", "MemberImportVisibility",
+            "-I", products / "Modules",
+            "-Xcc", f"-fmodule-map-file={products}/CMulticast.build/module.modulemap",
+            "-load-plugin-executable", f"{products}/MulticastPlugin-tool#MulticastPlugin",
+            "-L", folder, "-lDocumented", "-Xlinker", "-rpath", "-Xlinker", folder]
+        self.fetched_flags = []
+        if imports & FETCHED:
+            package = Path(__file__).parent / "Libraries"
+            products = self.build(package, root / ".build-docs-libraries", ["Libraries"])
+            self.link(folder, "Fetched", list(products.glob("*.build/**/*.o")))
+            self.fetched_flags = ["-I", products / "Modules", "-lFetched"]
+            for headers in (root / ".build-docs-libraries/checkouts").glob("*/Sources/*/include"):
+                self.fetched_flags += ["-Xcc", "-I", "-Xcc", headers]
+
+    def build(self, package, scratch, targets):
+        """Builds targets, and returns the folder of their modules and objects."""
+        command = ["swift", "build", "--package-path", package, "--scratch-path", scratch]
+        for target in targets:
+            subprocess.run([*command, "--target", target], check=True, stdout=subprocess.DEVNULL)
+        path = subprocess.run([*command, "--show-bin-path"], check=True, capture_output=True,
+                              text=True).stdout
+        return Path(path.strip())
+
+    def link(self, folder, name, objects):
+        """Links objects to one library, so that each program links in a fraction of a second."""
+        subprocess.run(["swiftc", "-emit-library", "-o", folder / f"lib{name}.so", *objects,
+                        "-lTesting", "-lstdc++"], check=True)
+
+    def compile(self, folder, program, flags):
+        """Compiles a program to `folder/main`. Returns what the compiler says if it refuses it."""
+        sources = [folder / "main.swift"]
+        sources[0].write_text(program.source)
+        flags = [*self.flags, *flags]
+        if program.imports & FETCHED:
+            flags += self.fetched_flags
+        if program.kind == "tests":
+            sources.append(folder / "Runner.swift")
+            sources[1].write_text(RUNNER)
+            sources[0] = sources[0].rename(folder / "Tests.swift")
+        if program.kind != "program":
+            flags.append("-parse-as-library")
+        result = subprocess.run(["swiftc", *sources, "-o", folder / "main", *flags],
+                                cwd=folder, capture_output=True, text=True)
+        return None if result.returncode == 0 else result.stdout + result.stderr
+
+    def load_manifest(self, folder, source):
+        """Resolves a manifest beside this package. Returns what SwiftPM says if it refuses it."""
+        package = folder / "package"
+        package.mkdir()
+        (folder / "swift-multicast").symlink_to(self.root)
+        (package / "Package.swift").write_text(source)
+        for name in ("Sources/App", "Tests/AppTests"):
+            (package / name).mkdir(parents=True)
+            (package / name / "main.swift").write_text("")
+        result = subprocess.run(["swift", "package", "--package-path", package,
+                                 "show-dependencies"], capture_output=True, text=True)
+        return None if result.returncode == 0 else result.stdout + result.stderr
