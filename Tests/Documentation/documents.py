@@ -92,10 +92,6 @@ def program(block, above, name):
         result.source = above.source + block.text
         result.lines = above.lines + lines
         result.output = above.output
-    elif not result.imports and not result.is_not_compiled:
-        raise DocumentError(
-            f"{name}:{block.line - 1}: a program has its own imports; a fragment begins with "
-            f"'{CONTINUES}'")
     return result
 
 

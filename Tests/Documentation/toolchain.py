@@ -40,8 +40,8 @@ class Toolchain:
             products = self.build(package, root / ".build-docs-libraries", ["Libraries"])
             self.link(folder, "Fetched", list(products.glob("*.build/**/*.o")))
             self.fetched_flags = ["-I", products / "Modules", "-lFetched"]
-            for headers in (root / ".build-docs-libraries/checkouts").glob("*/Sources/*/include"):
-                self.fetched_flags += ["-Xcc", "-I", "-Xcc", headers]
+            for map in products.glob("*.build/module.modulemap"):
+                self.fetched_flags += ["-Xcc", f"-fmodule-map-file={map}"]
 
     def build(self, package, scratch, targets):
         """Builds targets, and returns the folder of their modules and objects."""

@@ -1,0 +1,6 @@
+import Multicast
+
+nonisolated struct Price: Sendable {
+  var symbol: String
+  var cents: Int
+}

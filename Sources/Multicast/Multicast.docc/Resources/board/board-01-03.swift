@@ -1,0 +1,12 @@
+import Multicast
+
+nonisolated struct Price: Sendable {
+  var symbol: String
+  var cents: Int
+}
+
+let prices = EventHub<Price>()
+
+let subscription = prices.subscribe { price in
+  print(price.symbol, price.cents)
+}

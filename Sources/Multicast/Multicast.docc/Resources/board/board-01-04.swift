@@ -1,0 +1,16 @@
+import Multicast
+
+nonisolated struct Price: Sendable {
+  var symbol: String
+  var cents: Int
+}
+
+let prices = EventHub<Price>()
+
+let subscription = prices.subscribe { price in
+  print(price.symbol, price.cents)
+}
+
+prices.send(Price(symbol: "TEA", cents: 450))
+prices.send(Price(symbol: "RICE", cents: 120))
+await prices.flush()

@@ -1,0 +1,1 @@
+swift run -c release --package-path Examples/FanOutServer
