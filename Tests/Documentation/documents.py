@@ -6,6 +6,7 @@ from pathlib import Path
 
 CONTINUES = "// Continues the program above."
 NOT_COMPILED = "// Not compiled"
+LANGUAGES = ["swift", "text", "sh", "console", "objc"]
 
 
 class DocumentError(Exception):
@@ -108,6 +109,9 @@ def blocks(path, name):
             opening = None
         elif not fence[1].strip():
             raise DocumentError(f"{name}:{number}: the block has no language")
+        elif fence[1].strip() not in LANGUAGES:
+            raise DocumentError(
+                f"{name}:{number}: '{fence[1].strip()}' is not one of {', '.join(LANGUAGES)}")
         else:
             opening = Block(fence[1].strip(), number + 1, "")
     if opening is not None:
