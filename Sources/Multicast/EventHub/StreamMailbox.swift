@@ -66,7 +66,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
     resume(lock.withLock { takeSleepers() })
   }
 
-  /// Tells the consumer of a mailbox without an entry to read, unless an element that does so waits already.
+  /// Tells the consumer of a mailbox without an entry to read, unless an element that does so waits
+  /// already.
   func signal() {
     let sleepers = lock.withLock {
       state.signal() == .acceptedByIdle ? takeSleepers() : (nil, nil)

@@ -1,23 +1,27 @@
-/// A log outside of the process that keeps the events of a ``TopicHub``, such as a stream of a broker.
+/// A log outside of the process that keeps the events of a ``TopicHub``, such as a stream of a
+/// broker.
 ///
-/// The positions of the hub's events are those of the log. So several processes that share a log have the
-/// same positions, and a client that reconnects to another process goes on where it was.
+/// The positions of the hub's events are those of the log. So several processes that share a log
+/// have the same positions, and a client that reconnects to another process goes on where it was.
 ///
 /// ```
 /// publisher ──▶ external log ──▶ reader ──▶ ExternalLogWriter ──▶ hub ──▶ subscribers
 ///                     ▲                                            │
 ///                     └─────────── page: what the hub lacks ───────┘
 /// ```
-/// The application publishes to the log, not to the hub. A reader of the log passes the events to the hub
-/// through an ``ExternalLogWriter``, in the order of their numbers. The hub keeps what its retention says,
-/// and asks the log for older events when a subscriber needs them.
+/// The application publishes to the log, not to the hub. A reader of the log passes the events to
+/// the hub through an ``ExternalLogWriter``, in the order of their numbers. The hub keeps what its
+/// retention says, and asks the log for older events when a subscriber needs them.
 ///
 /// ## Thread safety
-/// The hub calls the functions from the tasks of its subscribers, any number at a time. It holds no lock.
+/// The hub calls the functions from the tasks of its subscribers, any number at a time. It holds no
+/// lock.
 public protocol ExternalLog<Event>: Sendable {
+  /// What the log keeps, and the hub delivers.
   associatedtype Event: Sendable
 
-  /// The first events of `topics` in a range, in order, for a subscriber whose hub does not retain them.
+  /// The first events of `topics` in a range, in order, for a subscriber whose hub does not retain
+  /// them.
   ///
   /// The hub requests the rest of the range after the events of the page were received.
   ///
@@ -25,16 +29,16 @@ public protocol ExternalLog<Event>: Sendable {
   ///   - topics: the names of one or several topics.
   ///   - position: the last position before the range.
   ///   - last: the number of the last event of the range, in the same epoch.
-  /// - Returns: `nil` if the log does not have all events of the range any more, or cannot be reached. The
-  ///   subscriber receives the range as missed then.
+  /// - Returns: `nil` if the log does not have all events of the range any more, or cannot be
+  ///   reached. The subscriber receives the range as missed then.
   func page(
     of topics: [String], after position: EventPosition, through last: UInt64
   ) async -> ExternalPage<Event>?
 
   /// Whether the log has an event that the hub has not received yet.
   ///
-  /// The hub asks when a subscriber continues after a position that is higher than the newest one: a client
-  /// may have received the event from another process.
+  /// The hub asks when a subscriber continues after a position that is higher than the newest one:
+  /// a client may have received the event from another process.
   ///
   /// - Parameter position: with an epoch of 0 if the subscriber named no epoch.
   /// - Returns: `nil` if the log cannot be reached. The hub then accepts the position until
@@ -43,6 +47,9 @@ public protocol ExternalLog<Event>: Sendable {
 }
 
 /// Consecutive events of some topics of an ``ExternalLog``.
+///
+/// ## Thread safety
+/// A value.
 public struct ExternalPage<Event: Sendable>: Sendable {
   /// An event, with its topic and its number.
   public struct Element: Sendable {
@@ -74,9 +81,10 @@ public struct ExternalPage<Event: Sendable>: Sendable {
   /// Creates a page.
   ///
   /// - Parameters:
-  ///   - elements: the events, in the order of their numbers, all inside of the range that was asked for.
-  ///   - through: the number up to which the page has all events of the topics. It must be higher than the
-  ///     number before the range.
+  ///   - elements: the events, in the order of their numbers, all inside of the range that was
+  ///     asked for.
+  ///   - through: the number up to which the page has all events of the topics. It must be higher
+  ///     than the number before the range.
   public init(_ elements: [Element], through: UInt64) {
     self.elements = elements
     self.through = through

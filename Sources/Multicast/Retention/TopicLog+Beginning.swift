@@ -9,8 +9,8 @@ extension TopicLog {
 
   /// The place of a reader that begins at `start`, and what it misses.
   ///
-  /// A place that the log has not reached is a claim, if the events come from an external log: another
-  /// server may have delivered them.
+  /// A place that the log has not reached is a claim, if the events come from an external log:
+  /// another server may have delivered them.
   func cursor(_ start: SubscriptionStart, of topics: Topics) -> (TopicCursor, MissingEvents?) {
     trimmed {
       var cursor = TopicCursor()

@@ -1,14 +1,14 @@
 // What a reader finds after its place, in the order of numbers.
 
 extension TopicLog {
-  /// Appends the events of `topics` after the place of `cursor` to `items`, in the order of their numbers,
-  /// and moves the place behind them.
+  /// Appends the events of `topics` after the place of `cursor` to `items`, in the order of their
+  /// numbers, and moves the place behind them.
   ///
   /// - Parameters:
   ///   - limit: the most events to read.
   ///   - items: empty.
-  /// - Returns: events before those in `items` that are not there, and that were not reported before; and
-  ///   the number of the newest event.
+  /// - Returns: events before those in `items` that are not there, and that were not reported
+  ///   before; and the number of the newest event.
   /// - Complexity: O(`limit`) for one name, O(`limit` × names) for several, and O(all events after
   ///   the place) for a function; O(topics) in addition if any event after the place is not kept.
   func read(
@@ -93,7 +93,8 @@ extension TopicLog {
     return MissingEvents(topic: nil, after: after, through: cursor.position)
   }
 
-  /// The events of `topics` after the place that are not kept any more, and were not reported before.
+  /// The events of `topics` after the place that are not kept any more, and were not reported
+  /// before.
   func takeMissing(
     _ topics: Topics, _ cursor: inout TopicCursor, through limit: UInt64 = .max
   ) -> [MissingEvents] {

@@ -4,11 +4,12 @@
 ///   order:   1 a │ 2 b │ 3 a │ 4 c │ …       every event, by number
 ///   topics:  a ▶ 1, 3    b ▶ 2    c ▶ 4      the events of each topic
 /// ```
-/// An event gets its number and is in both inside one critical section. So a reader that has read the
-/// events of some topics up to a number has all of them, and needs no more than that number to go on.
+/// An event gets its number and is in both inside one critical section. So a reader that has read
+/// the events of some topics up to a number has all of them, and needs no more than that number to
+/// go on.
 ///
-/// A topic is kept as long as one of its events is. Of topics that are not kept, `floor` tells up to
-/// which number they may have had events.
+/// A topic is kept as long as one of its events is. Of topics that are not kept, `floor` tells up
+/// to which number they may have had events.
 ///
 /// The numbers come from the log itself, or from an external log: see `TopicLog+External.swift`.
 ///

@@ -22,8 +22,8 @@ struct TopicNumbering: ~Copyable {
   private(set) var start: UInt64 = 0
   /// The newest gaps, in order.
   private(set) var gaps = RingBuffer<Gap>()
-  /// The end of the newest gap that is not in `gaps` any more: a reader before it misses everything up to
-  /// there.
+  /// The end of the newest gap that is not in `gaps` any more: a reader before it misses everything
+  /// up to there.
   private(set) var minimum: UInt64 = 0
   /// The newest refusals, in order.
   private var refusals = RingBuffer<Refusal>()

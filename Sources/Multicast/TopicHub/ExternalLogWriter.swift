@@ -1,10 +1,11 @@
-/// Passes the events of an ``ExternalLog`` to its hub; see ``TopicHub/init(retention:total:ordering:storage:name:log:)``.
+/// Passes the events of an ``ExternalLog`` to its hub; see
+/// ``TopicHub/init(retention:total:ordering:storage:name:log:)``.
 ///
 /// It does not retain the hub: after the hub is gone, its functions do nothing.
 ///
 /// ## Thread safety
-/// Every function may be called from any thread, one call at a time: the order of the calls is the order
-/// of the log.
+/// Every function may be called from any thread, one call at a time: the order of the calls is the
+/// order of the log.
 public struct ExternalLogWriter<Event: Sendable>: Sendable {
   private let target = Target()
 
@@ -21,12 +22,13 @@ public struct ExternalLogWriter<Event: Sendable>: Sendable {
 extension ExternalLogWriter {
   /// Begins, or begins anew: the next event has a number above `number`.
   ///
-  /// What the hub retained is not valid any more, and is removed. A subscriber receives the range from its
-  /// position to the beginning as missed, except at the first beginning: then one that named a position
-  /// receives the events after it from the log.
+  /// What the hub retained is not valid any more, and is removed. A subscriber receives the range
+  /// from its position to the beginning as missed, except at the first beginning: then one that
+  /// named a position receives the events after it from the log.
   ///
   /// - Parameters:
-  ///   - epoch: identifies the log and its beginning, not 0: for example, when the stream was created.
+  ///   - epoch: identifies the log and its beginning, not 0: for example, when the stream was
+  ///     created.
   ///   - number: that of the newest event of the log, or 0.
   /// - Precondition: `epoch` is not 0.
   /// - Complexity: O(retained events and subscribers with positions).
@@ -40,9 +42,10 @@ extension ExternalLogWriter {
   /// - Parameters:
   ///   - event: the event.
   ///   - topic: the name of its topic.
-  ///   - number: its number in the log. Events of other topics, or none, may have the numbers between.
-  /// - Returns: as ``TopicHub/send(_:to:)``; `nil`, and nothing was done, if `number` is not higher than all
-  ///   before, or if ``begin(epoch:after:)`` was not called.
+  ///   - number: its number in the log. Events of other topics, or none, may have the numbers
+  ///     between.
+  /// - Returns: as ``TopicHub/send(_:to:)``; `nil`, and nothing was done, if `number` is not higher
+  ///   than all before, or if ``begin(epoch:after:)`` was not called.
   /// - Complexity: as ``TopicHub/send(_:to:)``.
   @discardableResult
   public func deliver(_ event: Event, to topic: String, number: UInt64) -> Int? {
@@ -51,8 +54,8 @@ extension ExternalLogWriter {
 
   /// Continues after `number`, because the log does not have the events up to it any more.
   ///
-  /// Subscribers receive the range as missed, at its place. Does nothing if `number` is not higher than all
-  /// before.
+  /// Subscribers receive the range as missed, at its place. Does nothing if `number` is not higher
+  /// than all before.
   ///
   /// - Parameter number: that of the last event that the log does not have.
   /// - Complexity: O(subscribers with positions).
@@ -60,10 +63,11 @@ extension ExternalLogWriter {
     target.hub?.skipExternal(through: number)
   }
 
-  /// Refuses the positions above `newest` that subscribers have named so far: the log has no such events.
+  /// Refuses the positions above `newest` that subscribers have named so far: the log has no such
+  /// events.
   ///
-  /// Call it when the log can be reached again. A subscriber with such a position receives the range as
-  /// missed, and then each event that the hub has received since.
+  /// Call it when the log can be reached again. A subscriber with such a position receives the
+  /// range as missed, and then each event that the hub has received since.
   ///
   /// - Parameter newest: the number of the newest event of the log.
   /// - Complexity: O(subscribers with positions).

@@ -6,19 +6,21 @@ extension TopicHub where Topic == String {
   ///   BrokerLog(connection, delivering: writer)
   /// }
   /// ```
-  /// The hub retains the newest events, so most subscribers need nothing from the log. It has no position
-  /// until the log calls ``ExternalLogWriter/begin(epoch:after:)``; subscribers may come before.
-  /// ``send(_:to:)`` and its relatives are for hubs without an external log.
+  /// The hub retains the newest events, so most subscribers need nothing from the log. It has no
+  /// position until the log calls ``ExternalLogWriter/begin(epoch:after:)``; subscribers may come
+  /// before. ``send(_:to:)`` and its relatives are for hubs without an external log.
   ///
   /// - Parameters:
   ///   - retention: which events of each topic the hub keeps.
   ///   - total: which events of all topics together; the oldest ones leave first.
-  ///   - ordering: the order in which the subscribers of a topic without positions see the events of
-  ///     several senders.
+  ///   - ordering: the order in which the subscribers of a topic without positions see the events
+  ///     of several senders.
   ///   - storage: how each topic stores its subscribers.
   ///   - name: identifies the hub in descriptions and messages.
-  ///   - makeLog: creates the log, which the hub retains. Called once, before the initialiser returns.
+  ///   - makeLog: creates the log, which the hub retains. Called once, before the initialiser
+  ///     returns.
   /// - Precondition: as ``init(retention:total:epoch:ordering:storage:name:)``.
+  /// - Complexity: O(1).
   public convenience init(
     retention: Retention<Event>, total: Retention<Event> = .all, ordering: Ordering = .perSender,
     storage: StorageStrategy = .waitFree, name: String? = nil,

@@ -63,8 +63,8 @@ extension TopicHub where Topic == String {
     return position
   }
 
-  /// The position of the newest event of any topic, or one with number 0 before the first event. Epoch 0:
-  /// the external log has not begun.
+  /// The position of the newest event of any topic, or one with number 0 before the first event.
+  /// Epoch 0: the external log has not begun.
   ///
   /// - Precondition: the hub retains events.
   /// - Complexity: O(1).

@@ -1,8 +1,8 @@
 /// The place in the log of a hub of topics that one subscriber has reached, and what it has read.
 ///
 /// ## Thread safety
-/// One thread at a time: the consumer of the subscriber's mailbox. ``stopReading()`` may be called from
-/// any thread.
+/// One thread at a time: the consumer of the subscriber's mailbox. ``stopReading()`` may be called
+/// from any thread.
 final class TopicLogReader<Event: Sendable>: PositionReader, @unchecked Sendable {
   // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
 

@@ -17,7 +17,8 @@ final class TopicReaders: @unchecked Sendable {
     _ = lock.withLock { signals.removeValue(forKey: ObjectIdentifier(reader)) }
   }
 
-  /// Ends the readers that no topic or pattern signals any more, because their subscriptions were cancelled.
+  /// Ends the readers that no topic or pattern signals any more, because their subscriptions were
+  /// cancelled.
   func cancelInactive() {
     for reader in all where !reader.isSubscribed { reader.cancel() }
   }

@@ -20,7 +20,8 @@ final class TopicSignals: @unchecked Sendable {
 
   func signal() { mailbox.signal() }
 
-  /// Counts a topic that has ended. After the last of `count`, the consumer reads what is left and ends.
+  /// Counts a topic that has ended. After the last of `count`, the consumer reads what is left and
+  /// ends.
   func end(of count: Int) {
     if ended.wrappingAdd(1, ordering: .relaxed).newValue == count { mailbox.end(.finished) }
   }
@@ -28,7 +29,8 @@ final class TopicSignals: @unchecked Sendable {
   /// Sets what sends the signals. Called once, before the object is shared.
   func begin(_ subscriptions: [EventSubscription]) { self.subscriptions = subscriptions }
 
-  /// Whether there is a subscription that has not ended, or the consumer is to end after it has read.
+  /// Whether there is a subscription that has not ended, or the consumer is to end after it has
+  /// read.
   var isSubscribed: Bool { mailbox.end != nil || subscriptions.contains(where: \.isActive) }
 
   /// Ends the subscriptions, and the consumer.
