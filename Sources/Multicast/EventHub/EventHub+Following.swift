@@ -99,10 +99,9 @@ extension EventHub {
   }
 
   func requireStart(_ start: SubscriptionStart) {
-    guard case .last(let count) = start else { return }
     require(
-      count >= 0,
-      "\(messagePrefix(name)) a subscription cannot begin with the last \(count) events.")
+      start.hasValidCount,
+      "\(messagePrefix(name)) a subscription cannot begin with \(start): the count is negative.")
   }
 }
 

@@ -53,13 +53,16 @@ extension EventSequencer {
       case .live: return (newest, nil, newest, isEnded)
       case .retained: return (log.trimmedThrough, nil, newest, isEnded)
       case .last(let count): return (log.number(beforeLast: count), nil, newest, isEnded)
-      case .after(let position):
-        if position.epoch == rules.epoch, position.number <= newest {
+      case .after(let position, let limit):
+        let first = limit == .max ? 0 : log.number(beforeLast: limit)
+        if position.epoch == rules.epoch, position.number <= newest, position.number >= first {
           // The first read finds what was trimmed.
           return (position.number, nil, newest, isEnded)
         }
-        // A position that this hub does not know. If the hub has begun anew, all that it has is new.
-        let number = position.epoch == rules.epoch ? newest : log.trimmedThrough
+        // A position that this hub does not know, or too many events after it. If the hub has begun anew, all
+        // that it has is new.
+        let isAhead = position.epoch == rules.epoch && position.number > newest
+        let number = isAhead ? newest : max(first, log.trimmedThrough)
         let missed = MissedEvents(
           after: position, through: EventPosition(epoch: rules.epoch, number: number))
         return (number, missed, newest, isEnded)

@@ -16,4 +16,14 @@ public struct HubStatistics: Sendable, Hashable {
   public internal(set) var droppedWithoutWaiting = 0
   /// Events that were sent after `finish`, and refused.
   public internal(set) var refused = 0
+  /// Events of a topic that a ``TopicHub`` retains.
+  public internal(set) var retained = 0
+}
+
+extension HubStatistics {
+  mutating func add(_ counts: TopicReaderStatistics) {
+    pending += counts.pending
+    dropped += counts.dropped
+    retained += counts.retained
+  }
 }

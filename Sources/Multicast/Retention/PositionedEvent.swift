@@ -37,6 +37,7 @@ public struct MissedEvents: Hashable, Sendable {
   public let after: EventPosition
   /// The last position that the subscriber does not receive. The subscription goes on after it.
   public let through: EventPosition
+  private let counted: Counted
 
   /// Creates a range, for tests of code that receives one.
   ///
@@ -44,14 +45,52 @@ public struct MissedEvents: Hashable, Sendable {
   ///   - after: the position before the range.
   ///   - through: the last position of the range.
   public init(after: EventPosition, through: EventPosition) {
-    self.after = after
-    self.through = through
+    self.init(after: after, through: through, counted: .byNumber)
   }
 
-  /// The number of missed events; `nil` if it is unknown, because ``after`` is not a position of
-  /// this epoch: the hub has begun anew, or has not come so far.
+  /// Creates a range of positions that not only the missed events have, as a ``TopicHub`` reports
+  /// it.
+  ///
+  /// - Parameters:
+  ///   - after: the position before the range.
+  ///   - through: the last position of the range.
+  ///   - count: the number of missed events; `nil`: unknown.
+  public init(after: EventPosition, through: EventPosition, count: Int?) {
+    self.init(
+      after: after, through: through, counted: count.map { .exactly($0) } ?? .unknown)
+  }
+
+  /// Creates a range.
+  ///
+  /// - Parameters:
+  ///   - after: the position before the range.
+  ///   - through: the last position of the range.
+  ///   - counted: how many events are missed.
+  init(after: EventPosition, through: EventPosition, counted: Counted) {
+    self.after = after
+    self.through = through
+    self.counted = counted
+  }
+
+  /// How many events are missed.
+  enum Counted: Hashable, Sendable {
+    /// Each number of the range is an event.
+    case byNumber
+    /// This many of the events with these numbers.
+    case exactly(Int)
+    case unknown
+  }
+
+  /// The number of missed events; `nil` if it is unknown: ``after`` is not a position of this
+  /// epoch, because the hub has begun anew, or has not come so far; or the events are those of a
+  /// topic, and the subscriber did not receive the ones before.
   public var count: Int? {
-    guard after.epoch == through.epoch, after.number <= through.number else { return nil }
-    return Int(exactly: through.number - after.number)
+    switch counted {
+    case .exactly(let count): return count
+    case .unknown: return nil
+    case .byNumber:
+      guard after.epoch == through.epoch, after.number <= through.number else { return nil }
+      return Int(exactly: through.number - after.number)
+    }
   }
 }

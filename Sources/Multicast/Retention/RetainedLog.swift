@@ -269,6 +269,11 @@ extension RetainedLog {
     return offset == slots.count ? max(number, newestNumber) : self.number(at: offset - 1)
   }
 
+  /// The number of events after `number`, in a log without holes.
+  ///
+  /// - Complexity: O(log events).
+  func count(after number: UInt64) -> Int { slots.count - offset(after: number) }
+
   /// The event with this number, if it is here.
   func envelope(_ number: UInt64) -> Envelope? {
     let offset = offset(after: number - 1)

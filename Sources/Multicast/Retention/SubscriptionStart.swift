@@ -11,5 +11,18 @@ public enum SubscriptionStart: Hashable, Sendable {
   case last(Int)
   /// With the event after this position. The subscriber first receives a notice of what is no
   /// longer retained.
-  case after(EventPosition)
+  ///
+  /// If `atMost` or more events are retained after it, only the newest `atMost` follow, and the
+  /// others count as no longer retained.
+  case after(EventPosition, atMost: Int = .max)
+}
+
+extension SubscriptionStart {
+  /// Whether the number of events is not negative.
+  var hasValidCount: Bool {
+    switch self {
+    case .last(let count), .after(_, atMost: let count): count >= 0
+    case .live, .retained: true
+    }
+  }
 }

@@ -1,8 +1,14 @@
 /// The place of one subscriber in a ``TopicLog``.
 ///
 /// ## Thread safety
-/// One thread at a time: the one that reads for the subscriber.
-struct TopicCursor {
+/// Changed inside the lock of the log alone, by one thread at a time: the one that reads for the
+/// subscriber, which may also load a variable without the lock.
+final class TopicCursor {
+  /// The topics, if it reads by name.
+  let topics: [KeptTopic]
+  /// The index of the cursor among the readers of each topic.
+  var places: [Int]
+  let limit: TopicReadLimit
   /// The beginning of the log to which `epoch` and `number` belong. 0: the subscriber came before
   /// the log had begun.
   var beginning = 0
@@ -16,8 +22,31 @@ struct TopicCursor {
   var claim: Int?
   /// By topic, the number up to which the missing events were reported.
   var reported: [String?: UInt64] = [:]
+  /// How many of the events of each topic were read or reported, counted as ``KeptTopic/arrived``.
+  var seen: [Int]
+  /// How many events of each topic had come when the subscription began.
+  var begun: [Int]
+  /// Whether there was a read: before it, the subscriber may miss events that came before its time.
+  var hasRead = false
+  /// The number of events that the subscriber still gets, because it was too slow; `nil`: no end.
+  var rest: Int?
+
+  init(_ topics: [KeptTopic], _ limit: TopicReadLimit) {
+    self.topics = topics
+    self.limit = limit
+    places = Array(repeating: 0, count: topics.count)
+    seen = places
+    begun = places
+  }
 
   var position: EventPosition { EventPosition(epoch: epoch, number: number) }
+}
+
+/// How many events may wait for a reader of a ``TopicLog``, beside those that it began with.
+struct TopicReadLimit {
+  var count = Int.max
+  /// Whether the subscription ends after those events, instead of without the oldest.
+  var disconnects = false
 }
 
 /// Events that a reader of a ``TopicLog`` does not find there.
@@ -26,6 +55,8 @@ struct MissingEvents {
   let topic: String?
   let after: EventPosition
   let through: EventPosition
+  /// How many events of the topic these are, if that is known.
+  var count: Int?
   /// Whether an external log may have them.
   var mayBeElsewhere = false
 }

@@ -7,67 +7,128 @@ extension TopicLog {
     case matching(@Sendable (String) -> Bool)
   }
 
-  /// The place of a reader that begins at `start`, and what it misses.
+  /// The place of a reader that begins at `start`, and what it misses. Release it with
+  /// ``release(_:)``.
   ///
   /// A place that the log has not reached is a claim, if the events come from an external log:
   /// another server may have delivered them.
-  func cursor(_ start: SubscriptionStart, of topics: Topics) -> (TopicCursor, MissingEvents?) {
+  func cursor(
+    _ start: SubscriptionStart, of topics: Topics, _ limit: TopicReadLimit
+  ) -> (TopicCursor, MissingEvents?) {
     trimmed {
-      var cursor = TopicCursor()
-      guard numbering.hasBegun else {
-        if case .after(let position) = start {
-          cursor.epoch = position.epoch
-          cursor.number = position.number
-          cursor.hasPosition = true
-          cursor.claim = numbering.refusalCount
-        }
-        return (cursor, nil)
+      var names: [String] = []
+      if case .names(let given) = topics { names = given }
+      let cursor = TopicCursor(names.map { topic(named: $0) }, limit)
+      for (index, topic) in cursor.topics.enumerated() { topic.add(cursor, index: index) }
+      let missing = place(cursor, at: start, topics)
+      for (index, topic) in cursor.topics.enumerated() {
+        cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
+        cursor.begun[index] = topic.arrived
       }
-      cursor.beginning = numbering.beginnings
-      cursor.epoch = numbering.epoch
-      switch start {
-      case .live: cursor.number = newestNumber
-      case .retained: place(&cursor, beforeLast: .max, of: topics)
-      case .last(let count): place(&cursor, beforeLast: count, of: topics)
-      case .after(let position):
-        let missing = place(&cursor, after: position, topics)
-        return (cursor, missing)
-      }
-      return (cursor, nil)
+      return (cursor, missing)
     }
+  }
+
+  /// Removes a reader. It may be called again.
+  func release(_ cursor: TopicCursor) {
+    lock.withLock {
+      guard !cursor.places.isEmpty else { return }
+      if let overflow = overflow(of: cursor) { count(overflow, of: cursor) }
+      for (index, topic) in cursor.topics.enumerated() {
+        topic.remove(cursor, index: index)
+        removeIfUnused(topic)
+      }
+      cursor.places = []
+    }
+  }
+
+  /// Inside the lock.
+  private func place(
+    _ cursor: TopicCursor, at start: SubscriptionStart, _ topics: Topics
+  ) -> MissingEvents? {
+    guard numbering.hasBegun else {
+      if case .after(let position, atMost: _) = start {
+        cursor.epoch = position.epoch
+        cursor.number = position.number
+        cursor.hasPosition = true
+        cursor.claim = numbering.refusalCount
+      }
+      return nil
+    }
+    cursor.beginning = numbering.beginnings
+    cursor.epoch = numbering.epoch
+    switch start {
+    case .live: cursor.number = newestNumber
+    case .retained: place(cursor, beforeLast: .max, of: topics)
+    case .last(let count): place(cursor, beforeLast: count, of: topics)
+    case .after(let position, atMost: let count):
+      return place(cursor, after: position, atMost: count, topics)
+    }
+    return nil
   }
 
   private func place(
-    _ cursor: inout TopicCursor, after position: EventPosition, _ topics: Topics
+    _ cursor: TopicCursor, after position: EventPosition, atMost limit: Int, _ topics: Topics
   ) -> MissingEvents? {
-    if position.epoch == cursor.epoch {
-      cursor.number = position.number  // The first read finds what was trimmed.
-      if position.number <= newestNumber { return nil }
-      if isExternal {
-        cursor.hasPosition = true
-        cursor.claim = numbering.refusalCount
-        return nil
-      }
-      cursor.number = newestNumber
-    } else {
+    cursor.number = position.number
+    guard position.epoch == cursor.epoch else {
       // If the log has begun anew, all that it has is new.
-      place(&cursor, beforeLast: .max, of: topics)
+      place(cursor, beforeLast: limit, of: topics)
+      return MissingEvents(topic: nil, after: position, through: cursor.position)
     }
+    if position.number <= newestNumber {
+      // The first read finds what was trimmed.
+      guard count(of: topics, after: position.number) > limit else { return nil }
+      cursor.number = start(beforeLast: limit, of: topics)
+      return MissingEvents(
+        topic: name(of: topics), after: position, through: cursor.position,
+        mayBeElsewhere: isExternal)
+    }
+    if isExternal {
+      cursor.hasPosition = true
+      cursor.claim = numbering.refusalCount
+      return nil
+    }
+    cursor.number = newestNumber
     return MissingEvents(topic: nil, after: position, through: cursor.position)
   }
 
-  /// Places a cursor before the newest `limit` events of `topics`, of which none is missing.
-  private func place(_ cursor: inout TopicCursor, beforeLast limit: Int, of topics: Topics) {
+  /// The number of events of `topics` after a number.
+  private func count(of topics: Topics, after number: UInt64) -> Int {
     switch topics {
     case .names(let names):
-      cursor.number = start(beforeLast: limit, in: names.compactMap { keptTopics[$0] })
-    case .matching(let accepts): cursor.number = start(beforeLast: limit, accepts)
+      return names.reduce(0) { $0 + (keptTopics[$1]?.log.count(after: number) ?? 0) }
+    case .matching(let accepts):
+      var count = 0
+      var offset = firstOffset(after: number)
+      while offset < order.count {
+        if isKept(order[offset]), accepts(order[offset].topic.name) { count += 1 }
+        offset += 1
+      }
+      return count
     }
-    _ = takeMissing(topics, &cursor)
+  }
+
+  /// The topic of a reader that has one.
+  private func name(of topics: Topics) -> String? {
+    if case .names(let names) = topics, names.count == 1 { names[0] } else { nil }
+  }
+
+  /// Places a cursor before the newest `limit` events of `topics`, of which none is missing.
+  private func place(_ cursor: TopicCursor, beforeLast limit: Int, of topics: Topics) {
+    cursor.number = start(beforeLast: limit, of: topics)
+    _ = takeMissing(topics, cursor)
+  }
+
+  private func start(beforeLast limit: Int, of topics: Topics) -> UInt64 {
+    switch topics {
+    case .names(let names): start(beforeLast: limit, in: names.compactMap { keptTopics[$0] })
+    case .matching(let accepts): start(beforeLast: limit, accepts)
+    }
   }
 
   /// The number after which the newest `limit` events of some topics begin.
-  private func start(beforeLast limit: Int, in topics: [KeptTopic]) -> UInt64 {
+  func start(beforeLast limit: Int, in topics: [KeptTopic]) -> UInt64 {
     guard limit > 0 else { return newestNumber }
     let all = topics.reduce(0) { $0 + $1.log.count }
     if all <= limit {
@@ -110,7 +171,7 @@ extension TopicLog {
   /// Records whether the external log has the event of a claim: `nil` if that is unknown.
   ///
   /// - Returns: what the reader misses, because there is no such event.
-  func settle(_ cursor: inout TopicCursor, isThere: Bool?) -> MissingEvents? {
+  func settle(_ cursor: TopicCursor, isThere: Bool?) -> MissingEvents? {
     guard let isThere, cursor.claim != nil else { return nil }
     return lock.withLock {
       if isThere {
@@ -121,12 +182,12 @@ extension TopicLog {
       guard numbering.hasBegun, cursor.beginning == numbering.beginnings,
         cursor.number > newestNumber
       else { return nil }
-      return moveBack(&cursor, to: newestNumber)
+      return moveBack(cursor, to: newestNumber)
     }
   }
 
   /// Places a reader that named a position without an event after `number`. Inside the lock.
-  func moveBack(_ cursor: inout TopicCursor, to number: UInt64) -> MissingEvents {
+  func moveBack(_ cursor: TopicCursor, to number: UInt64) -> MissingEvents {
     let wrong = cursor.position
     cursor.number = number
     cursor.claim = nil

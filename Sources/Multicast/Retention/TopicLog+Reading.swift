@@ -12,52 +12,78 @@ extension TopicLog {
   /// - Complexity: O(`limit`) for one name, O(`limit` × names) for several, and O(all events after
   ///   the place) for a function; O(topics) in addition if any event after the place is not kept.
   func read(
-    _ topics: Topics, _ cursor: inout TopicCursor, atMost limit: Int,
+    _ topics: Topics, _ cursor: TopicCursor, atMost limit: Int,
     into items: inout RingBuffer<Item>
   ) -> (missing: [MissingEvents], newest: UInt64) {
     trimmed {
       guard numbering.hasBegun else { return ([], 0) }
-      if let missing = takeChange(&cursor) { return ([missing], newestNumber) }
-      while true {
-        let gap = numbering.firstGap(after: cursor.number)
-        if let gap, gap.after <= cursor.number {
-          return ([takeGap(through: gap.through, &cursor)], newestNumber)
-        }
-        var missing =
-          maxTrimmed > cursor.number
-          ? takeMissing(topics, &cursor, through: gap?.after ?? .max) : []
-        if !missing.isEmpty, isExternal, case .names = topics {
-          // The external log has the events of all these topics up to the last missing one.
-          for index in missing.indices { missing[index].mayBeElsewhere = true }
-          cursor.number = missing.reduce(cursor.number) { max($0, $1.through.number) }
-          return (missing, newestNumber)
-        }
-        readEvents(topics, &cursor, through: gap?.after ?? .max, limit, &items)
-        // Otherwise nothing is before the gap.
-        if gap == nil || !items.isEmpty || !missing.isEmpty { return (missing, newestNumber) }
+      let missing = find(topics, cursor, limit, &items)
+      for (index, topic) in cursor.topics.enumerated() {
+        cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
       }
+      if missing.first?.mayBeElsewhere != true { cursor.hasRead = true }
+      return (missing, newestNumber)
     }
+  }
+
+  /// As ``read(_:_:atMost:into:)``, inside the lock.
+  private func find(
+    _ topics: Topics, _ cursor: TopicCursor, _ limit: Int, _ items: inout RingBuffer<Item>
+  ) -> [MissingEvents] {
+    if let missing = takeChange(cursor) { return [missing] }
+    let overflow = takeOverflow(cursor)
+    if !overflow.isEmpty { return overflow }
+    var limit = limit
+    if let rest = cursor.rest {
+      limit = min(limit, rest)
+      guard limit > 0 else { return [] }
+    }
+    while true {
+      let gap = numbering.firstGap(after: cursor.number)
+      if let gap, gap.after <= cursor.number { return [takeGap(through: gap.through, cursor)] }
+      let missing = missingEvents(topics, cursor, through: gap?.after ?? .max)
+      if missing.first?.mayBeElsewhere == true { return missing }
+      readEvents(topics, cursor, through: gap?.after ?? .max, limit, &items)
+      if let rest = cursor.rest { cursor.rest = rest - items.count }
+      // Otherwise nothing is before the gap.
+      if gap == nil || !items.isEmpty || !missing.isEmpty { return missing }
+    }
+  }
+
+  /// What is missing up to a number because it was trimmed.
+  private func missingEvents(
+    _ topics: Topics, _ cursor: TopicCursor, through last: UInt64
+  ) -> [MissingEvents] {
+    guard maxTrimmed > cursor.number else { return [] }
+    var missing = takeMissing(topics, cursor, through: last)
+    let isOld = !cursor.hasRead || cursor.limit.count == .max
+    if !missing.isEmpty, isExternal, isOld, case .names = topics {
+      // The external log has the events of all these topics up to the last missing one.
+      for index in missing.indices { missing[index].mayBeElsewhere = true }
+      cursor.number = missing.reduce(cursor.number) { max($0, $1.through.number) }
+    }
+    return missing
   }
 
   /// Moves the place after a beginning of the numbers, or if the external log has no such event.
   ///
   /// - Returns: what is missing because of that.
-  private func takeChange(_ cursor: inout TopicCursor) -> MissingEvents? {
-    if cursor.beginning != numbering.beginnings, let missing = takeBeginning(&cursor) {
+  private func takeChange(_ cursor: TopicCursor) -> MissingEvents? {
+    if cursor.beginning != numbering.beginnings, let missing = takeBeginning(cursor) {
       return missing
     }
     if let claim = cursor.claim {
       if let refusal = numbering.refusal(of: cursor.number, since: claim) {
-        return moveBack(&cursor, to: refusal.last)
+        return moveBack(cursor, to: refusal.last)
       }
       // Each refusal says that there are events up to a number.
       if numbering.refusalCount > claim { cursor.claim = nil }
     }
     guard cursor.number < numbering.minimum else { return nil }
-    return takeGap(through: numbering.minimum, &cursor)
+    return takeGap(through: numbering.minimum, cursor)
   }
 
-  private func takeBeginning(_ cursor: inout TopicCursor) -> MissingEvents? {
+  private func takeBeginning(_ cursor: TopicCursor) -> MissingEvents? {
     let isFirst = cursor.beginning == 0
     let before = cursor.position
     cursor.beginning = numbering.beginnings
@@ -87,7 +113,7 @@ extension TopicLog {
         topic: nil, after: cursor.position, through: start, mayBeElsewhere: isBefore)
   }
 
-  private func takeGap(through number: UInt64, _ cursor: inout TopicCursor) -> MissingEvents {
+  private func takeGap(through number: UInt64, _ cursor: TopicCursor) -> MissingEvents {
     let after = cursor.position
     cursor.number = number
     return MissingEvents(topic: nil, after: after, through: cursor.position)
@@ -96,10 +122,10 @@ extension TopicLog {
   /// The events of `topics` after the place that are not kept any more, and were not reported
   /// before.
   func takeMissing(
-    _ topics: Topics, _ cursor: inout TopicCursor, through limit: UInt64 = .max
+    _ topics: Topics, _ cursor: TopicCursor, through limit: UInt64 = .max
   ) -> [MissingEvents] {
     var missing: [MissingEvents] = []
-    func add(_ topic: String?, through: UInt64) {
+    func add(_ topic: String?, through: UInt64, count: Int? = nil) {
       let through = min(through, limit)
       let after = max(cursor.number, cursor.reported[topic] ?? 0)
       guard through > after else { return }
@@ -107,11 +133,21 @@ extension TopicLog {
       missing.append(
         MissingEvents(
           topic: topic, after: EventPosition(epoch: cursor.epoch, number: after),
-          through: EventPosition(epoch: cursor.epoch, number: through)))
+          through: EventPosition(epoch: cursor.epoch, number: through), count: count))
     }
     switch topics {
-    case .names(let names):
-      for name in names { add(name, through: keptTopics[name]?.log.trimmedThrough ?? floor) }
+    case .names:
+      for (index, topic) in cursor.topics.enumerated() {
+        let through = topic.log.trimmedThrough
+        var count: Int?
+        if cursor.hasRead, through > cursor.number {
+          count = topic.arrived - topic.log.count - cursor.seen[index]
+          topic.dropped += count ?? 0
+          droppedEvents += count ?? 0
+          cursor.seen[index] += count ?? 0
+        }
+        add(topic.name, through: through, count: count)
+      }
     case .matching(let accepts):
       add(nil, through: floor)
       for topic in keptTopics.values where accepts(topic.name) {
@@ -125,15 +161,14 @@ extension TopicLog {
   }
 
   private func readEvents(
-    _ topics: Topics, _ cursor: inout TopicCursor, through last: UInt64, _ limit: Int,
+    _ topics: Topics, _ cursor: TopicCursor, through last: UInt64, _ limit: Int,
     _ items: inout RingBuffer<Item>
   ) {
     let end = min(last, newestNumber)
     guard cursor.number < end else { return }
     switch topics {
-    case .names(let names):
-      let topics = names.compactMap { keptTopics[$0] }
-      cursor.number = read(topics, after: cursor.number, through: end, limit, &items)
+    case .names:
+      cursor.number = read(cursor.topics, after: cursor.number, through: end, limit, &items)
     case .matching(let accepts):
       cursor.number = scan(accepts, after: cursor.number, through: end, limit, &items)
     }
@@ -187,7 +222,7 @@ extension TopicLog {
   }
 
   /// The offset in `order` of the first event with a higher number.
-  private func firstOffset(after number: UInt64) -> Int {
+  func firstOffset(after number: UInt64) -> Int {
     var low = 0
     var high = order.count
     while low < high {

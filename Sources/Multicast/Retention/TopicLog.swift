@@ -8,8 +8,8 @@
 /// the events of some topics up to a number has all of them, and needs no more than that number to
 /// go on.
 ///
-/// A topic is kept as long as one of its events is. Of topics that are not kept, `floor` tells up
-/// to which number they may have had events.
+/// A topic is kept as long as one of its events is, or a subscriber reads it by its name. Of topics
+/// that are not kept, `floor` tells up to which number they may have had events.
 ///
 /// The numbers come from the log itself, or from an external log: see `TopicLog+External.swift`.
 ///
@@ -44,7 +44,6 @@ final class TopicLog<Event: Sendable>: @unchecked Sendable {
   private let maxAge: Duration?
   /// Guards everything below. No user code runs inside: the hash of a `String` is none.
   let lock = Lock()
-  /// Topics with kept events.
   var keptTopics: [String: KeptTopic] = [:]
   /// Every event by number, and some that have left their log.
   var order = RingBuffer<(number: UInt64, topic: KeptTopic)>()
@@ -55,6 +54,10 @@ final class TopicLog<Event: Sendable>: @unchecked Sendable {
   var maxTrimmed: UInt64 = 0
   private(set) var count = 0
   private(set) var bytes = 0
+  /// The number of events that readers were told to have missed because they were slow.
+  var droppedEvents = 0
+  /// The number of topics of which events are kept.
+  private var filledTopics = 0
   private var periods = RingBuffer<(end: Duration, through: UInt64)>()
   /// Where the numbers come from, and what is known about them.
   var numbering: TopicNumbering
@@ -104,39 +107,51 @@ extension TopicLog {
     _ garbage: inout RetainedLog.Garbage
   ) {
     newestNumber = number
-    let topic = keptTopics[topic] ?? addTopic(topic)
+    let topic = self.topic(named: topic)
+    topic.arrived += 1
     change(topic) {
       $0.append(
         retained.envelope, number: number, size: retained.size, now: retained.now, &garbage)
     }
     order.append((number, topic))
     while count > maxCount || bytes > maxBytes, trimOldest(&garbage) {}
-    if topic.log.count == 0 { remove(topic) }
+    removeIfUnused(topic)
     trim(now: retained.now, &garbage)
     if maxAge != nil { beginPeriod(number, now: retained.now) }
     if order.count > 2 * count + 64 { removeStale() }
   }
 
-  private func addTopic(_ name: String) -> KeptTopic {
-    let log = RetainedLog(
-      count: perTopic.count, bytes: perTopic.bytes, isMeasured: rules.isMeasured, after: floor)
-    let topic = KeptTopic(name, log)
+  /// Finds or adds a topic. Inside the lock.
+  func topic(named name: String) -> KeptTopic {
+    if let topic = keptTopics[name] { return topic }
+    let topic = KeptTopic(name, makeLog(after: floor))
     keptTopics[name] = topic
     return topic
   }
 
-  private func remove(_ topic: KeptTopic) {
+  private func makeLog(after number: UInt64) -> RetainedLog {
+    RetainedLog(
+      count: perTopic.count, bytes: perTopic.bytes, isMeasured: rules.isMeasured, after: number)
+  }
+
+  /// Inside the lock.
+  func removeIfUnused(_ topic: KeptTopic) {
+    guard topic.log.count == 0, topic.readers.isEmpty, keptTopics[topic.name] === topic else {
+      return
+    }
     floor = max(floor, topic.log.trimmedThrough)
-    if keptTopics[topic.name] === topic { keptTopics[topic.name] = nil }
+    keptTopics[topic.name] = nil
   }
 
   /// Changes the log of a topic, and counts what that changes.
   private func change(_ topic: KeptTopic, _ body: (inout RetainedLog) -> Void) {
-    count -= topic.log.count
+    let before = topic.log.count
     bytes -= topic.log.bytes
     body(&topic.log)
-    count += topic.log.count
+    let after = topic.log.count
+    count += after - before
     bytes += topic.log.bytes
+    filledTopics += min(1, after) - min(1, before)
     if topic.log.trimmedThrough > maxTrimmed { maxTrimmed = topic.log.trimmedThrough }
   }
 
@@ -148,7 +163,7 @@ extension TopicLog {
     // Otherwise it has left its log before.
     guard topic.log.oldest?.number == number else { return true }
     change(topic) { $0.trim(through: number, &garbage) }
-    if topic.log.count == 0 { remove(topic) }
+    removeIfUnused(topic)
     return true
   }
 
@@ -185,6 +200,7 @@ extension TopicLog {
     newestNumber = number
     floor = number
     maxTrimmed = number
+    for topic in keptTopics.values { topic.log = makeLog(after: number) }
   }
 }
 
@@ -197,14 +213,14 @@ extension TopicLog {
   }
 
   var statistics: Statistics {
-    trimmed { Statistics(events: count, topics: keptTopics.count, bytes: bytes) }
+    trimmed { Statistics(events: count, topics: filledTopics, bytes: bytes) }
   }
 
   /// The number of elements of `order`, for tests.
   var orderCount: Int { lock.withLock { order.count } }
 
-  /// The names of the topics that are kept.
-  var topics: [String] { trimmed { Array(keptTopics.keys) } }
+  /// The names of the topics of which events are kept.
+  var topics: [String] { trimmed { keptTopics.values.filter { $0.log.count > 0 }.map(\.name) } }
 
   /// Runs `body` inside the lock, after the events that are too old were removed.
   func trimmed<R>(_ body: () -> R) -> R {

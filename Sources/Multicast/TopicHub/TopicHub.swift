@@ -134,21 +134,33 @@ extension TopicHub {
     topics.hub(of: topic)?.subscriberCount ?? 0
   }
 
-  /// The statistics of each topic that has subscribers.
+  /// The statistics of each topic that has subscribers, or of which events are retained.
   ///
   /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
   public var statistics: [Topic: HubStatistics] {
     var statistics: [Topic: HubStatistics] = [:]
     for (topic, channel) in topics.all { statistics[topic] = channel.hub.statistics }
+    log?.forEachTopic { topic, counts in
+      // SAFETY: only the initialisers for topics that are strings set the log.
+      let topic = unsafeBitCast(topic, to: Topic.self)
+      statistics[topic, default: HubStatistics()].add(counts)
+    }
     return statistics
   }
 
-  /// The statistics of `topic`, or `nil` if it has no subscribers.
+  /// The statistics of `topic`, or `nil` if it has no subscribers and nothing of it is retained.
   ///
   /// - Parameter topic: the topic.
   /// - Returns: the statistics, or `nil`.
   /// - Complexity: O(subscribers of `topic`).
   public func statistics(for topic: Topic) -> HubStatistics? {
-    topics.hub(of: topic)?.statistics
+    let statistics = topics.hub(of: topic)?.statistics
+    // SAFETY: only the initialisers for topics that are strings set the log.
+    guard let counts = log?.statistics(of: unsafeBitCast(topic, to: String.self)) else {
+      return statistics
+    }
+    var sum = statistics ?? HubStatistics()
+    sum.add(counts)
+    return sum
   }
 }

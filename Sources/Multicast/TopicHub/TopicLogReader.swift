@@ -4,7 +4,7 @@
 /// One thread at a time: the consumer of the subscriber's mailbox. ``stopReading()`` may be called
 /// from any thread.
 final class TopicLogReader<Event: Sendable>: PositionReader, @unchecked Sendable {
-  // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
+  // Sendable: `cursor` is set before another thread has the reader. For the rest see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
 
   /// What the reader returns.
   enum Element {
@@ -18,7 +18,8 @@ final class TopicLogReader<Event: Sendable>: PositionReader, @unchecked Sendable
   /// Makes the consumer read.
   let signals = TopicSignals()
   private let readers: TopicReaders
-  private var cursor = TopicCursor()
+  private let limit: TopicReadLimit
+  private var cursor: TopicCursor! = nil
   /// What to report before the next event.
   private var missing: [MissingEvents] = []
   /// Events that were read and not yet returned.
@@ -30,7 +31,11 @@ final class TopicLogReader<Event: Sendable>: PositionReader, @unchecked Sendable
   private var goal: UInt64?
 
   /// - Parameter readers: gets the signals.
-  init(_ log: TopicLog<Event>, _ topics: TopicLog<Event>.Topics, _ readers: TopicReaders) {
+  init(
+    _ log: TopicLog<Event>, _ topics: TopicLog<Event>.Topics, _ readers: TopicReaders,
+    _ limit: TopicReadLimit
+  ) {
+    self.limit = limit
     self.log = log
     self.topics = topics
     self.readers = readers
@@ -45,12 +50,13 @@ extension TopicLogReader {
     signals.begin(subscriptions)
     readers.add(signals)
     // Last, so that there is a signal for what comes after this place.
-    let (cursor, missing) = log.cursor(start, of: topics)
+    let (cursor, missing) = log.cursor(start, of: topics, limit)
     self.cursor = cursor
     if let missing { self.missing.append(missing) }
   }
 
   func stopReading() {
+    log.release(cursor)
     readers.remove(signals)
     signals.cancel()
   }
@@ -73,7 +79,9 @@ extension TopicLogReader {
   }
 
   static func missed(_ missing: MissingEvents) -> PositionedTopicEvent<Event> {
-    .missed(MissedEvents(after: missing.after, through: missing.through), of: missing.topic)
+    .missed(
+      MissedEvents(after: missing.after, through: missing.through, count: missing.count),
+      of: missing.topic)
   }
 
   /// Reads more events, after all were returned.
@@ -81,7 +89,10 @@ extension TopicLogReader {
   /// - Returns: whether there is anything to return.
   func read(atMost limit: Int) -> Bool {
     guard missing.isEmpty else { return true }
-    (missing, newest) = log.read(topics, &cursor, atMost: limit, into: &batch)
+    // What was read is not dropped any more, so it is not more than what may wait.
+    let share = min(limit, self.limit.count)
+    (missing, newest) = log.read(topics, cursor, atMost: share, into: &batch)
+    if !hasRead, isDisconnected { signals.mailbox.end(.disconnected) }
     return hasRead
   }
 
@@ -100,8 +111,12 @@ extension TopicLogReader {
 
   var readCount: Int { batch.count }
 
+  /// Whether the subscriber was too slow, and has read everything that it still gets.
+  private var isDisconnected: Bool { cursor.rest == 0 }
+
   var isAtGoal: Bool {
     guard let goal else { return true }
+    if isDisconnected && !hasRead && signals.mailbox.end != nil { return true }
     return missing.isEmpty && (batch.isEmpty ? cursor.number : batch[0].number - 1) >= goal
   }
 
@@ -123,7 +138,7 @@ extension TopicLogReader {
   func settleClaim() async {
     guard let external = log.external else { return }
     let isThere = await external.contains(cursor.position)
-    if let missing = log.settle(&cursor, isThere: isThere) { self.missing.append(missing) }
+    if let missing = log.settle(cursor, isThere: isThere) { self.missing.append(missing) }
   }
 
   /// Requests the events between two numbers.

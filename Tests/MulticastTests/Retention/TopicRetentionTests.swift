@@ -96,10 +96,13 @@ struct TopicRetentionTests {
     hub.send(2, to: "a")
     hub.finish()
     let afterOld = await elements(first)
-    #expect(afterOld.first == .missed(.init(after: old, through: hub.position(0)), of: nil))
+    #expect(
+      afterOld.first == .missed(.init(after: old, through: hub.position(0), count: nil), of: nil))
     #expect(afterOld.dropFirst().map(\.event?.event) == [1, 2])
     let afterAhead = await elements(second)
-    #expect(afterAhead.first == .missed(.init(after: ahead, through: hub.position(1)), of: nil))
+    #expect(
+      afterAhead.first
+        == .missed(.init(after: ahead, through: hub.position(1), count: nil), of: nil))
     #expect(afterAhead.dropFirst().map(\.event?.event) == [2])
   }
 
@@ -262,6 +265,6 @@ extension TopicHub where Topic == String {
   }
 
   fileprivate func range(_ after: UInt64, _ through: UInt64) -> MissedEvents {
-    MissedEvents(after: position(after), through: position(through))
+    MissedEvents(after: position(after), through: position(through), count: nil)
   }
 }

@@ -1,0 +1,111 @@
+// What a slow reader misses that lets only so many events wait.
+
+extension TopicLog {
+  /// More events wait for a reader than its limit.
+  struct Overflow {
+    /// The number after which as many wait as the limit says.
+    let number: UInt64
+    /// The number of events of each topic up to there that the reader has not read.
+    let dropped: [Int]
+  }
+
+  /// Whether more events wait for a reader than it lets wait. Inside the lock.
+  ///
+  /// What a reader begins with does not count, and has no other limit than the retention.
+  ///
+  /// - Complexity: O(1) for one topic; O(limit × topics) for several.
+  func overflow(of cursor: TopicCursor) -> Overflow? {
+    let limit = cursor.limit.count
+    guard limit < .max, cursor.rest == nil, cursor.beginning == numbering.beginnings,
+      zip(cursor.seen, cursor.begun).allSatisfy({ $0 >= $1 })
+    else { return nil }
+    let unread = cursor.topics.enumerated().map { index, topic in
+      topic.unread(after: cursor.number, seen: cursor.seen[index])
+    }
+    guard unread.reduce(0, +) > limit else { return nil }
+    let number = max(cursor.number, start(beforeLast: limit, in: cursor.topics))
+    let dropped = zip(cursor.topics, unread).map { topic, count in
+      count - topic.log.count(after: number)
+    }
+    return Overflow(number: number, dropped: dropped)
+  }
+
+  /// Counts the events that a reader has missed. Inside the lock.
+  func count(_ overflow: Overflow, of cursor: TopicCursor) {
+    for (topic, dropped) in zip(cursor.topics, overflow.dropped) { topic.dropped += dropped }
+    droppedEvents += overflow.dropped.reduce(0, +)
+  }
+
+  /// Moves a reader behind the events that it misses because too many wait.
+  ///
+  /// - Returns: those of each topic. None if the subscription ends instead, after what waits.
+  func takeOverflow(_ cursor: TopicCursor) -> [MissingEvents] {
+    guard let overflow = overflow(of: cursor) else { return [] }
+    count(overflow, of: cursor)
+    guard !cursor.limit.disconnects else {
+      // As many as could wait when the next one came, unless the first of them have left the log.
+      let isComplete = cursor.topics.allSatisfy { $0.log.trimmedThrough <= cursor.number }
+      cursor.rest = isComplete ? cursor.limit.count : 0
+      return []
+    }
+    let before = cursor.position
+    cursor.number = overflow.number
+    return zip(cursor.topics, overflow.dropped).compactMap { topic, dropped in
+      dropped == 0
+        ? nil
+        : MissingEvents(
+          topic: topic.name, after: before, through: cursor.position, count: dropped)
+    }
+  }
+
+  /// The statistics of a topic; `nil` if it has neither readers nor events.
+  ///
+  /// - Complexity: O(readers of the topic).
+  func statistics(of name: String) -> TopicReaderStatistics? {
+    trimmed { keptTopics[name].map(statistics) }
+  }
+
+  /// Calls `body` with the statistics of each topic. The lock is free between two topics.
+  ///
+  /// - Complexity: O(topics and readers).
+  func forEachTopic(_ body: (String, TopicReaderStatistics) -> Void) {
+    for name in lock.withLock({ Array(keptTopics.keys) }) {
+      if let counts = statistics(of: name) { body(name, counts) }
+    }
+  }
+
+  private func statistics(of topic: KeptTopic) -> TopicReaderStatistics {
+    var statistics = TopicReaderStatistics(dropped: topic.dropped, retained: topic.log.count)
+    for (cursor, index) in topic.readers
+    where cursor.rest == nil && cursor.limit.count < .max {
+      let unread = topic.unread(after: cursor.number, seen: cursor.seen[index])
+      let dropped = overflow(of: cursor)?.dropped[index] ?? 0
+      statistics.pending += unread - dropped
+      statistics.dropped += dropped
+    }
+    return statistics
+  }
+
+  /// The number of events that readers have missed because too many waited, or left the log.
+  ///
+  /// - Complexity: O(readers).
+  var totalDropped: Int {
+    let names = lock.withLock { Array(keptTopics.keys) }
+    let current = names.reduce(0) { sum, name in
+      lock.withLock {
+        sum + (keptTopics[name].map { statistics(of: $0).dropped - $0.dropped } ?? 0)
+      }
+    }
+    return current + lock.withLock { droppedEvents }
+  }
+}
+
+/// What is counted of a topic in a ``TopicLog``.
+struct TopicReaderStatistics {
+  /// Events that wait, counted for each reader that limits how many may wait.
+  var pending = 0
+  /// Events that readers have missed because they were slow.
+  var dropped = 0
+  /// Events that are kept.
+  var retained = 0
+}

@@ -1,0 +1,143 @@
+// Sequences with positions: each reads the log of the hub after its signals.
+
+extension TopicHub where Topic == String {
+  /// The retained events of one or several topics after `start`, and each event from then on, with
+  /// their positions, as an asynchronous sequence.
+  ///
+  /// The events of all these topics come in the order of their positions. So the position of the
+  /// last one is all that a client needs to go on: the sequence that begins after it has neither a
+  /// gap nor a duplicate. What is no longer retained is reported for each topic. See
+  /// ``EventHub/events(from:where:)``.
+  ///
+  /// ```swift
+  /// for await element in rooms.events(for: ["swift", "linux"], from: .after(last)) {
+  ///   switch element {
+  ///   case .event(let message, at: let position): await write(message, position)
+  ///   case .missed(let range, of: let topic): await writeGap(range, topic)
+  ///   }
+  /// }
+  /// ```
+  /// The sequence ends when the hub, or each of its topics, finishes. ``flush()`` of the hub does
+  /// not wait for its consumer.
+  ///
+  /// - Parameters:
+  ///   - topics: created if they have no subscriber yet. One that is named twice counts once.
+  ///   - start: where the subscription begins; each later iterator begins there too.
+  ///   - buffering: how many events may wait for the subscriber, beside those that it begins with.
+  ///     `dropOldest`: the subscriber then receives the range that it misses, and its
+  ///     ``MissedEvents/count``. `disconnect`: the sequence ends after what waits. What waits is in
+  ///     the retention, so a larger limit than that has no effect.
+  /// - Returns: the sequence, whose subscription has begun.
+  /// - Precondition: the hub retains events, there is a topic, and `buffering` is unbounded, or
+  ///   bounded with `dropOldest` or `disconnect`.
+  /// - Complexity: amortised O(topics).
+  public func events(
+    for topics: [String], from start: SubscriptionStart,
+    buffering: BufferingPolicy<Event> = .unbounded
+  ) -> PositionedTopicSequence<Event> {
+    require(
+      !topics.isEmpty, "\(messagePrefix(name)) a subscription needs at least one topic.")
+    requireStart(start)
+    let names = Array(Set(topics))
+    return sequence(.names(names), from: start, readLimit(buffering)) { hub, signals in
+      names.map { hub.subscribe(to: $0, Self.request(signals, endingAfter: names.count)) }
+    }
+  }
+
+  /// As ``events(for:from:buffering:)-([String],_,_)``, for one topic.
+  ///
+  /// - Parameters:
+  ///   - topic: created if it has no subscriber yet.
+  ///   - start: where the subscription begins.
+  ///   - buffering: how many events may wait.
+  /// - Returns: the sequence, whose subscription has begun.
+  /// - Precondition: the hub retains events, and `buffering` is one that the other function
+  ///   accepts.
+  /// - Complexity: amortised O(1).
+  public func events(
+    for topic: String, from start: SubscriptionStart,
+    buffering: BufferingPolicy<Event> = .unbounded
+  ) -> PositionedTopicSequence<Event> {
+    events(for: [topic], from: start, buffering: buffering)
+  }
+
+  /// As ``events(for:from:buffering:)-([String],_,_)``, for the topics that at least one of
+  /// `patterns` matches, also topics that begin later.
+  ///
+  /// For matching topics of which nothing is retained any more, the subscriber receives one range
+  /// without a topic, up to where they may have had events.
+  ///
+  /// ```swift
+  /// for await element in rooms.events(matching: ["rooms.*.alerts"], from: .after(last)) { … }
+  /// ```
+  /// The sequence ends when the hub finishes.
+  ///
+  /// - Parameters:
+  ///   - patterns: which topics. The name of a topic is a pattern too.
+  ///   - start: where the subscription begins; each later iterator begins there too.
+  /// - Returns: the sequence, whose subscription has begun.
+  /// - Precondition: the hub retains events, and there is a pattern.
+  /// - Complexity: amortised O(tokens of `patterns`). The consumer reads what the hub retains of
+  ///   all topics after its last position, and takes what matches.
+  public func events(
+    matching patterns: [TopicPattern], from start: SubscriptionStart
+  ) -> PositionedTopicSequence<Event> {
+    require(
+      !patterns.isEmpty, "\(messagePrefix(name)) a subscription needs at least one pattern.")
+    requireStart(start)
+    let patterns = Set(patterns)
+    let topics = TopicLog<Event>.Topics.matching { topic in
+      patterns.contains { $0.matches(topic) }
+    }
+    return sequence(topics, from: start, TopicReadLimit()) { hub, signals in
+      [hub.subscribe(matching: patterns, Self.request(signals, endingAfter: 1))]
+    }
+  }
+
+  /// A sequence whose consumers read the log after each signal.
+  ///
+  /// - Parameter subscribe: subscribes what sends the signals.
+  private func sequence(
+    _ topics: TopicLog<Event>.Topics, from start: SubscriptionStart, _ limit: TopicReadLimit,
+    _ subscribe: @escaping @Sendable (TopicHub, TopicSignals) -> [EventSubscription]
+  ) -> PositionedTopicSequence<Event> {
+    let log = retainingLog
+    return PositionedTopicSequence(
+      source: EventSource(completion) { [weak self, completion] in
+        guard let self else { return nil }
+        let reader = TopicLogReader(log, topics, readers, limit)
+        reader.begin(start, subscriptions: subscribe(self, reader.signals))
+        return EventConsumer(nil, reader.signals.mailbox, completion, reader: reader)
+      })
+  }
+
+  /// Signals each event that is delivered.
+  ///
+  /// - Parameter count: the number of subscriptions after whose end the consumer ends.
+  private static func request<Element: Sendable>(
+    _ signals: TopicSignals, endingAfter count: Int
+  ) -> SubscriptionRequest<Element> {
+    SubscriptionRequest(
+      .sender { _ in signals.signal() }, .unbounded, nil,
+      [SubscriberOption { $0.onEnd = { _, _ in signals.end(of: count) } }])
+  }
+
+  private func requireStart(_ start: SubscriptionStart) {
+    require(
+      start.hasValidCount,
+      "\(messagePrefix(name)) a subscription cannot begin with \(start): the count is negative.")
+  }
+
+  private func readLimit(_ buffering: BufferingPolicy<Event>) -> TopicReadLimit {
+    if buffering.limit == .max, buffering.positions == nil { return TopicReadLimit() }
+    require(
+      buffering.positions == nil
+        && (buffering.whenFull == .dropOldest || buffering.whenFull == .disconnect),
+      """
+      \(messagePrefix(name)) what waits for a subscriber with positions is what the hub retains; use \
+      .unbounded, .latest, or .bounded with .dropOldest or .disconnect.
+      """)
+    return TopicReadLimit(
+      count: buffering.limit, disconnects: buffering.whenFull == .disconnect)
+  }
+}

@@ -1,0 +1,222 @@
+import MulticastTestSupport
+import Testing
+
+@testable import Multicast
+
+@Suite("A slow subscriber with positions: what waits is limited, and what it misses is counted")
+struct TopicLimitTests {
+  private typealias Hub = TopicHub<String, Int>
+
+  /// A short description of each element, until the sequence ends.
+  private func texts(_ sequence: PositionedTopicSequence<Int>) async -> [String] {
+    var iterator = sequence.makeAsyncIterator()
+    return await texts(&iterator)
+  }
+
+  private func texts(_ iterator: inout PositionedTopicSequence<Int>.Iterator) async -> [String] {
+    var texts: [String] = []
+    while let element = await iterator.next() { texts.append(text(element)) }
+    return texts
+  }
+
+  private func text(_ element: PositionedTopicEvent<Int>) -> String {
+    switch element {
+    case .event(let event, at: let position):
+      "\(event.topic) \(event.event) @\(position.number)"
+    case .missed(let range, of: let topic):
+      "\(topic ?? "?") misses \(range.count.map(String.init) ?? "some") "
+        + "\(range.after.number)-\(range.through.number)"
+    }
+  }
+
+  @Test("the oldest are dropped: the subscriber receives the range and the exact count")
+  func dropsOldest() async {
+    let hub = Hub(retention: .last(100))
+    let two = hub.events(for: "a", from: .live, buffering: .bounded(2, whenFull: .dropOldest))
+    let latest = hub.events(for: "a", from: .live, buffering: .latest)
+    let all = hub.events(for: "a", from: .live)
+    for number in 1...10 { hub.send(number, to: number % 2 == 0 ? "a" : "b") }
+    let counts = hub.statistics(for: "a")
+    #expect(counts?.pending == 2 + 1 && counts?.dropped == 3 + 4 && counts?.retained == 5)
+    #expect(counts?.subscribers == 3)
+    #expect(hub.statistics["b"]?.retained == 5)
+    hub.finish()
+    #expect(await texts(two) == ["a misses 3 0-7", "a 8 @8", "a 10 @10"])
+    #expect(await texts(latest) == ["a misses 4 0-9", "a 10 @10"])
+    #expect(await texts(all) == [2, 4, 6, 8, 10].map { "a \($0) @\($0)" })
+    #expect(hub.droppedEvents == 7)
+  }
+
+  @Test("of several topics, as many wait together as the limit says")
+  func severalTopics() async {
+    let hub = Hub(retention: .last(100))
+    let sequence = hub.events(
+      for: ["a", "b"], from: .live, buffering: .bounded(3, whenFull: .dropOldest))
+    for number in 1...8 { hub.send(number, to: number < 6 ? "a" : "b") }
+    #expect(hub.statistics(for: "a")?.dropped == 5 && hub.statistics(for: "b")?.dropped == 0)
+    hub.finish()
+    #expect(await texts(sequence) == ["a misses 5 0-5", "b 6 @6", "b 7 @7", "b 8 @8"])
+  }
+
+  @Test("what leaves the log before a slow subscriber has read it is counted too")
+  func trimmed() async {
+    let hub = Hub(retention: .last(2))
+    let sequence = hub.events(
+      for: "a", from: .live, buffering: .bounded(5, whenFull: .dropOldest))
+    let unlimited = hub.events(for: "a", from: .live)
+    var (first, second) = (sequence.makeAsyncIterator(), unlimited.makeAsyncIterator())
+    hub.send(1, to: "a")
+    #expect(await first.next().map(text) == "a 1 @1")
+    #expect(await second.next().map(text) == "a 1 @1")
+    for number in 2...5 { hub.send(number, to: "a") }
+    #expect(await first.next().map(text) == "a misses 2 1-3")
+    #expect(await second.next().map(text) == "a misses 2 1-3")
+    hub.finish()
+    #expect(await texts(&first) == ["a 4 @4", "a 5 @5"])
+    #expect(hub.droppedEvents == 4)
+  }
+
+  @Test(
+    "disconnect: the subscriber gets what waited when the limit was exceeded, and the sequence ends"
+  )
+  func disconnects() async {
+    let hub = Hub(retention: .last(100))
+    let sequence = hub.events(
+      for: "a", from: .live, buffering: .bounded(3, whenFull: .disconnect))
+    let exact = hub.events(for: "a", from: .live, buffering: .bounded(9, whenFull: .disconnect))
+    for number in 1...9 { hub.send(number, to: "a") }
+    var iterator = sequence.makeAsyncIterator()
+    #expect(await texts(&iterator) == ["a 1 @1", "a 2 @2", "a 3 @3"])
+    #expect(iterator.end == .disconnected)
+    #expect(await iterator.next() == nil)
+    #expect(hub.subscriberCount(for: "a") == 1)
+    hub.finish()
+    var other = exact.makeAsyncIterator()
+    #expect(await texts(&other).count == 9)
+    #expect(other.end == .finished)
+  }
+
+  @Test("disconnect, when the first that waited have left the log: no event after a gap")
+  func disconnectsAfterTrimming() async {
+    let hub = Hub(retention: .last(4))
+    let sequence = hub.events(
+      for: "a", from: .live, buffering: .bounded(3, whenFull: .disconnect))
+    for number in 1...9 { hub.send(number, to: "a") }
+    var iterator = sequence.makeAsyncIterator()
+    #expect(await texts(&iterator).isEmpty)
+    #expect(iterator.end == .disconnected)
+  }
+
+  @Test("what a subscriber begins with does not count as waiting")
+  func replay() async {
+    let hub = Hub(retention: .last(100))
+    for number in 1...10 { hub.send(number, to: "a") }
+    let sequence = hub.events(
+      for: "a", from: .retained, buffering: .bounded(2, whenFull: .dropOldest))
+    hub.finish()
+    #expect(await texts(sequence) == (1...10).map { "a \($0) @\($0)" })
+    #expect(hub.droppedEvents == 0)
+  }
+
+  @Test("a subscriber may begin after a position, with at most so many events")
+  func atMost() async {
+    let hub = Hub(retention: .last(100))
+    for number in 1...10 { hub.send(number, to: number % 2 == 0 ? "a" : "b") }
+    let epoch = hub.newestPosition.epoch
+    func sequence(_ number: UInt64, _ limit: Int, _ topics: String...)
+      -> PositionedTopicSequence<Int>
+    {
+      hub.events(
+        for: topics, from: .after(EventPosition(epoch: epoch, number: number), atMost: limit))
+    }
+    let (cut, none, whole) = (sequence(0, 2, "a"), sequence(3, 0, "a"), sequence(4, 3, "a"))
+    let both = sequence(0, 3, "a", "b")
+    hub.finish()
+    #expect(await texts(cut) == ["a misses some 0-7", "a 8 @8", "a 10 @10"])
+    #expect(await texts(none) == ["a misses some 3-10"])
+    #expect(await texts(whole) == ["a 6 @6", "a 8 @8", "a 10 @10"])
+    #expect(await texts(both) == ["? misses some 0-7", "a 8 @8", "b 9 @9", "a 10 @10"])
+  }
+
+  @Test("of one hub, too: at most so many events after a position")
+  func atMostOfOneHub() async {
+    let hub = EventHub<Int>(retention: .last(100), epoch: 1)
+    for number in 1...10 { hub.send(number) }
+    let start = EventPosition(epoch: 1, number: 2)
+    let cut = hub.events(from: .after(start, atMost: 3))
+    let whole = hub.events(from: .after(start, atMost: 8))
+    hub.finish()
+    var elements: [PositionedEvent<Int>] = []
+    for await element in cut { elements.append(element) }
+    #expect(
+      elements.first == .missed(.init(after: start, through: .init(epoch: 1, number: 7))))
+    #expect(elements.compactMap(\.event) == [8, 9, 10])
+    var events: [Int] = []
+    for await element in whole { events.append(element.event ?? 0) }
+    #expect(events == Array(3...10))
+  }
+
+  @Test("a cancelled subscriber leaves its count, and a topic without events goes with it")
+  func cancelled() async {
+    let hub = Hub(retention: .last(100), total: .last(3))
+    var sequence: PositionedTopicSequence<Int>? = hub.events(
+      for: "a", from: .live, buffering: .latest)
+    for number in 1...3 { hub.send(number, to: "a") }
+    #expect(hub.statistics(for: "a")?.dropped == 2)
+    sequence = nil
+    #expect(hub.droppedEvents == 2)
+    #expect(hub.statistics(for: "a")?.dropped == 2 && hub.statistics(for: "a")?.pending == 0)
+    for number in 4...6 { hub.send(number, to: "b") }
+    #expect(hub.statistics(for: "a") == nil && hub.statistics.count == 1)
+    #expect(sequence == nil)
+  }
+
+  @Test("senders on many threads: each event of a topic is received or counted as missed")
+  func law() async {
+    for limit in [1, 7, 64] {
+      let tracker = LifetimeTracker()
+      do {
+        let hub = TopicHub<String, RecordingObserver>(retention: .last(100))
+        let topics = ["a", "b", "c"]
+        let sequences = topics.map {
+          hub.events(for: $0, from: .live, buffering: .bounded(limit, whenFull: .dropOldest))
+        }
+        let readers = sequences.map { sequence in
+          Task {
+            var (received, missed, last) = (0, 0, UInt64(0))
+            for await element in sequence {
+              switch element {
+              case .event(_, at: let position):
+                #expect(position.number > last)
+                last = position.number
+                received += 1
+              case .missed(let range, of: _):
+                #expect(range.count != nil && range.through.number > last)
+                missed += range.count ?? 0
+              }
+              if received % 50 == 0 { await Task.yield() }
+            }
+            return (received, missed)
+          }
+        }
+        await onOwnThread {
+          runThreads(3) { thread in
+            for number in 0..<3_000 {
+              hub.send(RecordingObserver(0, tracker: tracker), to: topics[(number + thread) % 3])
+              if number % 100 == 0 { _ = hub.statistics }
+            }
+          }
+        }
+        hub.finish()
+        var allMissed = 0
+        for reader in readers {
+          let (received, missed) = await reader.value
+          #expect(received + missed == 3_000)
+          allMissed += missed
+        }
+        #expect(hub.droppedEvents == allMissed)
+      }
+      await eventually { tracker.live == 0 }
+    }
+  }
+}
