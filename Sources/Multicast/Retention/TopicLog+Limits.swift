@@ -17,7 +17,7 @@ extension TopicLog {
   func overflow(of cursor: TopicCursor) -> Overflow? {
     let limit = cursor.limit.count
     guard limit < .max, cursor.rest == nil, cursor.beginning == numbering.beginnings,
-      zip(cursor.seen, cursor.begun).allSatisfy({ $0 >= $1 })
+      !zip(cursor.seen, cursor.begun).contains(where: { $0 < $1 })
     else { return nil }
     let unread = cursor.topics.enumerated().map { index, topic in
       topic.unread(after: cursor.number, seen: cursor.seen[index])
@@ -44,7 +44,7 @@ extension TopicLog {
     count(overflow, of: cursor)
     guard !cursor.limit.disconnects else {
       // As many as could wait when the next one came, unless the first of them have left the log.
-      let isComplete = cursor.topics.allSatisfy { $0.log.trimmedThrough <= cursor.number }
+      let isComplete = !cursor.topics.contains { $0.log.trimmedThrough > cursor.number }
       cursor.rest = isComplete ? cursor.limit.count : 0
       return []
     }
