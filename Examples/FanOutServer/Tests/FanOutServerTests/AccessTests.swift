@@ -95,8 +95,8 @@ import Testing
     ("localhost", 200), ("LOCALHOST:8080", 200), ("127.0.0.1:1", 200), ("127.1.2.3", 200),
     ("[::1]", 200), ("[::1]:8080", 200), ("evil.example", 421),
     ("127.0.0.1.evil.example:8080", 421),
-    ("localhost.evil.example", 421), ("10.0.0.1", 421), ("[::2]:80", 421), ("[::1", 421),
-    (":80", 421),
+    ("localhost.evil.example", 421), ("10.0.0.1", 421), ("[::2]:80", 421), ("[::1", 400),
+    (":80", 400),
   ])
   func aNameOfAnotherMachineIsRefused(_ host: String, _ status: Int) async throws {
     var settings = Settings()

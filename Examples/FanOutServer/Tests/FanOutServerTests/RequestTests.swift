@@ -115,21 +115,27 @@ import Testing
   @Test(arguments: [
     ("\r\n\r\nx", ""),
     ("GET\r\n\r\n", "400"), ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", "400"),
-    ("G\u{1}T / HTTP/1.1\r\n\r\n", "400"), ("GET / HTTP/9.9\r\n\r\n", "400"),
-    ("GET / HTTP/1.1\r\nA: \u{0}\r\n\r\n", "400"),
-    ("POST /topics/a HTTP/1.1\r\nContent-Length: x\r\n\r\n", "400"),
-    ("POST /topics/a HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "400"),
-    ("POST /topics/a HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "400"),
-    ("POST /topics/a HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", "400"),
-    ("POST /topics/a HTTP/1.1\r\nContent-Length: 9223372036854775807\r\n\r\n", "413"),
-    ("POST /topics/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "400"),
+    ("G\u{1}T / HTTP/1.1\r\n\r\n", "400"), ("GET / HTTP/9.9\r\n\r\n", "505"),
+    ("GET / HTTP/1.1\r\nHost: a\r\nA: \u{0}\r\n\r\n", "400"),
+    ("POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", "400"),
+    ("POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", "400"),
     (
-      "POST /topics/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n0\r\n\r\n",
+      "POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
       "400"
     ),
-    ("POST /topics/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", "400"),
-    ("GET /\(String(repeating: "x", count: 200_000)) HTTP/1.1\r\n\r\n", "400"),
-    ("GET / HTTP/1.1\r\nA: \(String(repeating: "x", count: 200_000))\r\n\r\n", "400"),
+    ("POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", "400"),
+    ("POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 9223372036854775807\r\n\r\n", "413"),
+    ("POST /topics/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "400"),
+    (
+      "POST /topics/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n0\r\n\r\n",
+      "400"
+    ),
+    (
+      "POST /topics/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
+      "400"
+    ),
+    ("GET /\(String(repeating: "x", count: 200_000)) HTTP/1.1\r\n\r\n", "431"),
+    ("GET / HTTP/1.1\r\nHost: a\r\nA: \(String(repeating: "x", count: 200_000))\r\n\r\n", "431"),
   ])
   func malformedRequestsAreRefused(_ text: String, _ status: String) async throws {
     var settings = Settings()
@@ -153,7 +159,7 @@ import Testing
       #expect(try await silent.readAll() == "")
       let slow = try await RawClient.connect(port: server.port)
       // The connection may be closed already.
-      try? await slow.send("POST /topics/a HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc")
+      try? await slow.send("POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
       _ = try await slow.readAll()
       #expect(try await server.metric("published_total") == 0)
     }

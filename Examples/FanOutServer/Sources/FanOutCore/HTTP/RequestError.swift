@@ -22,7 +22,8 @@ struct RequestError: Error {
       : RequestError(.serviceUnavailable, reason.reason, [.retryAfter: "1"])
   }
 
-  var response: Response {
-    .json(JSON.object([("error", JSON.string(reason))]), status: status, headers: headers)
-  }
+  /// The body of the response.
+  var json: String { JSON.object([("error", JSON.string(reason))]) }
+
+  var response: Response { .json(json, status: status, headers: headers) }
 }

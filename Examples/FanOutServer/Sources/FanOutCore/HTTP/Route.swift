@@ -2,6 +2,8 @@ internal import HTTPTypes
 
 /// The resource that a path names.
 enum Route: Hashable {
+  /// The server as a whole: `OPTIONS *`.
+  case server
   case page
   case health
   case metrics
@@ -11,6 +13,10 @@ enum Route: Hashable {
 
   /// - Parameter path: without the query.
   init?(_ path: Substring) {
+    guard path != "*" else {
+      self = .server
+      return
+    }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.first?.isEmpty == true else { return nil }
     switch parts.count {
@@ -26,9 +32,23 @@ enum Route: Hashable {
 
   var methods: [HTTPRequest.Method] {
     switch self {
+    case .server: []
     case .page, .health, .metrics, .topics: [.get, .head]
     case .publish: [.post]
     case .subscribe: [.get]
+    }
+  }
+
+  /// The path without names of topics.
+  var pattern: String {
+    switch self {
+    case .server: "*"
+    case .page: "/"
+    case .health: "/health"
+    case .metrics: "/metrics"
+    case .topics: "/topics"
+    case .publish: "/topics/NAME"
+    case .subscribe: "/topics/NAME/events"
     }
   }
 }

@@ -38,13 +38,19 @@ extension Routes {
       do throws(RequestError) {
         response = try await route(request, context)
       } catch {
-        response = error.response
+        response = refuse(error, request, context)
       }
       if let origin { response.allow(origin) }
       return response
     } catch {
-      return error.response
+      return refuse(error, request, context)
     }
+  }
+
+  private func refuse(_ error: RequestError, _ request: Request, _ context: Context) -> Response {
+    let path = (request.head.path ?? "").prefix { $0 != "?" }
+    settings.logger.refused(error, context.channel, Route(path))
+    return error.response
   }
 
   private func route(_ request: Request, _ context: Context) async throws(RequestError) -> Response
@@ -67,6 +73,7 @@ extension Routes {
     _ route: Route, _ query: Substring?, _ request: Request, _ context: Context
   ) async throws(RequestError) -> Response {
     switch route {
+    case .server: return .options(route)
     case .page: return .page
     case .health: return await health()
     case .metrics:

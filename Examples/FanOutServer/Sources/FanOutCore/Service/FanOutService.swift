@@ -50,7 +50,7 @@ public struct FanOutService: Service {
   private func application(_ routes: Routes, _ loops: ConnectionLoops) -> Application<Routes> {
     Application(
       responder: routes,
-      server: .fanOut(idleTimeout: settings.idleTimeout, loops),
+      server: .fanOut(idleTimeout: settings.idleTimeout, loops, settings.logger),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.host, port: settings.port), backlog: 4096,
         availableConnectionsDelegate: MaximumAvailableConnections(settings.maxConnections)),

@@ -1,11 +1,16 @@
 internal import HummingbirdCore
+internal import Logging
 internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPTypes
 
 extension HTTPServerBuilder {
   /// HTTP/1.1 with little memory per connection: most connections are idle streams.
-  static func fanOut(idleTimeout: TimeAmount, _ loops: ConnectionLoops) -> HTTPServerBuilder {
+  static func fanOut(
+    idleTimeout: TimeAmount, _ loops: ConnectionLoops, _ logger: Logger
+  ) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
-      HTTP1Channel(
+      HTTP1Connections(
         responder: { request, writer, channel in
           // A task keeps the memory of its deepest call until it ends, and the task of a connection
           // with a stream lives long. So the response runs in its own task.
@@ -15,9 +20,46 @@ extension HTTPServerBuilder {
             try await responder(request, writer, channel)
           }.value
         },
-        configuration: HTTP1Channel.Configuration(
-          additionalChannelHandlers: [SmallReads(), Connection(loops)], idleTimeout: idleTimeout))
+        loops: loops, idleTimeout: .nanoseconds(idleTimeout.nanoseconds), logger: logger)
     }
+  }
+}
+
+/// Sets up and serves connections of HTTP/1.
+private struct HTTP1Connections: HTTPChannelHandler {
+  let responder: Responder
+  let loops: ConnectionLoops
+  let idleTimeout: Duration
+  let logger: Logger
+
+  func setup(
+    channel: any Channel, logger: Logger
+  ) -> EventLoopFuture<NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>> {
+    channel.eventLoop.makeCompletedFuture {
+      let pipeline = channel.pipeline.syncOperations
+      var limits = NIOHTTPDecoderLimitConfiguration()
+      limits.maxHeaderFieldSize = 80 << 10
+      limits.maxHeaderListSize = 80 << 10
+      limits.maxHeaderFieldCount = 1000
+      try pipeline.addHandler(SmallReads())
+      try pipeline.configureHTTPServerPipeline(
+        withPipeliningAssistance: false, withErrorHandling: false,
+        // `HTTPFields` are valid.
+        withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
+        withDecoderLimitConfiguration: limits)
+      try pipeline.addHandler(HTTP1Codec(self.logger))
+      try pipeline.addHandler(Connection(loops))
+      try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))
+      return try NIOAsyncChannel(
+        wrappingChannelSynchronously: channel,
+        configuration: .init(isOutboundHalfClosureEnabled: true))
+    }
+  }
+
+  func handle(
+    value channel: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>, logger: Logger
+  ) async {
+    await handleHTTP(asyncChannel: channel, logger: logger)
   }
 }
 

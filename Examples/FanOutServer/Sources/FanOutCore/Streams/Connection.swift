@@ -13,7 +13,13 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler, IndexedLi
   typealias OutboundOut = HTTPResponsePart
 
   /// Sent through the pipeline when a stream begins: a response without a time limit.
-  struct StreamBegins {}
+  struct StreamBegins {
+    let output: StreamOutput
+  }
+
+  /// Sent through the pipeline when the server has refused a request. It waits until the client
+  /// closes.
+  struct Refused {}
 
   private let loops: ConnectionLoops
   /// The index in the list of the loop.
@@ -64,8 +70,13 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler, IndexedLi
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    guard event is StreamBegins else { return context.fireUserInboundEventTriggered(event) }
-    isStream = true
+    switch event {
+    case is StreamBegins: isStream = true
+    case is Refused:
+      isReceiving = true
+      start = .now()
+    default: context.fireUserInboundEventTriggered(event)
+    }
   }
 }
 

@@ -13,6 +13,8 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler, Indexed
 
   let loop: ConnectionLoop
   private let closesWhenStalled: Bool
+  /// Whether frames keep their chunk. False for HTTP/1.0.
+  var isChunked = true
   /// The index in the list of the loop.
   var listIndex: Int?
   /// The tick of the last write.
@@ -40,7 +42,7 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler, Indexed
     lastTick = loop.tick
     lastPoll = loop.tick
     loop.add(self)
-    context.fireUserInboundEventTriggered(Connection.StreamBegins())
+    context.fireUserInboundEventTriggered(Connection.StreamBegins(output: self))
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
@@ -95,7 +97,8 @@ extension StreamOutput {
   func write(_ frame: ByteBuffer) {
     guard !isLost, let context else { return }
     lastTick = loop.tick
-    context.write(wrapOutboundOut(frame), promise: nil)
+    let bytes = isChunked ? frame : Frame.payload(of: frame)
+    context.write(wrapOutboundOut(bytes), promise: nil)
     guard !isFlushDue else { return }
     isFlushDue = true
     loop.flushSoon(self)

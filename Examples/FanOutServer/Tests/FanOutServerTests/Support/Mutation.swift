@@ -5,7 +5,7 @@ struct Mutation {
     "POST /topics/a.b-c_d~e HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
       + "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: u\r\n\r\n",
     "GET /topics/news/events?policy=latest HTTP/1.1\r\nHost: a\r\nLast-Event-ID: 12\r\n\r\n",
-    "GET /topics/news/events?policy=disconnect HTTP/1.1\r\nConnection: close\r\n\r\n",
+    "GET /topics/news/events?policy=disconnect HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
     "GET /topics HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer 0123456789abcdef\r\n\r\n",
     "OPTIONS /topics/news HTTP/1.1\r\nHost: a\r\nOrigin: https://b.example\r\n\r\n",
     "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\nHEAD / HTTP/1.1\r\nHost: a\r\n\r\n",

@@ -1,0 +1,176 @@
+internal import HTTPTypes
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP1
+
+/// Translates between HTTP/1 and the types of the responder, and refuses requests that a server must
+/// refuse by RFC 9112.
+///
+/// A refusal waits for the responses to earlier requests of the connection. Then the server closes its
+/// side, and discards input until the client closes too, so that the client can read the response.
+///
+/// A response to HTTP/1.0 is not chunked: it ends with the connection.
+///
+/// Not thread-safe: it belongs to the event loop of the connection.
+final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias InboundOut = HTTPRequestPart
+  typealias OutboundIn = HTTPResponsePart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private let logger: Logger
+  /// Requests whose response is not complete.
+  private var pendingResponses = 0
+  /// Whether the body of a request is being received.
+  private var isReceivingBody = false
+  /// Whether no request follows the newest one.
+  private var isLast = false
+  /// Whether the newest request has version 1.0.
+  private var isOld = false
+  /// The refusal that follows the pending responses.
+  private var refusal: RequestError?
+  private var isRefused = false
+
+  init(_ logger: Logger) {
+    self.logger = logger
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isRefused else { return }
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      // What follows the last request of a connection is not a request (RFC 9112, section 9.6).
+      guard !isLast else { return }
+      receive(head, context)
+    case .body(let bytes):
+      if isReceivingBody { context.fireChannelRead(wrapInboundOut(.body(bytes))) }
+    case .end(let trailers):
+      guard isReceivingBody else { return }
+      isReceivingBody = false
+      let fields = trailers.map { HTTPFields($0, splitCookie: false) }
+      context.fireChannelRead(wrapInboundOut(.end(fields)))
+    }
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    // A request whose body turns out to be malformed after its response gets no second one.
+    guard pendingResponses > 0 else {
+      promise?.succeed()
+      return
+    }
+    switch unwrapOutboundIn(data) {
+    case .head(let response):
+      guard let head = head(of: response) else {
+        promise?.succeed()
+        return
+      }
+      context.write(wrapOutboundOut(.head(head)), promise: promise)
+    case .body(let body):
+      context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: promise)
+    case .end(let trailers):
+      context.write(wrapOutboundOut(.end(trailers.map(HTTPHeaders.init))), promise: promise)
+      pendingResponses -= 1
+      if let refusal, pendingResponses == 0 { write(refusal, context) }
+    }
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if let begins = event as? Connection.StreamBegins, isOld { begins.output.isChunked = false }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  /// An error in a body is for the responder, which has the request.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
+    guard !isRefused, !isLast || isReceivingBody else { return }
+    guard !isReceivingBody else { return context.fireErrorCaught(error) }
+    guard context.channel.isActive else { return }
+    refuse(RequestError(error), context)
+  }
+}
+
+// MARK: - Requests
+
+extension HTTP1Codec {
+  private func receive(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    do throws(RequestError) {
+      let request = try request(head)
+      isReceivingBody = true
+      pendingResponses += 1
+      context.fireChannelRead(wrapInboundOut(.head(request)))
+    } catch {
+      refuse(error, context)
+    }
+  }
+
+  private func request(_ head: HTTPRequestHead) throws(RequestError) -> HTTPRequest {
+    let target = try RequestTarget(head)
+    guard let method = try? HTTPRequest.Method(head.method) else {
+      throw .badRequest("the method is not valid")
+    }
+    var fields = HTTPFields(head.headers, splitCookie: false)
+    isOld = head.version == .http1_0
+    // `isKeepAlive` reads the list of the header field `Connection`.
+    isLast = isOld || !head.isKeepAlive
+    fields[.connection] = isLast ? "close" : nil
+    // A client of HTTP/1.0 knows no interim responses.
+    if isOld { fields[.expect] = nil }
+    return HTTPRequest(
+      method: method, scheme: "http", authority: target.authority, path: target.path,
+      headerFields: fields)
+  }
+}
+
+// MARK: - Responses
+
+extension HTTP1Codec {
+  /// - Returns: `nil` for an interim response that the client does not know.
+  private func head(of response: HTTPResponse) -> HTTPResponseHead? {
+    var head = HTTPResponseHead(response)
+    let isOld = isOld && pendingResponses == 1
+    guard response.status.kind != .informational else { return isOld ? nil : head }
+    head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+    if isLast, pendingResponses == 1 {
+      head.headers.replaceOrAdd(name: "Connection", value: "close")
+    }
+    if isOld { head.version = .http1_0 }
+    return head
+  }
+
+  private func refuse(_ refusal: RequestError, _ context: ChannelHandlerContext) {
+    isRefused = true
+    logger.refused(refusal, context.channel)
+    if pendingResponses == 0 { write(refusal, context) } else { self.refusal = refusal }
+  }
+
+  private func write(_ refusal: RequestError, _ context: ChannelHandlerContext) {
+    self.refusal = nil
+    let body = ByteBuffer(string: refusal.json)
+    let headers: HTTPHeaders = [
+      "Content-Type": "application/json; charset=utf-8", "Content-Length": "\(body.readableBytes)",
+      "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Connection": "close",
+    ]
+    let status = HTTPResponseStatus(statusCode: refusal.status.code)
+    let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    context.close(mode: .output, promise: nil)
+    context.fireUserInboundEventTriggered(Connection.Refused())
+  }
+}
+
+extension RequestError {
+  fileprivate init(_ error: HTTPParserError) {
+    switch error {
+    case .headerOverflow:
+      self.init(.requestHeaderFieldsTooLarge, "the head of the request is too long")
+    case .invalidVersion:
+      self.init(.httpVersionNotSupported, "this server takes HTTP/1.1 and HTTP/1.0")
+    case .invalidEOFState: self.init(.badRequest, "the request ends too early")
+    default: self.init(.badRequest, "this is not a request of HTTP/1.1")
+    }
+  }
+}

@@ -1,0 +1,119 @@
+internal import HTTPTypes
+internal import NIOHTTP1
+
+/// The host and the path of a request, by the rules of RFC 9112.
+struct RequestTarget: Hashable {
+  /// The host and port; `nil` if a client of HTTP/1.0 names none.
+  var authority: String?
+  /// The path and the query; `*` for the server as a whole.
+  var path: String
+}
+
+extension RequestTarget {
+  /// - Throws: the refusal of a request whose version, framing, host or target is not valid.
+  init(_ head: HTTPRequestHead) throws(RequestError) {
+    guard head.version == .http1_1 || head.version == .http1_0 else {
+      throw RequestError(.httpVersionNotSupported, "this server takes HTTP/1.1 and HTTP/1.0")
+    }
+    try Self.checkTransferEncoding(head)
+    let host = try Self.host(head)
+    guard head.method != .CONNECT else {
+      throw RequestError(.notImplemented, "this server is not a proxy")
+    }
+    if head.uri.hasPrefix("/") || head.uri == "*" && head.method == .OPTIONS {
+      self.init(authority: host, path: head.uri)
+    } else {
+      try self.init(absolute: head.uri[...], host)
+    }
+  }
+
+  /// A target in absolute form, as a client sends it to a proxy. Its host counts, not the header field
+  /// `Host`, which must be the same.
+  private init(absolute uri: Substring, _ host: String?) throws(RequestError) {
+    guard let separator = uri.firstRange(of: "://") else {
+      throw .badRequest("the target of the request is not a path")
+    }
+    guard uri[..<separator.lowerBound].lowercased() == "http" else {
+      throw RequestError(.misdirectedRequest, "this server is for http")
+    }
+    let rest = uri[separator.upperBound...]
+    let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+    let authority = String(rest[..<end])
+    guard Self.isHost(authority) else {
+      throw .badRequest("the host in the target of the request is not valid")
+    }
+    if let host, Self.withoutDefaultPort(host) != Self.withoutDefaultPort(authority) {
+      throw RequestError(
+        .misdirectedRequest, "the target of the request is on another host than Host")
+    }
+    let path = rest[end...]
+    self.init(authority: authority, path: path.hasPrefix("/") ? String(path) : "/\(path)")
+  }
+
+  private static func host(_ head: HTTPRequestHead) throws(RequestError) -> String? {
+    let hosts = head.headers["host"]
+    guard hosts.count <= 1 else { throw .badRequest("there is more than one Host") }
+    guard let host = hosts.first else {
+      guard head.version == .http1_0 else { throw .badRequest("there is no Host") }
+      return nil
+    }
+    guard isHost(host) else { throw .badRequest("the Host is not valid") }
+    return host
+  }
+
+  /// Refuses all codings but `chunked`: with others the end of the body cannot be determined, or the
+  /// server cannot decode them.
+  private static func checkTransferEncoding(_ head: HTTPRequestHead) throws(RequestError) {
+    let values = head.headers["transfer-encoding"]
+    guard !values.isEmpty else { return }
+    guard head.version == .http1_1 else {
+      throw .badRequest("a request of HTTP/1.0 has no Transfer-Encoding")
+    }
+    let codings = values.joined(separator: ",").lowercased().split(separator: ",").map { coding in
+      coding.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+    }
+    guard codings.last.map({ String($0) }) == "chunked" else {
+      throw .badRequest("the last Transfer-Encoding is not chunked")
+    }
+    let others = codings.dropLast().map { String($0) }
+    guard !others.contains("chunked") else {
+      throw .badRequest("the Transfer-Encoding is chunked more than once")
+    }
+    guard others.isEmpty else {
+      throw RequestError(.notImplemented, "this server takes no Transfer-Encoding but chunked")
+    }
+  }
+
+  private static func isSpace(_ character: Character) -> Bool {
+    character == " " || character == "\t"
+  }
+
+  /// Whether `text` is a host name or an address, with or without a port (RFC 3986).
+  private static func isHost(_ text: String) -> Bool {
+    let bytes = text.utf8
+    if bytes.first == UInt8(ascii: "[") {
+      guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return false }
+      let address = bytes[bytes.startIndex..<end].dropFirst()
+      let isAddress = address.allSatisfy { $0.isASCIIAlphanumeric || ":.".utf8.contains($0) }
+      return !address.isEmpty && isAddress && isPort(bytes[end...].dropFirst())
+    }
+    let name = bytes.prefix { $0 != UInt8(ascii: ":") }
+    let isName = name.allSatisfy {
+      $0.isASCIIAlphanumeric || "-._~%!$&'()*+,;=".utf8.contains($0)
+    }
+    return !name.isEmpty && isName && isPort(bytes[name.endIndex...])
+  }
+
+  private static func isPort(_ bytes: Substring.UTF8View.SubSequence) -> Bool {
+    let digits = bytes.dropFirst()
+    return bytes.isEmpty
+      || bytes.first == UInt8(ascii: ":") && digits.count <= 5
+        && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+  }
+
+  private static func withoutDefaultPort(_ authority: String) -> String {
+    let text = authority.lowercased()
+    if text.hasSuffix(":80") { return String(text.dropLast(3)) }
+    return text.hasSuffix(":") ? String(text.dropLast()) : text
+  }
+}
