@@ -25,6 +25,8 @@ struct FanOutServer: AsyncParsableCommand {
   @OptionGroup var relay: RelayOptions
 
   func run() async throws {
+    // Before the first line of output, after which SIGHUP must not end the process.
+    let hangups = await UnixSignalsSequence(trapping: .sighup)
     let settings = try options.settings()
     let service = FanOutService(
       settings, makeLog: try relay.makeLog(settings.logger),
@@ -34,7 +36,8 @@ struct FanOutServer: AsyncParsableCommand {
       })
     let group = ServiceGroup(
       configuration: .init(
-        services: [service], gracefulShutdownSignals: [.sigterm, .sigint],
+        services: [Reloading(hangups, settings, options), service],
+        gracefulShutdownSignals: [.sigterm, .sigint],
         logger: settings.logger))
     do {
       try await group.run()

@@ -24,9 +24,9 @@ struct Options: ParsableArguments {
   @Option(help: "Seconds that a client may take to send a request or to read a response.")
   var idle = 60.0
   @Option(help: "Seconds that a shutdown waits for clients to read their events.") var drain = 5.0
-  @Option(help: "File with the tokens for publishing, one per line.")
+  @Option(help: "File with the tokens for publishing, one per line. SIGHUP reads it again.")
   var publishTokenFile: String?
-  @Option(help: "File with the tokens for subscribing, one per line.")
+  @Option(help: "File with the tokens for subscribing, one per line. SIGHUP reads it again.")
   var subscribeTokenFile: String?
   @Flag(help: "Allow a public address, and any host name, without tokens.")
   var allowAnonymous = false
@@ -83,12 +83,18 @@ extension Options {
     settings.retry = .milliseconds(Int64(retry))
     settings.idleTimeout = .seconds(idle)
     settings.drain = .seconds(drain)
-    settings.publishTokens = try TokenFile.read(publishTokenFile, "--publish-token-file")
-    settings.subscribeTokens = try TokenFile.read(subscribeTokenFile, "--subscribe-token-file")
+    settings.tokens.replace(with: try tokens())
     settings.allowedOrigins = Set(allowOrigin)
     settings.isLoopbackOnly = Loopback.contains(host) && !allowAnonymous
     settings.logger.logLevel = Logger.Level(rawValue: logLevel) ?? .warning
     return settings
+  }
+
+  /// Reads the token files.
+  func tokens() throws -> AccessTokens.Value {
+    AccessTokens.Value(
+      publish: try TokenFile.read(publishTokenFile, "--publish-token-file"),
+      subscribe: try TokenFile.read(subscribeTokenFile, "--subscribe-token-file"))
   }
 
   private static func isOrigin(_ text: String) -> Bool {

@@ -8,8 +8,9 @@ import Testing
 
   private func settings() throws -> Settings {
     var settings = Settings()
-    settings.publishTokens = try Tokens("\(Self.one)\n")
-    settings.subscribeTokens = try Tokens("\n another-token-0123456 \r\n\(Self.two)")
+    settings.tokens = AccessTokens(
+      publish: try Tokens("\(Self.one)\n"),
+      subscribe: try Tokens("\n another-token-0123456 \r\n\(Self.two)"))
     settings.allowedOrigins = ["https://friend.example"]
     return settings
   }

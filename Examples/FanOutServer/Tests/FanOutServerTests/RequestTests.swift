@@ -41,7 +41,7 @@ import Testing
   @Test(arguments: ["/nothing", "/topics/a/events", "/topics", "/health"])
   func anAnswerToHeadHasNoBody(_ path: String) async throws {
     var settings = Settings()
-    settings.subscribeTokens = try Tokens("0123456789abcdef")
+    settings.tokens = AccessTokens(subscribe: try Tokens("0123456789abcdef"))
     try await RunningServer.with(settings) { server in
       for origin in ["", "Origin: https://evil.example\r\n"] {
         let client = try await RawClient.connect(port: server.port)

@@ -31,10 +31,11 @@ import Testing
 
   @Test func tokensAreNeverPrinted() throws {
     var settings = Settings()
-    settings.publishTokens = try Tokens(Self.text)
+    settings.tokens = AccessTokens(publish: try Tokens(Self.text))
     for text in [
       prints(of: settings), prints(of: FanOutService(settings)),
-      prints(of: try #require(settings.publishTokens)),
+      prints(of: settings.tokens), prints(of: settings.tokens.current),
+      prints(of: try #require(settings.tokens.current.publish)),
     ] {
       #expect(text.contains("<secret>"))
       #expect(!ServerOutput(text).contains(Self.text), "\(text)")

@@ -28,10 +28,8 @@ public struct Settings: Sendable {
   public var idleTimeout = TimeAmount.seconds(60)
   /// How long a shutdown waits for clients to read their pending events.
   public var drain = TimeAmount.seconds(5)
-  /// Tokens for publishing; `nil`: no token needed.
-  public var publishTokens: Tokens?
-  /// Tokens for subscribing and listing topics; `nil`: no token needed.
-  public var subscribeTokens: Tokens?
+  /// The tokens for publishing and subscribing. Copies of the settings share the object.
+  public var tokens = AccessTokens()
   /// Whether to refuse requests whose host is not a loopback name. Without effect if publishing and
   /// subscribing both need tokens.
   public var isLoopbackOnly = false

@@ -2,8 +2,7 @@ internal import HTTPTypes
 
 /// Checks tokens, hosts and origins of requests.
 struct AccessControl: Sendable {
-  let publishTokens: Tokens?
-  let subscribeTokens: Tokens?
+  let tokens: AccessTokens
   let allowedOrigins: Set<String>
   let isLoopbackOnly: Bool
 
@@ -33,9 +32,9 @@ struct AccessControl: Sendable {
   /// Protects against DNS rebinding: an attacker's name that resolves to this machine, so that the
   /// browser treats the attacker's page as one of this server.
   func checkHost(_ request: HTTPRequest) throws(RequestError) {
-    guard isLoopbackOnly, publishTokens == nil || subscribeTokens == nil,
-      let host = request.authority
-    else { return }
+    guard isLoopbackOnly, let host = request.authority else { return }
+    let tokens = tokens.current
+    guard tokens.publish == nil || tokens.subscribe == nil else { return }
     let port = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 }
     guard Loopback.contains(host[..<(port ?? host.endIndex)]) else {
       throw RequestError(

@@ -18,8 +18,8 @@ struct Routes: HTTPResponder {
     self.log = log
     self.loops = loops
     access = AccessControl(
-      publishTokens: settings.publishTokens, subscribeTokens: settings.subscribeTokens,
-      allowedOrigins: settings.allowedOrigins, isLoopbackOnly: settings.isLoopbackOnly)
+      tokens: settings.tokens, allowedOrigins: settings.allowedOrigins,
+      isLoopbackOnly: settings.isLoopbackOnly)
   }
 }
 
@@ -82,14 +82,14 @@ extension Routes {
         try await onThreadPool { Metrics(statistics, loops.statistics, status).text },
         "text/plain; version=0.0.4; charset=utf-8")
     case .topics:
-      try access.check(request.headers, access.subscribeTokens)
+      try access.check(request.headers, access.tokens.current.subscribe)
       let statistics = await board.statistics
       return .json(try await onThreadPool { JSON.array(statistics.topics.map(\.json)) })
     case .publish(let name):
-      try access.check(request.headers, access.publishTokens)
+      try access.check(request.headers, access.tokens.current.publish)
       return try await publish(request, to: topic(name), context.channel)
     case .subscribe(let name):
-      try access.check(request.headers, access.subscribeTokens)
+      try access.check(request.headers, access.tokens.current.subscribe)
       let streamRequest = try StreamRequest(request.headers, query: query)
       return try await subscribe(topic(name), streamRequest, request, context.channel)
     }

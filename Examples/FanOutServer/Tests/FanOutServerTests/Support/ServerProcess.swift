@@ -38,6 +38,15 @@ final class ServerProcess {
 
   func terminate() { process.terminate() }
 
+  func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+  /// Polls standard error until it contains `text`. The time limit of the suite ends it.
+  func waitForErrors(containing text: String) throws {
+    while !String(decoding: try Data(contentsOf: errors), as: UTF8.self).contains(text) {
+      try Task.checkCancellation()
+    }
+  }
+
   /// Waits until the process has ended.
   ///
   /// - Returns: its output, without what has been read before.
@@ -87,9 +96,18 @@ struct TokenFiles {
   init(publish: [String], subscribe: [String]) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "tokens-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try write(publish: publish, subscribe: subscribe)
+  }
+
+  /// - Parameter subscribe: `nil`: removes the file.
+  func write(publish: [String], subscribe: [String]?) throws {
     for (name, tokens) in [("publish", publish), ("subscribe", subscribe)] {
-      let text = tokens.joined(separator: "\n")
-      try Data(text.utf8).write(to: folder.appending(path: name))
+      let file = folder.appending(path: name)
+      if let tokens {
+        try Data(tokens.joined(separator: "\n").utf8).write(to: file, options: .atomic)
+      } else {
+        try FileManager.default.removeItem(at: file)
+      }
     }
   }
 
