@@ -39,18 +39,18 @@ struct Options: ParsableArguments {
 
 extension Options {
   func validate() throws {
-    try require("--port", port, in: 0...65535)
-    try require("--history", history, in: 0...1_000_000)
-    try require("--history-bytes", historyBytes, in: 0...(1 << 40))
-    try require("--buffer", buffer, in: 1...1_000_000)
-    try require("--max-event-bytes", maxEventBytes, in: 1...(64 << 20))
-    try require("--max-topic-length", maxTopicLength, in: 1...1024)
-    try require("--max-connections", maxConnections ?? 1, in: 1...1_000_000)
-    try require("--linger", linger, in: 0...10_000)
-    try require("--heartbeat", heartbeat, in: 0.1...3600)
-    try require("--retry", retry, in: 0...3_600_000)
-    try require("--idle", idle, in: 0.1...86_400)
-    try require("--drain", drain, in: 0...3600)
+    try Self.require("--port", port, in: 0...65535)
+    try Self.require("--history", history, in: 0...1_000_000)
+    try Self.require("--history-bytes", historyBytes, in: 0...(1 << 40))
+    try Self.require("--buffer", buffer, in: 1...1_000_000)
+    try Self.require("--max-event-bytes", maxEventBytes, in: 1...(64 << 20))
+    try Self.require("--max-topic-length", maxTopicLength, in: 1...1024)
+    try Self.require("--max-connections", maxConnections ?? 1, in: 1...1_000_000)
+    try Self.require("--linger", linger, in: 0...10_000)
+    try Self.require("--heartbeat", heartbeat, in: 0.1...3600)
+    try Self.require("--retry", retry, in: 0...3_600_000)
+    try Self.require("--idle", idle, in: 0.1...86_400)
+    try Self.require("--drain", drain, in: 0...3600)
     for origin in allowOrigin where !Self.isOrigin(origin) {
       throw ValidationError(
         "--allow-origin: '\(origin)' is not an origin such as https://example.org")
@@ -103,7 +103,7 @@ extension Options {
       && !parts[2].isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
-  private func require<Value: Comparable>(
+  static func require<Value: Comparable>(
     _ name: String, _ value: Value, in range: ClosedRange<Value>
   ) throws {
     guard range.contains(value) else {

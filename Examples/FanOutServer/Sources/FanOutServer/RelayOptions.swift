@@ -14,8 +14,16 @@ struct RelayOptions: ParsableArguments {
       several addresses of one cluster with commas.
       """, transform: { Secret($0) })
   var relay: Secret<String>?
+  @Option(
+    help: """
+      File with the credentials for NATS: one that nsc has created, or one line with user:password \
+      or a token. Each connection reads it.
+      """)
+  var relayCredentials: String?
   @Option(help: "Name of the stream in NATS. Servers with the same prefix share their topics.")
   var relayPrefix = "fanout"
+  @Option(help: "Maximum size in bytes of a stream that the server creates.")
+  var relayBytes = 1 << 30
 }
 
 extension RelayOptions {
@@ -29,21 +37,36 @@ extension RelayOptions {
     }
 
     private func settings() throws -> RelaySettings? {
-      guard let relay else { return nil }
+      try Options.require("--relay-bytes", relayBytes, in: (1 << 20)...(1 << 50))
+      guard let relay else {
+        guard relayCredentials == nil else {
+          throw ValidationError("--relay-credentials: there is no --relay")
+        }
+        return nil
+      }
+      let credentials: RelayCredentials?
       do {
-        return try RelaySettings(urls: relay, prefix: relayPrefix)
+        credentials = try relayCredentials.map(RelayCredentials.init)
+      } catch {
+        throw ValidationError("--relay-credentials: \(error)")
+      }
+      do {
+        return try RelaySettings(
+          urls: relay, prefix: relayPrefix, credentials: credentials, streamBytes: relayBytes)
       } catch {
         switch error {
         case .url: throw ValidationError("--relay: \(error)")
+        case .twoCredentials: throw ValidationError("--relay-credentials: \(error)")
         case .prefix: throw ValidationError("--relay-prefix: \(error)")
         }
       }
     }
   #else
     func validate() throws {
-      guard relay == nil else {
+      guard relay == nil, relayCredentials == nil else {
         throw ValidationError(
-          "--relay: this server was built without NATS: build it with --traits NATS")
+          "\(relay == nil ? "--relay-credentials" : "--relay"): this server was built without NATS: build it with --traits NATS"
+        )
       }
     }
 

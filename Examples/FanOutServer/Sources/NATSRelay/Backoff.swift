@@ -3,7 +3,8 @@
   /// that servers that lost the same broker do not reconnect at the same time.
   struct Backoff {
     private static let shortest = 100.0
-    private static let longest = 5_000.0
+    /// A broker that returns has its servers back within a second.
+    private static let longest = 800.0
 
     private var milliseconds = shortest
 

@@ -5,7 +5,6 @@
     // MARK: A new stream
 
     static let streamEvents: Int64 = 1_000_000
-    static let streamBytes: Int64 = 1 << 30
     static let streamNanoseconds: Int64 = 3600 * 1_000_000_000
     /// How long the broker remembers the keys of events: longer than a server retries.
     static let duplicatesNanoseconds: Int64 = 120 * 1_000_000_000

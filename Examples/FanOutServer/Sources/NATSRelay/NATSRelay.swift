@@ -35,6 +35,8 @@
     /// The current session; `nil` while disconnected.
     private let session = Mutex<Session?>(nil)
     private let publications = Publications()
+    /// Why there is no session, if the broker can be reached. For clients: without details.
+    private let sharedProblem = Mutex<String?>(nil)
 
     public init(_ settings: RelaySettings, _ board: Board, logger: Logger) {
       self.settings = settings
@@ -47,6 +49,11 @@
     private var current: Session? {
       get { session.withLock { $0 } }
       set { session.withLock { $0 = newValue } }
+    }
+
+    private var problem: String? {
+      get { sharedProblem.withLock { $0 } }
+      set { sharedProblem.withLock { $0 = newValue } }
     }
   }
 
@@ -65,7 +72,7 @@
     }
 
     private func store(_ message: Message, in topic: Topic) async throws(Unavailable) -> Receipt {
-      guard current != nil else { throw Unavailable("the broker cannot be reached") }
+      guard current != nil else { throw Unavailable(problem ?? "the broker cannot be reached") }
       let key = String(UInt128.random(in: .min ... .max), radix: 36)
       let deadline = ContinuousClock.now + Limits.publication
       while ContinuousClock.now < deadline, !publications.isAbandoned {
@@ -174,7 +181,9 @@
         let url = urls.removeLast()
         do {
           let session = try await reader.runIfActive { [settings] in
-            try Session(url, prefix: settings.prefix)
+            try Session(
+              url, prefix: settings.prefix, credentials: settings.credentials,
+              streamBytes: settings.streamBytes)
           }
           // Not awaited: closing may block the reader's thread, but must not delay this task.
           defer { reader.submit { _ in session.close() } }
@@ -183,7 +192,9 @@
         } catch {
           // A warning for the first attempt only.
           let level: Logger.Level = backoff.isFresh && !Task.isCancelled ? .warning : .debug
-          logger.log(level: level, "the broker is not available: \(error)")
+          let isOfStream = (error as? BrokerError)?.isOfStream ?? false
+          problem = isOfStream ? "the stream of the broker is not available" : nil
+          logger.log(level: level, "\(isOfStream ? "" : "the broker is not available: ")\(error)")
         }
         if urls.isEmpty { try? await Task.sleep(for: backoff.next()) }
       }

@@ -9,14 +9,19 @@
   /// of event loops. There are no callbacks from the C library.
   final class Session {
     private let subjects: Subjects
+    private let streamBytes: Int64
     private let connection: OpaquePointer
     private let context: OpaquePointer
     /// Used only on the reading thread.
     private var subscription: OpaquePointer?
 
-    init(_ url: Secret<String>, prefix: String) throws(BrokerError) {
+    init(
+      _ url: Secret<String>, prefix: String, credentials: RelayCredentials? = nil,
+      streamBytes: Int64 = 1 << 30
+    ) throws(BrokerError) {
       subjects = Subjects(prefix: prefix)
-      connection = try Self.connect(url)
+      self.streamBytes = streamBytes
+      connection = try Self.connect(url, credentials)
       var context: OpaquePointer?
       var options = jsOptions()
       jsOptions_Init(&options)
@@ -36,12 +41,15 @@
       natsConnection_Destroy(connection)
     }
 
-    private static func connect(_ url: Secret<String>) throws(BrokerError) -> OpaquePointer {
+    private static func connect(
+      _ url: Secret<String>, _ credentials: RelayCredentials?
+    ) throws(BrokerError) -> OpaquePointer {
       var options: OpaquePointer?
       try BrokerError.check(natsOptions_Create(&options))
       defer { natsOptions_Destroy(options) }
       let urlStatus = natsOptions_SetURL(options, url.revealed)
       guard urlStatus == NATS_OK else { throw BrokerError(urlStatus, with: url) }
+      try credentials?.set(in: options)
       try BrokerError.check(natsOptions_SetName(options, "fan-out-server"))
       try BrokerError.check(natsOptions_SetAllowReconnect(options, false))
       try BrokerError.check(natsOptions_SetTimeout(options, Limits.answer.milliseconds))
@@ -51,7 +59,9 @@
       try BrokerError.check(natsOptions_SetMaxPingsOut(options, 2))
       var connection: OpaquePointer?
       let status = natsConnection_Connect(&connection, options)
-      guard status == NATS_OK, let connection else { throw BrokerError(status, with: url) }
+      guard status == NATS_OK, let connection else {
+        throw BrokerError(status, with: url, hasCredentials: credentials != nil)
+      }
       return connection
     }
 
@@ -76,21 +86,32 @@
       if status == NATS_NOT_FOUND || code == JSStreamNotFoundErr {
         code = jsErrCode(0)
         status = create(&info, &code)
+        guard status == NATS_OK else { throw cannotCreate(BrokerError(status, code)) }
       }
       try BrokerError.check(status, code)
       defer { jsStreamInfo_Destroy(info) }
       guard let info = info?.pointee, info.Config.pointee.AllowDirect else {
-        throw BrokerError("the stream '\(subjects.prefix)' does not allow direct access")
+        throw BrokerError(
+          "the stream '\(subjects.prefix)' does not allow direct access", isOfStream: true)
       }
       // A message of another subject would look like a missing event.
       guard info.Config.pointee.SubjectsLen == 1,
         let subject = info.Config.pointee.Subjects[0], String(cString: subject) == subjects.all
       else {
         throw BrokerError(
-          "the stream '\(subjects.prefix)' has other subjects than '\(subjects.all)'")
+          "the stream '\(subjects.prefix)' has other subjects than '\(subjects.all)'",
+          isOfStream: true)
       }
       return StreamState(
         created: info.Created, first: info.State.FirstSeq, last: info.State.LastSeq)
+    }
+
+    private func cannotCreate(_ error: BrokerError) -> BrokerError {
+      var text = "the stream '\(subjects.prefix)' cannot be created: \(error)"
+      if error.isOutOfStorage {
+        text += " (it has \(streamBytes) bytes: use a smaller --relay-bytes)"
+      }
+      return BrokerError(text, isOfStream: true)
     }
 
     /// Several servers may do this at the same time: creating the same stream again is not an error.
@@ -108,7 +129,7 @@
             configuration.Subjects = list
             configuration.SubjectsLen = 1
             configuration.MaxMsgs = Limits.streamEvents
-            configuration.MaxBytes = Limits.streamBytes
+            configuration.MaxBytes = streamBytes
             configuration.MaxAge = Limits.streamNanoseconds
             configuration.Duplicates = Limits.duplicatesNanoseconds
             configuration.AllowDirect = true

@@ -52,6 +52,18 @@
             #expect(!text.contains(secret), "\(text)")
           }
         }
+        // The same with credentials in a file.
+        for (password, isRight) in [(Self.password, true), (Self.wrong, false)] {
+          let file = try CredentialsFile("\(Self.user):\(password)\n")
+          defer { file.remove() }
+          let url = "nats://127.0.0.1:\(broker.port)"
+          let text = try await output(
+            of: url, broker, client, level, options: ["--relay-credentials", file.path],
+            connects: isRight)
+          for secret in [Self.user, Self.password, Self.wrong] {
+            #expect(!text.contains(secret), "\(text)")
+          }
+        }
         result = .success(())
       } catch {
         result = .failure(error)
@@ -63,20 +75,22 @@
 
     /// Runs a server until it has connected to the broker, or has failed to.
     private func output(
-      of url: String, _ broker: Broker, _ client: HTTPClient, _ level: Logger.Level
+      of url: String, _ broker: Broker, _ client: HTTPClient, _ level: Logger.Level,
+      options: [String] = [], connects: Bool? = nil
     ) async throws -> String {
+      let connects = connects ?? (url == broker.url)
       let file = FileManager.default.temporaryDirectory.appending(path: "node-\(UUID().uuidString)")
       try Data().write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }
       let node = try Node(
-        broker, client, urls: url, options: ["--log-level", level.rawValue],
+        broker, client, urls: url, options: ["--log-level", level.rawValue] + options,
         output: FileHandle(forWritingTo: file))
       defer { node.kill() }
       let text = { String(decoding: try Data(contentsOf: file), as: UTF8.self) }
-      try await node.wait(until: url == broker.url ? "ok" : "disconnected")
+      try await node.wait(until: connects ? "ok" : "disconnected")
       let id = try await node.publish("an event")
-      #expect((id != nil) == (url == broker.url))
-      if url != broker.url, level <= .warning {
+      #expect((id != nil) == connects)
+      if !connects, level <= .warning {
         try await eventually { try text().contains("the broker is not available: ") }
       }
       node.terminate()

@@ -1,5 +1,6 @@
 #if NATS
   import FanOutCore
+  import Foundation
   import Testing
 
   @testable import NATSRelay
@@ -27,6 +28,50 @@
       #expect(!refusal.description.contains("secret"))
     }
 
+    @Test(arguments: ["user:word\n", "user:wo:rd", "token-0123", "\r\n token \r\n"])
+    func credentialsAreTakenFromAFile(_ text: String) throws {
+      let file = try CredentialsFile(text)
+      defer { file.remove() }
+      let credentials = try RelayCredentials(path: file.path)
+      let parts =
+        switch try credentials.contents() {
+        case .account: [String]()
+        case .user(let user, let password): [user.revealed, password.revealed]
+        case .token(let token): [token.revealed]
+        }
+      #expect(parts.joined(separator: ":") == text.trimmingCharacters(in: .newlines))
+      #expect(parts.count == (text.contains(":") ? 2 : 1))
+      #expect(!"\(credentials)".contains("word"))
+    }
+
+    @Test(arguments: [
+      ("", "' has no credentials"), ("\n\n", "' has no credentials"),
+      ("a:b\nc:d", "' has more than one line and no JWT"),
+    ])
+    func aFileWithoutCredentialsIsRefused(_ text: String, _ message: String) throws {
+      let file = try CredentialsFile(text)
+      defer { file.remove() }
+      let refusal = try #require(throws: RelayCredentials.Refusal.self) {
+        try RelayCredentials(path: file.path)
+      }
+      #expect(refusal.description == "'\(file.path)\(message)")
+    }
+
+    @Test func aFileThatCannotBeReadIsRefused() {
+      #expect(throws: RelayCredentials.Refusal.unreadable("/nothing")) {
+        try RelayCredentials(path: "/nothing")
+      }
+    }
+
+    @Test func anAddressWithAUserNeedsNoFile() throws {
+      let file = try CredentialsFile("a:b")
+      defer { file.remove() }
+      #expect(throws: RelaySettings.Refusal.twoCredentials(number: 2)) {
+        try RelaySettings(
+          urls: Secret("nats://a,nats://u:p@b"), credentials: RelayCredentials(path: file.path))
+      }
+    }
+
     @Test(arguments: ["", "a.b", "a>", "*", "a b", "ä", String(repeating: "x", count: 65)])
     func prefixesThatAreNoNamesAreRefused(_ prefix: String) {
       #expect(throws: RelaySettings.Refusal.prefix(prefix)) {
@@ -52,7 +97,7 @@
       #expect(backoff.isFresh)
       let waits = (0..<8).map { _ in backoff.next() }
       #expect(waits[0] <= .milliseconds(100) && waits[0] >= .milliseconds(50))
-      #expect(waits[7] <= .milliseconds(5000) && waits[7] >= .milliseconds(2500))
+      #expect(waits[7] <= .milliseconds(800) && waits[7] >= .milliseconds(400))
       #expect(!backoff.isFresh)
       backoff.reset()
       #expect(backoff.next() <= .milliseconds(100))

@@ -9,11 +9,15 @@
     nonisolated let port: Int
     private let folder: URL
     private let credentials: (user: String, password: String)?
+    private let storage: Int?
     private var child: Child?
 
-    /// - Parameter credentials: the user and the password that clients need.
-    init(credentials: (user: String, password: String)? = nil) throws {
+    /// - Parameters:
+    ///   - credentials: the user and the password that clients need.
+    ///   - storage: the limit of its store in bytes.
+    init(credentials: (user: String, password: String)? = nil, storage: Int? = nil) throws {
       self.credentials = credentials
+      self.storage = storage
       port = try freePort()
       folder = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
     }
@@ -27,9 +31,18 @@
     }
 
     func start() throws {
+      var store = ["--jetstream", "--store_dir", folder.path()]
+      if let storage {
+        // There is no option for it.
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: "nats.conf")
+        let text = "jetstream { store_dir: \"\(folder.path())\", max_file: \(storage) }"
+        try Data(text.utf8).write(to: file)
+        store = ["--config", file.path()]
+      }
       child = try Child(
         Child.path(of: "nats-server"),
-        ["--addr", "127.0.0.1", "--port", "\(port)", "--jetstream", "--store_dir", folder.path()]
+        ["--addr", "127.0.0.1", "--port", "\(port)"] + store
           + (credentials.map { ["--user", $0.user, "--pass", $0.password] } ?? []))
     }
 
