@@ -38,7 +38,24 @@
         let topic = subjects.topic(of: String(cString: subject))
       else { return nil }
       let bytes = UnsafeRawBufferPointer(start: natsMsg_GetData(pointer), count: count)
-      return Message(ByteBuffer(bytes: bytes)).map { Event(id: id, topic: topic, message: $0) }
+      let message = Message(
+        ByteBuffer(bytes: bytes), type: field(Field.type).flatMap { EventType($0) },
+        retryMilliseconds: field(Field.retry).flatMap { Int($0) })
+      return message.map { Event(id: id, topic: topic, message: $0) }
+    }
+
+    /// The value of a header field; `nil` if there is none.
+    private func field(_ name: String) -> String? {
+      var value: UnsafePointer<CChar>?
+      guard natsMsgHeader_Get(pointer, name, &value) == NATS_OK, let value else { return nil }
+      // SAFETY: the string belongs to the message, and is copied.
+      return String(cString: value)
+    }
+
+    /// Header fields of messages, for what is not in the data.
+    enum Field {
+      static let type = "Fanout-Event"
+      static let retry = "Fanout-Retry"
     }
   }
 #endif

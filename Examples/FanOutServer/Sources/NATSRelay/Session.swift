@@ -160,10 +160,24 @@
             options.MaxWait = milliseconds
             options.MsgId = key
             options.ExpectStream = stream
-            // SAFETY: strings and bytes outlive the call, which does not keep them.
-            return js_Publish(
-              &answer, context, subjects.subject(of: topic), bytes.baseAddress, Int32(bytes.count),
-              &options, &code)
+            // SAFETY: strings and bytes outlive the calls, which do not keep them.
+            let subject = subjects.subject(of: topic)
+            guard message.type != nil || message.retryMilliseconds != nil else {
+              return js_Publish(
+                &answer, context, subject, bytes.baseAddress, Int32(bytes.count), &options, &code)
+            }
+            var sent: OpaquePointer?
+            var status = natsMsg_Create(&sent, subject, nil, bytes.baseAddress, Int32(bytes.count))
+            guard status == NATS_OK else { return status }
+            defer { natsMsg_Destroy(sent) }
+            if let type = message.type {
+              status = natsMsgHeader_Set(sent, BrokerMessage.Field.type, type.name)
+            }
+            if status == NATS_OK, let retry = message.retryMilliseconds {
+              status = natsMsgHeader_Set(sent, BrokerMessage.Field.retry, "\(retry)")
+            }
+            return status == NATS_OK
+              ? js_PublishMsg(&answer, context, sent, &options, &code) : status
           }
         }
       }

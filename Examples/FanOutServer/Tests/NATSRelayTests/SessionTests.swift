@@ -1,5 +1,5 @@
 #if NATS
-  import FanOutCore
+  @testable import FanOutCore
   import NIOCore
   import Testing
 
@@ -87,6 +87,26 @@
         #expect(all?.events.allSatisfy { $0.topic == topics[2] } == true)
         let none = try session.page(of: Topic("other", limit: 9), after: 0, through: 9)
         #expect(none?.events.count == 0)
+      }
+    }
+
+    @Test func theTypeAndTheRetryOfAnEventAreKept() async throws {
+      let topic = try Topic("news", limit: 9)
+      try await withSession { session, _ in
+        let type = try #require(EventType("price"))
+        let data = ByteBuffer(string: "x")
+        let message = try #require(Message(data, type: type, retryMilliseconds: 50))
+        _ = try session.publish(message, to: topic, key: "1", within: 10_000)
+        let typed = try #require(Message(data, type: type))
+        _ = try session.publish(typed, to: topic, key: "2", within: 10_000)
+        let text = "id: 1\nevent: price\nretry: 50\ndata: x\n\n"
+        let page = try #require(try session.page(of: topic, after: 0, through: 2))
+        #expect(page.events.map { String(buffer: $0.frame) }.first?.contains(text) == true)
+        #expect(!String(buffer: page.events[1].frame).contains("retry"))
+        try session.subscribe(after: 0)
+        var events: [Event] = []
+        while events.count < 2 { events += try session.read().compactMap(\.event) }
+        #expect(String(buffer: events[0].frame).contains(text))
       }
     }
 

@@ -12,6 +12,7 @@ public final class Event: Sendable {
   public init(id: EventID, topic: Topic, message: Message) {
     self.id = id
     self.topic = topic
-    frame = Frame.event(id: id, data: message.data)
+    frame = Frame.event(
+      id: id, type: message.type, retryMilliseconds: message.retryMilliseconds, data: message.data)
   }
 }

@@ -6,9 +6,13 @@ internal import NIOCore
 /// streams.
 enum Frame {
   /// An event. Lines of its data end with CR LF, LF or CR; the client gets LF.
-  static func event(id: EventID, data: ByteBuffer) -> ByteBuffer {
+  static func event(
+    id: EventID, type: EventType? = nil, retryMilliseconds: Int? = nil, data: ByteBuffer
+  ) -> ByteBuffer {
     frame(capacity: data.readableBytes + 64) { buffer in
       buffer.writeString("id: \(id)\n")
+      if let type { buffer.writeString("event: \(type.name)\n") }
+      if let retryMilliseconds { buffer.writeString("retry: \(retryMilliseconds)\n") }
       writeLines(of: data, to: &buffer)
       buffer.writeStaticString("\n")
     }

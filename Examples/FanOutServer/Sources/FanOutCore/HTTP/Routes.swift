@@ -87,7 +87,8 @@ extension Routes {
       return .json(try await onThreadPool { JSON.array(statistics.topics.map(\.json)) })
     case .publish(let name):
       try access.check(request.headers, access.tokens.current.publish)
-      return try await publish(request, to: topic(name), context.channel)
+      let publishRequest = try PublishRequest(query: query)
+      return try await publish(request, publishRequest, to: topic(name), context.channel)
     case .subscribe(let name):
       try access.check(request.headers, access.tokens.current.subscribe)
       let streamRequest = try StreamRequest(request.headers, query: query)
@@ -132,10 +133,12 @@ extension Routes {
 
 extension Routes {
   private func publish(
-    _ request: Request, to topic: Topic, _ channel: any Channel
+    _ request: Request, _ publishRequest: PublishRequest, to topic: Topic, _ channel: any Channel
   ) async throws(RequestError) -> Response {
     let body = try await body(of: request, channel)
-    guard let message = Message(body) else {
+    let message = Message(
+      body, type: publishRequest.type, retryMilliseconds: publishRequest.retryMilliseconds)
+    guard let message else {
       throw .badRequest("the body is not UTF-8: events are text")
     }
     do {

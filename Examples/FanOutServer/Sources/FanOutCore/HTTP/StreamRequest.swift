@@ -9,35 +9,35 @@ struct StreamRequest {
 
 extension StreamRequest {
   init(_ headers: HTTPFields, query: Substring?) throws(RequestError) {
-    after = try Self.lastEventID(headers[values: .lastEventID])
-    policy = try Self.policy(query) ?? policy
+    var query = try Query(query)
+    // For clients that cannot set a header field. The field is newer: a browser keeps the query when
+    // it reconnects.
+    let text = try query.take("lasteventid", "last-event-id")
+    let claim = if let text, !text.isEmpty { try Self.eventID(text) } else { nil as EventID? }
+    after = try Self.lastEventID(headers[values: .lastEventID]) ?? claim
+    policy = try Self.policy(query.take("policy")) ?? policy
+    try query.refuseRest("policy", "lastEventId")
   }
 
+  /// An empty field is as none.
   private static func lastEventID(_ values: [String]) throws(RequestError) -> EventID? {
     guard let value = values.first else { return nil }
     guard values.count == 1 else { throw .badRequest("there is more than one Last-Event-ID") }
-    guard value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-      let id = EventID(value)
-    else {
+    return value.isEmpty ? nil : try eventID(value)
+  }
+
+  private static func eventID(_ text: String) throws(RequestError) -> EventID {
+    guard let id = EventID(digits: text) else {
       throw .badRequest("Last-Event-ID is not the id of an event: ids are numbers")
     }
     return id
   }
 
-  private static func policy(_ query: Substring?) throws(RequestError) -> StreamPolicy? {
-    guard let query, !query.isEmpty else { return nil }
-    var policy: StreamPolicy?
-    for parameter in query.split(separator: "&", omittingEmptySubsequences: false) {
-      let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts[0] == "policy", parts.count == 2 else {
-        throw .badRequest("the only parameter of a stream is 'policy=…'")
-      }
-      guard policy == nil else { throw .badRequest("there is more than one policy") }
-      policy = StreamPolicy(rawValue: String(parts[1]))
-      guard policy != nil else {
-        let names = StreamPolicy.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .badRequest("there is no such policy, only \(names)")
-      }
+  private static func policy(_ name: String?) throws(RequestError) -> StreamPolicy? {
+    guard let name else { return nil }
+    guard let policy = StreamPolicy(rawValue: name) else {
+      let names = StreamPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+      throw .badRequest("there is no such policy, only \(names)")
     }
     return policy
   }
