@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FanOutCore
+internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
@@ -19,15 +20,27 @@ struct FanOutServer: AsyncParsableCommand {
     discussion: """
       POST /topics/NAME publishes the request body. GET /topics/NAME/events is the stream of \
       server-sent events. GET / is a page to try the server.
-      """)
+
+      Each option can also be an environment variable, such as FANOUT_MAX_CONNECTIONS for \
+      --max-connections, or a member of the JSON object in the file of --config. The command line \
+      counts before the environment, and the environment before the file.
+      """,
+    version: "fan-out-server \(Version.current)")
 
   @OptionGroup var options: Options
   @OptionGroup var relay: RelayOptions
+  /// Environment variables that look like options, but are none.
+  var unknownVariables: [String] = []
+
+  private enum CodingKeys: CodingKey { case options, relay }
 
   func run() async throws {
     // Before the first line of output, after which SIGHUP must not end the process.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     let settings = try options.settings()
+    for variable in unknownVariables {
+      settings.logger.warning("the environment variable \(variable) is not an option")
+    }
     let service = FanOutService(
       settings, makeLog: try relay.makeLog(settings.logger),
       whenListening: { address in
@@ -52,8 +65,15 @@ enum Main {
   static func main() async {
     // A write to a closed connection must fail, not end the process.
     signal(SIGPIPE, SIG_IGN)
+    var sources: OptionSources?
     do {
-      var command = try FanOutServer.parseAsRoot()
+      let read = try OptionSources(Array(CommandLine.arguments.dropFirst()))
+      sources = read
+      var command = try FanOutServer.parseAsRoot(read.arguments)
+      if var server = command as? FanOutServer {
+        server.unknownVariables = read.unknownVariables
+        command = server
+      }
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
@@ -65,8 +85,9 @@ enum Main {
       if code.isSuccess {
         print(FanOutServer.fullMessage(for: error))
       } else {
-        let message = FanOutServer.message(for: error).prefix { !$0.isNewline }
-        writeLine("fan-out-server: \(withoutPasswords(message))", to: STDERR_FILENO)
+        let line = FanOutServer.message(for: error).prefix { !$0.isNewline }
+        let message = sources?.explain(line) ?? String(line)
+        writeLine("fan-out-server: \(withoutPasswords(message[...]))", to: STDERR_FILENO)
       }
       exit(code.rawValue)
     }

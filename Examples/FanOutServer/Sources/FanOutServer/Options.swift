@@ -5,6 +5,7 @@ internal import NIOCore
 
 /// The options of the server, and their conversion to settings.
 struct Options: ParsableArguments {
+  @Option(help: "File with options: a JSON object such as {\"port\": 8080}.") var config: String?
   @Option(help: "Address to listen on.") var host = "127.0.0.1"
   @Option(help: "Port to listen on; 0 chooses a free port.") var port = 8080
   @Option(help: "Events kept per topic for clients that reconnect.") var history = 128
@@ -28,7 +29,8 @@ struct Options: ParsableArguments {
   var publishTokenFile: String?
   @Option(help: "File with the tokens for subscribing, one per line. SIGHUP reads it again.")
   var subscribeTokenFile: String?
-  @Flag(help: "Allow a public address, and any host name, without tokens.")
+  @Flag(
+    inversion: .prefixedNo, help: "Allow a public address, and any host name, without tokens.")
   var allowAnonymous = false
   @Option(help: "Origin whose pages may use the server, such as https://example.org; repeatable.")
   var allowOrigin: [String] = []

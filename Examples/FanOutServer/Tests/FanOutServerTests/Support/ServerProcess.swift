@@ -8,12 +8,14 @@ final class ServerProcess {
   /// Standard error: a file, so that a full pipe does not block the server.
   private let errors: URL
 
-  init(_ arguments: [String]) throws {
+  /// - Parameter environment: variables in addition to those of this process.
+  init(_ arguments: [String], environment: [String: String] = [:]) throws {
     errors = FileManager.default.temporaryDirectory.appending(path: "server-\(UUID().uuidString)")
     try Data().write(to: errors)
     let tests = URL(filePath: CommandLine.arguments[0])
     process.executableURL = tests.deletingLastPathComponent().appending(path: "fan-out-server")
     process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardOutput = out
     process.standardError = try FileHandle(forWritingTo: errors)
     try process.run()

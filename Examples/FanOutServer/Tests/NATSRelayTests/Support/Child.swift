@@ -6,13 +6,17 @@
   struct Child: Sendable {
     private let process: Process
 
-    /// - Parameter output: the file for standard output and standard error.
+    /// - Parameters:
+    ///   - output: the file for standard output and standard error.
+    ///   - environment: variables in addition to those of this process.
     init(
-      _ program: String, _ arguments: [String], output: FileHandle = .nullDevice
+      _ program: String, _ arguments: [String], output: FileHandle = .nullDevice,
+      environment: [String: String] = [:]
     ) throws {
       process = Process()
       process.executableURL = URL(filePath: program)
       process.arguments = arguments
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
       process.standardOutput = output
       process.standardError = output
       try process.run()

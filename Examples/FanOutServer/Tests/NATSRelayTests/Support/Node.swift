@@ -28,10 +28,11 @@
       child = try Child(
         Child.built("fan-out-server"),
         [
-          "--port", "\(port)", "--relay", urls ?? broker.url, "--buffer", "100000", "--history",
-          "100000",
-          "--max-event-bytes", "4000000",
-        ] + options, output: output)
+          "--port", "\(port)", "--buffer", "100000", "--history", "100000", "--max-event-bytes",
+          "4000000",
+        ] + options, output: output,
+        // Not an argument: an address may have a password.
+        environment: ["FANOUT_RELAY": urls ?? broker.url])
     }
 
     func kill() { child.kill() }

@@ -1,0 +1,130 @@
+internal import ArgumentParser
+internal import FoundationEssentials
+
+/// Options from environment variables and from a configuration file, as arguments.
+///
+/// The command line counts before the environment, the environment before the file, and the file before
+/// the default. A list has its elements from one of them.
+struct OptionSources {
+  /// An option of the program.
+  private struct Known {
+    enum Kind { case value, flag, list }
+
+    var name: String
+    var kind: Kind
+
+    /// The name of its environment variable.
+    var variable: String { "FANOUT_" + name.uppercased().replacing("-", with: "_") }
+  }
+
+  /// The arguments of the command line, after those from the other sources.
+  private(set) var arguments: [String]
+  /// Environment variables that look like options, but are none. Not an error: Kubernetes sets such
+  /// variables for a service of this name.
+  private(set) var unknownVariables: [String] = []
+  /// The name of the variable or file of each option that is not from the command line.
+  private var origins: [String: String] = [:]
+  private let commandLine: [String]
+
+  /// - Parameter arguments: the command line without the program.
+  init(
+    _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws {
+    commandLine = arguments
+    self.arguments = arguments
+    guard !["--help", "-h", "--version"].contains(where: arguments.contains) else { return }
+    try refusePasswords()
+    try take(environment)
+  }
+}
+
+extension OptionSources {
+  /// Adds to an error where the option has its value from.
+  func explain(_ message: some StringProtocol) -> String {
+    for (name, origin) in origins {
+      let end = message.firstRange(of: "--\(name)")?.upperBound
+      guard let end, message[end...].first.map({ !$0.isLetter && $0 != "-" }) ?? true else {
+        continue
+      }
+      return "\(message) (from \(origin))"
+    }
+    return String(message)
+  }
+
+  /// Refuses an address with a user or a password on the command line.
+  private func refusePasswords() throws {
+    var rest = commandLine[...]
+    while let argument = rest.popFirst() {
+      let value =
+        argument == "--relay" ? rest.first : argument.hasPrefix("--relay=") ? argument : nil
+      guard value?.contains("@") == true else { continue }
+      throw ValidationError(
+        "--relay: the process list would show the password: use --relay-credentials, or set the "
+          + "address with FANOUT_RELAY or --config")
+    }
+  }
+
+  private mutating func take(_ environment: [String: String]) throws {
+    let options = Self.options
+    // An empty variable is as none.
+    let variables = environment.filter { !$0.value.isEmpty }
+    let path = pathOnCommandLine ?? variables["FANOUT_CONFIG"]
+    let file = try path.map { try ConfigurationFile($0, options.map(\.name)) }
+    var added: [String] = []
+    for option in options where !isOnCommandLine(option.name) {
+      let values: [String]
+      if let text = variables[option.variable] {
+        values = option.kind == .list ? text.split(separator: ",").map(String.init) : [text]
+        origins[option.name] = option.variable
+      } else if let found = file?.values[option.name] {
+        values = found
+        origins[option.name] = path
+      } else {
+        continue
+      }
+      added += try arguments(of: option, values)
+    }
+    arguments = added + commandLine
+    let known = Set(options.map(\.variable) + ["FANOUT_CONFIG"])
+    unknownVariables = environment.keys.filter { $0.hasPrefix("FANOUT_") && !known.contains($0) }
+      .sorted()
+  }
+
+  private func arguments(of option: Known, _ values: [String]) throws -> [String] {
+    guard option.kind == .flag else { return values.map { "--\(option.name)=\($0)" } }
+    switch values.first?.lowercased() {
+    case "true", "yes", "1": return ["--\(option.name)"]
+    case "false", "no", "0": return ["--no-\(option.name)"]
+    default:
+      throw ValidationError(explain("--\(option.name): the value is neither true nor false"))
+    }
+  }
+
+  private func isOnCommandLine(_ name: String) -> Bool {
+    commandLine.contains { argument in
+      argument == "--\(name)" || argument.hasPrefix("--\(name)=") || argument == "--no-\(name)"
+    }
+  }
+
+  private var pathOnCommandLine: String? {
+    var path: String?
+    for (index, argument) in commandLine.enumerated() {
+      if argument == "--config" { path = commandLine.dropFirst(index + 1).first }
+      if argument.hasPrefix("--config=") { path = String(argument.dropFirst("--config=".count)) }
+    }
+    return path
+  }
+
+  /// The options as their declarations name them.
+  private static var options: [Known] {
+    let groups: [any ParsableArguments] = [Options(), RelayOptions()]
+    return groups.flatMap { Mirror(reflecting: $0).children }.compactMap { label, value in
+      guard let label, label != "_config" else { return nil }
+      let name = label.dropFirst().reduce(into: "") { name, character in
+        name += character.isUppercase ? "-\(character.lowercased())" : String(character)
+      }
+      return Known(
+        name: name, kind: value is Flag<Bool> ? .flag : value is Option<[String]> ? .list : .value)
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Testing
+
+/// Options from the command line, the environment, and a file.
+@Suite(.timeLimit(.minutes(5))) struct ConfigurationTests {
+  /// A configuration file.
+  private struct File {
+    let path: String
+
+    init(_ text: String) throws {
+      path = FileManager.default.temporaryDirectory.appending(path: "config-\(UUID().uuidString)")
+        .path()
+      try Data(text.utf8).write(to: URL(filePath: path))
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  /// The reconnection time that a stream of the server begins with.
+  private func retry(_ arguments: [String], _ environment: [String: String]) async throws -> String
+  {
+    let server = try ServerProcess(["--port", "0"] + arguments, environment: environment)
+    let client = try await RawClient.connect(port: try server.port())
+    try await client.send("GET /topics/a/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    let answer = try await client.read(until: "\n\n")
+    await client.close()
+    server.terminate()
+    let output = try server.wait()
+    #expect(output.errors.isEmpty, "\(output.errors)")
+    return String(answer[(answer.range(of: "retry: ")?.upperBound ?? answer.endIndex)...].prefix(4))
+  }
+
+  @Test func theCommandLineCountsBeforeTheEnvironmentBeforeTheFile() async throws {
+    let file = try File(#"{"retry": 1111, "buffer": 7, "heartbeat": 1.5, "allow-anonymous": true}"#)
+    defer { file.remove() }
+    let environment = ["FANOUT_RETRY": "2222", "FANOUT_BUFFER": ""]
+    let option = ["--config", file.path]
+    #expect(try await retry([], [:]) == "2000")
+    #expect(try await retry(option, [:]) == "1111")
+    #expect(try await retry([], ["FANOUT_CONFIG": file.path]) == "1111")
+    #expect(try await retry(option, environment) == "2222")
+    #expect(try await retry(option + ["--retry", "3333"], environment) == "3333")
+    #expect(try await retry(["--retry=3333", "--config=\(file.path)"], environment) == "3333")
+  }
+
+  /// A list is not the sum of the sources.
+  @Test func aListIsFromOneSource() async throws {
+    let file = try File(#"{"allow-origin": ["https://file.example", "https://b.example"]}"#)
+    defer { file.remove() }
+    let variable = ["FANOUT_ALLOW_ORIGIN": "https://env.example,https://b.example"]
+    let argument = ["--allow-origin", "https://line.example"]
+    for (arguments, environment, allowed) in [
+      ([], [:], ["file", "b"]), ([], variable, ["env", "b"]), (argument, variable, ["line"]),
+    ] {
+      let server = try ServerProcess(
+        ["--port", "0", "--config", file.path] + arguments, environment: environment)
+      let port = try server.port()
+      for name in ["file", "env", "line", "b"] {
+        let client = try await RawClient.connect(port: port)
+        try await client.send(
+          "GET /health HTTP/1.1\r\nHost: localhost\r\nOrigin: https://\(name).example\r\n"
+            + "Connection: close\r\n\r\n")
+        let status = try await client.readAll().dropFirst("HTTP/1.1 ".count).prefix(3)
+        #expect(status == (allowed.contains(name) ? "200" : "403"), "\(name)")
+      }
+      server.terminate()
+      _ = try server.wait()
+    }
+  }
+
+  @Test(arguments: [
+    (["--host", "0.0.0.0"], ["FANOUT_ALLOW_ANONYMOUS": "true"], true),
+    (["--host", "0.0.0.0"], ["FANOUT_ALLOW_ANONYMOUS": "1"], true),
+    (["--host", "0.0.0.0"], ["FANOUT_ALLOW_ANONYMOUS": "false"], false),
+    (["--host", "0.0.0.0", "--no-allow-anonymous"], ["FANOUT_ALLOW_ANONYMOUS": "true"], false),
+    (["--allow-anonymous"], ["FANOUT_ALLOW_ANONYMOUS": "no", "FANOUT_HOST": "0.0.0.0"], true),
+  ])
+  func aFlagMayBeTrueOrFalse(
+    _ arguments: [String], _ environment: [String: String], _ runs: Bool
+  ) throws {
+    let server = try ServerProcess(["--port", "0"] + arguments, environment: environment)
+    #expect(server.listeningLine().hasPrefix("listening on ") == runs)
+    server.terminate()
+    #expect(try server.wait().errors.contains("is not a loopback address") == !runs)
+  }
+
+  @Test(arguments: [
+    (["FANOUT_PORT": "65536"], "", "--port: 65536 is not between 0 and 65535 (from FANOUT_PORT)"),
+    (["FANOUT_PORT": "x"], "", "The value 'x' is invalid for '--port <port>' (from FANOUT_PORT)"),
+    (
+      ["FANOUT_ALLOW_ANONYMOUS": "perhaps"], "",
+      "--allow-anonymous: the value is neither true nor false (from FANOUT_ALLOW_ANONYMOUS)"
+    ),
+    (["FANOUT_CONFIG": "/nothing"], "", "--config: cannot read '/nothing'"),
+    ([:], #"{"port": 65536}"#, "--port: 65536 is not between 0 and 65535 (from FILE)"),
+    ([:], #"{"port": true}"#, "The value 'true' is invalid for '--port <port>' (from FILE)"),
+    ([:], #"{"prot": 1}"#, "--config: 'FILE' has 'prot', which is not an option"),
+    ([:], #"{"config": "x"}"#, "--config: 'FILE' has 'config', which is not an option"),
+    ([:], #"{"port": {"a": 1}}"#, "--config: 'FILE' is not a JSON object whose members are "),
+    ([:], #"{"port": [1, 2]}"#, "--config: 'FILE' is not a JSON object whose members are "),
+    ([:], #"{"allow-anonymous": 1.5}"#, "--allow-anonymous: the value is neither true nor false"),
+    ([:], "[1]", "--config: 'FILE' is not a JSON object whose members are "),
+    ([:], "port = 1", "--config: 'FILE' is not a JSON object whose members are "),
+  ])
+  func aWrongSourceIsOneLine(
+    _ environment: [String: String], _ text: String, _ message: String
+  ) throws {
+    let file = try File(text)
+    defer { file.remove() }
+    let server = try ServerProcess(
+      ["--drain", "0"] + (text.isEmpty ? [] : ["--config", file.path]), environment: environment)
+    #expect(server.listeningLine().isEmpty)
+    server.terminate()
+    let output = try server.wait()
+    #expect(server.status != 0)
+    let expected = "fan-out-server: " + message.replacing("FILE", with: file.path)
+    #expect(output.errors.hasPrefix(expected), "\(output.errors)")
+    #expect(output.errors.split(separator: "\n").count == 1, "\(output.errors)")
+  }
+
+  /// Kubernetes sets such variables.
+  @Test func aVariableThatIsNoOptionIsAWarning() throws {
+    let server = try ServerProcess(
+      ["--port", "0"], environment: ["FANOUT_PROT": "1", "FANOUT_SERVICE_HOST": "10.0.0.1"])
+    _ = try server.port()
+    server.terminate()
+    let lines = try server.wait().errors.split(separator: "\n")
+    #expect(server.status == 0)
+    #expect(lines.count == 2, "\(lines)")
+    #expect(lines.first?.contains("the environment variable FANOUT_PROT is not an option") == true)
+  }
+
+  @Test func eachOptionMayBeInTheFile() throws {
+    let help = try ServerProcess(["--help"])
+    let names = Set(
+      try help.wait().standardOutput.matches(of: /(?m)^  --([a-z-]+)/).map { String($0.1) })
+    #expect(names.count > 20)
+    let options = names.subtracting(["config", "help", "version"])
+    let members = options.map { "\"\($0)\": \($0 == "allow-anonymous" ? "true" : "[]")" }
+      .joined(separator: ",")
+    let file = try File("{\(members)}")
+    defer { file.remove() }
+    // Lists without elements: the error shows that the file has been taken.
+    let server = try ServerProcess(["--config", file.path, "--port", "65536"])
+    #expect(try server.wait().errors.hasPrefix("fan-out-server: --port: 65536"))
+  }
+
+  @Test(arguments: [["--relay", "nats://u:opensesame@h"], ["--relay=nats://opensesame@h"]])
+  func aPasswordOnTheCommandLineIsRefused(_ arguments: [String]) throws {
+    let server = try ServerProcess(arguments)
+    #expect(server.listeningLine().isEmpty)
+    let output = try server.wait()
+    #expect(server.status != 0)
+    #expect(output.errors.contains("--relay: the process list would show the password"))
+    #expect(!output.contains("opensesame"))
+  }
+
+  @Test func theVersionIsPrinted() throws {
+    let server = try ServerProcess(["--version"], environment: ["FANOUT_PORT": "x"])
+    let output = try server.wait()
+    #expect(server.status == 0)
+    #expect(output.text.contains(/^fan-out-server \d+\.\d+\.\d+\n$/), "\(output.text)")
+  }
+}
