@@ -37,6 +37,7 @@ struct FanOutServer: AsyncParsableCommand {
   func run() async throws {
     // Before the first line of output, after which SIGHUP must not end the process.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
+    options.startLogging()
     let settings = try options.settings()
     for variable in unknownVariables {
       settings.logger.warning("the environment variable \(variable) is not an option")
@@ -45,6 +46,7 @@ struct FanOutServer: AsyncParsableCommand {
       settings, makeLog: try relay.makeLog(settings.logger),
       whenListening: { address in
         // Not `print`, which buffers the line if the output is not a terminal.
+        if let path = settings.unixSocket { options.share(path) }
         writeLine("listening on \(url(of: address))", to: STDOUT_FILENO)
       })
     let group = ServiceGroup(
@@ -55,8 +57,10 @@ struct FanOutServer: AsyncParsableCommand {
     do {
       try await group.run()
     } catch {
-      throw Failure("cannot serve on \(settings.host), port \(settings.port): \(error)")
+      let place = settings.unixSocket ?? "\(settings.host), port \(settings.port)"
+      throw Failure("cannot serve on \(place): \(error)")
     }
+    if let path = settings.unixSocket { unlink(path) }
   }
 }
 
@@ -115,6 +119,6 @@ private func withoutPasswords(_ message: Substring) -> String {
 }
 
 /// Writes `line` without buffering.
-private func writeLine(_ line: String, to file: Int32) {
+func writeLine(_ line: String, to file: Int32) {
   _ = (line + "\n").withCString { write(file, $0, strlen($0)) }
 }

@@ -3,11 +3,22 @@ internal import FanOutCore
 internal import Logging
 internal import NIOCore
 
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
 /// The options of the server, and their conversion to settings.
 struct Options: ParsableArguments {
   @Option(help: "File with options: a JSON object such as {\"port\": 8080}.") var config: String?
   @Option(help: "Address to listen on.") var host = "127.0.0.1"
   @Option(help: "Port to listen on; 0 chooses a free port.") var port = 8080
+  @Option(help: "Path of a Unix socket to listen on, instead of a host and a port.")
+  var unixSocket: String?
+  @Option(help: "Permissions of the Unix socket: three octal digits.") var unixSocketMode = "660"
   @Option(help: "Events kept per topic for clients that reconnect.") var history = 128
   @Option(help: "Bytes of memory for the kept events of all topics.")
   var historyBytes = 64 << 20
@@ -37,6 +48,11 @@ struct Options: ParsableArguments {
   @Option(
     help: "Lowest level of log messages: trace, debug, info, notice, warning, error, critical.")
   var logLevel = "warning"
+  @Option(help: "Format of log messages: text or json.") var logFormat = LogFormat.text
+  @Option(help: "Log of all requests: combined, as nginx has it, or json. (default: none)")
+  var accessLog: AccessLogFormat?
+  @Option(help: "File to which the access log is appended. (default: standard output)")
+  var accessLogFile: String?
 }
 
 extension Options {
@@ -60,8 +76,17 @@ extension Options {
     guard Logger.Level(rawValue: logLevel) != nil else {
       throw ValidationError("--log-level: '\(logLevel)' is not a level such as debug or warning")
     }
+    if let unixSocket {
+      try Self.require("--unix-socket: the length of the path", unixSocket.utf8.count, in: 1...103)
+    }
+    guard unixSocketMode.utf8.count == 3, UInt32(unixSocketMode, radix: 8) != nil else {
+      throw ValidationError("--unix-socket-mode: '\(unixSocketMode)' is not three octal digits")
+    }
+    guard accessLogFile == nil || accessLog != nil else {
+      throw ValidationError("--access-log-file: there is no --access-log")
+    }
     guard
-      Loopback.contains(host) || allowAnonymous
+      unixSocket != nil || Loopback.contains(host) || allowAnonymous
         || publishTokenFile != nil && subscribeTokenFile != nil
     else {
       throw ValidationError(
@@ -74,6 +99,7 @@ extension Options {
     var settings = Settings()
     settings.host = host
     settings.port = port
+    settings.unixSocket = unixSocket
     settings.historyEvents = history
     settings.historyBytes = historyBytes
     settings.bufferLimit = buffer
@@ -87,9 +113,27 @@ extension Options {
     settings.drain = .seconds(drain)
     settings.tokens.replace(with: try tokens())
     settings.allowedOrigins = Set(allowOrigin)
-    settings.isLoopbackOnly = Loopback.contains(host) && !allowAnonymous
+    settings.isLoopbackOnly =
+      (unixSocket != nil || Loopback.contains(host)) && !allowAnonymous
     settings.logger.logLevel = Logger.Level(rawValue: logLevel) ?? .warning
+    if let accessLog = accessLog.flatMap({ AccessLog.Format(rawValue: $0.rawValue) }) {
+      settings.accessLog = AccessLog(accessLog, path: accessLogFile, logger: settings.logger)
+      guard settings.accessLog != nil else {
+        throw ValidationError("--access-log-file: cannot open '\(accessLogFile ?? "")'")
+      }
+    }
     return settings
+  }
+
+  /// Sets the format of the log. Call it once, before the first logger.
+  func startLogging() {
+    guard logFormat == .json else { return }
+    LoggingSystem.bootstrap { JSONLogHandler(label: $0) }
+  }
+
+  /// Sets the permissions of the socket.
+  func share(_ path: String) {
+    _ = chmod(path, mode_t(UInt32(unixSocketMode, radix: 8) ?? 0o660))
   }
 
   /// Reads the token files.
@@ -122,8 +166,21 @@ extension TimeAmount {
   }
 }
 
+/// How messages of the log look.
+enum LogFormat: String, CaseIterable, ExpressibleByArgument {
+  case text
+  case json
+}
+
+/// How lines of the access log look: the cases of `AccessLog.Format`.
+enum AccessLogFormat: String, CaseIterable, ExpressibleByArgument {
+  case combined
+  case json
+}
+
 /// The URL of the server.
 func url(of address: SocketAddress) -> String {
+  if let path = address.pathname, !path.isEmpty { return "unix:\(path)" }
   let host = address.ipAddress ?? ""
   return "http://\(host.contains(":") ? "[\(host)]" : host):\(address.port ?? 0)"
 }

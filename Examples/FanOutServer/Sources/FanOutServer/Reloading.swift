@@ -4,7 +4,7 @@ internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// Reads the token files again at each SIGHUP.
+/// Reads the token files again, and opens the access log again, at each SIGHUP.
 struct Reloading: Service {
   private let signals: UnixSignalsSequence
   private let settings: Settings
@@ -22,6 +22,9 @@ struct Reloading: Service {
 
   /// Takes all files, or none: after an error the old tokens stay valid.
   private func reload() {
+    if settings.accessLog?.reopen() == false {
+      settings.logger.error("SIGHUP: the access log cannot be opened again")
+    }
     do {
       settings.tokens.replace(with: try options.tokens())
       settings.logger.notice("read the token files again")

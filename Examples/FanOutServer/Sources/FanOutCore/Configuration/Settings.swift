@@ -6,6 +6,8 @@ public struct Settings: Sendable {
   public var host = "127.0.0.1"
   /// 0: the system chooses a free port.
   public var port = 8080
+  /// The path of a Unix socket to listen on instead of host and port.
+  public var unixSocket: String?
   /// Events kept per topic for clients that reconnect.
   public var historyEvents = 128
   /// Limit of the memory of kept events, for all topics together.
@@ -35,6 +37,8 @@ public struct Settings: Sendable {
   public var isLoopbackOnly = false
   /// Origins whose pages may use the server, in addition to its own page.
   public var allowedOrigins: Set<String> = []
+  /// The log of all requests; `nil`: none.
+  public var accessLog: AccessLog?
   public var logger = Logger(label: "fan-out-server")
 
   public init() {}

@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import HTTPTypes
 internal import Logging
 internal import NIOCore
@@ -21,6 +22,11 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = HTTPServerResponsePart
 
   private let logger: Logger
+  private let accessLog: AccessLog?
+  /// The requests without a line in the access log, oldest first.
+  private var entries: Deque<AccessEntry> = []
+  /// The stream of the connection, for the number of its bytes.
+  private var stream: StreamOutput?
   /// Requests whose response is not complete.
   private var pendingResponses = 0
   /// Whether the body of a request is being received.
@@ -33,8 +39,9 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private var refusal: RequestError?
   private var isRefused = false
 
-  init(_ logger: Logger) {
+  init(_ logger: Logger, _ accessLog: AccessLog?) {
     self.logger = logger
+    self.accessLog = accessLog
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -66,19 +73,35 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
         promise?.succeed()
         return
       }
+      if response.status.kind != .informational, !entries.isEmpty {
+        entries[0].status = response.status.code
+      }
       context.write(wrapOutboundOut(.head(head)), promise: promise)
     case .body(let body):
+      if !entries.isEmpty { entries[0].bytes += body.readableBytes }
       context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: promise)
     case .end(let trailers):
       context.write(wrapOutboundOut(.end(trailers.map(HTTPHeaders.init))), promise: promise)
       pendingResponses -= 1
+      logAccess()
       if let refusal, pendingResponses == 0 { write(refusal, context) }
     }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if let begins = event as? Connection.StreamBegins, isOld { begins.output.isChunked = false }
+    if let begins = event as? Connection.StreamBegins {
+      begins.output.isChunked = !isOld
+      if accessLog != nil { stream = begins.output }
+    }
     context.fireUserInboundEventTriggered(event)
+  }
+
+  /// A stream, and a request without a response, get their lines at the end.
+  func channelInactive(context: ChannelHandlerContext) {
+    if let stream, !entries.isEmpty { entries[0].bytes = stream.bytes }
+    stream = nil
+    while !entries.isEmpty { logAccess() }
+    context.fireChannelInactive()
   }
 
   /// An error in a body is for the responder, which has the request.
@@ -99,9 +122,10 @@ extension HTTP1Codec {
       let request = try request(head)
       isReceivingBody = true
       pendingResponses += 1
+      if accessLog != nil { entries.append(AccessEntry(head, context.channel)) }
       context.fireChannelRead(wrapInboundOut(.head(request)))
     } catch {
-      refuse(error, context)
+      refuse(error, context, head)
     }
   }
 
@@ -123,6 +147,17 @@ extension HTTP1Codec {
   }
 }
 
+// MARK: - The access log
+
+extension HTTP1Codec {
+  /// Writes the line of the oldest request.
+  private func logAccess() {
+    guard let accessLog, var entry = entries.popFirst() else { return }
+    entry.finish()
+    accessLog.write(entry.line(accessLog.format))
+  }
+}
+
 // MARK: - Responses
 
 extension HTTP1Codec {
@@ -139,8 +174,11 @@ extension HTTP1Codec {
     return head
   }
 
-  private func refuse(_ refusal: RequestError, _ context: ChannelHandlerContext) {
+  private func refuse(
+    _ refusal: RequestError, _ context: ChannelHandlerContext, _ head: HTTPRequestHead? = nil
+  ) {
     isRefused = true
+    if accessLog != nil { entries.append(AccessEntry(head, context.channel)) }
     logger.refused(refusal, context.channel)
     if pendingResponses == 0 { write(refusal, context) } else { self.refusal = refusal }
   }
@@ -157,6 +195,11 @@ extension HTTP1Codec {
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    if !entries.isEmpty {
+      entries[0].status = refusal.status.code
+      entries[0].bytes = body.readableBytes
+    }
+    logAccess()
     context.close(mode: .output, promise: nil)
     context.fireUserInboundEventTriggered(Connection.Refused())
   }

@@ -3,17 +3,17 @@ internal import Hummingbird
 internal import NIOCore
 
 /// Writes the JSON of responses.
-enum JSON {
+package enum JSON {
   /// - Parameter members: names that need no escaping, and values that are JSON.
-  static func object(_ members: [(String, String)]) -> String {
+  package static func object(_ members: [(String, String)]) -> String {
     "{" + members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",") + "}"
   }
 
-  static func array(_ elements: [String]) -> String {
+  package static func array(_ elements: [String]) -> String {
     "[" + elements.joined(separator: ",") + "]"
   }
 
-  static func string(_ text: String) -> String {
+  package static func string(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
       switch scalar {

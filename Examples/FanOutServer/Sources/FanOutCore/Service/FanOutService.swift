@@ -41,6 +41,7 @@ public struct FanOutService: Service {
     let http = HTTPService(
       application: application(Routes(settings, board, log, loops), loops), log: log,
       board: board, loops: loops, drain: .nanoseconds(settings.drain.nanoseconds))
+    defer { settings.accessLog?.flush() }
     // Services shut down in reverse order: the log outlives the last client.
     try await ServiceGroup(
       services: [LogService(log: log), http], logger: settings.logger
@@ -50,9 +51,10 @@ public struct FanOutService: Service {
   private func application(_ routes: Routes, _ loops: ConnectionLoops) -> Application<Routes> {
     Application(
       responder: routes,
-      server: .fanOut(idleTimeout: settings.idleTimeout, loops, settings.logger),
+      server: .fanOut(loops, settings),
       configuration: ApplicationConfiguration(
-        address: .hostname(settings.host, port: settings.port), backlog: 4096,
+        address: settings.unixSocket.map { .unixDomainSocket(path: $0) }
+          ?? .hostname(settings.host, port: settings.port), backlog: 4096,
         availableConnectionsDelegate: MaximumAvailableConnections(settings.maxConnections)),
       onServerRunning: { [whenListening] channel in
         guard let address = channel.localAddress else { return }

@@ -6,9 +6,7 @@ internal import NIOHTTPTypes
 
 extension HTTPServerBuilder {
   /// HTTP/1.1 with little memory per connection: most connections are idle streams.
-  static func fanOut(
-    idleTimeout: TimeAmount, _ loops: ConnectionLoops, _ logger: Logger
-  ) -> HTTPServerBuilder {
+  static func fanOut(_ loops: ConnectionLoops, _ settings: Settings) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
       HTTP1Connections(
         responder: { request, writer, channel in
@@ -20,7 +18,7 @@ extension HTTPServerBuilder {
             try await responder(request, writer, channel)
           }.value
         },
-        loops: loops, idleTimeout: .nanoseconds(idleTimeout.nanoseconds), logger: logger)
+        loops: loops, settings: settings)
     }
   }
 }
@@ -29,8 +27,7 @@ extension HTTPServerBuilder {
 private struct HTTP1Connections: HTTPChannelHandler {
   let responder: Responder
   let loops: ConnectionLoops
-  let idleTimeout: Duration
-  let logger: Logger
+  let settings: Settings
 
   func setup(
     channel: any Channel, logger: Logger
@@ -47,8 +44,9 @@ private struct HTTP1Connections: HTTPChannelHandler {
         // `HTTPFields` are valid.
         withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
         withDecoderLimitConfiguration: limits)
-      try pipeline.addHandler(HTTP1Codec(self.logger))
+      try pipeline.addHandler(HTTP1Codec(settings.logger, settings.accessLog))
       try pipeline.addHandler(Connection(loops))
+      let idleTimeout = Duration.nanoseconds(settings.idleTimeout.nanoseconds)
       try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))
       return try NIOAsyncChannel(
         wrappingChannelSynchronously: channel,

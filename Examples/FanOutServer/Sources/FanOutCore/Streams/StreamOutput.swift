@@ -15,6 +15,8 @@ final class StreamOutput: ChannelDuplexHandler, RemovableChannelHandler, Indexed
   private let closesWhenStalled: Bool
   /// Whether frames keep their chunk. False for HTTP/1.0.
   var isChunked = true
+  /// Bytes that were written, with those of chunks.
+  private(set) var bytes = 0
   /// The index in the list of the loop.
   var listIndex: Int?
   /// The tick of the last write.
@@ -98,6 +100,7 @@ extension StreamOutput {
     guard !isLost, let context else { return }
     lastTick = loop.tick
     let bytes = isChunked ? frame : Frame.payload(of: frame)
+    self.bytes += bytes.readableBytes
     context.write(wrapOutboundOut(bytes), promise: nil)
     guard !isFlushDue else { return }
     isFlushDue = true

@@ -8,6 +8,17 @@ struct RawClient: Sendable {
 
   /// - Parameter receiveBuffer: the size of the kernel's receive buffer; a small one is full soon.
   static func connect(port: Int, receiveBuffer: Int? = nil) async throws -> RawClient {
+    try await connect(SocketAddress(ipAddress: "127.0.0.1", port: port), receiveBuffer)
+  }
+
+  /// - Parameter path: the path of a Unix socket.
+  static func connect(path: String) async throws -> RawClient {
+    try await connect(SocketAddress(unixDomainSocketPath: path), nil)
+  }
+
+  private static func connect(
+    _ address: SocketAddress, _ receiveBuffer: Int?
+  ) async throws -> RawClient {
     var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
     if let receiveBuffer {
       bootstrap = bootstrap.channelOption(
@@ -16,7 +27,7 @@ struct RawClient: Sendable {
     bootstrap = bootstrap.channelOption(.autoRead, value: false)
       .channelOption(.allowRemoteHalfClosure, value: true)
     // Added before the connection is made, so that it notices if the server closes at once.
-    return try await bootstrap.connect(host: "127.0.0.1", port: port) { channel in
+    return try await bootstrap.connect(to: address) { channel in
       channel.eventLoop.makeCompletedFuture {
         let received = Received()
         try channel.pipeline.syncOperations.addHandler(received)

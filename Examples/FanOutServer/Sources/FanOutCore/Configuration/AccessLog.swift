@@ -1,0 +1,146 @@
+internal import Dispatch
+public import Logging
+internal import NIOConcurrencyHelpers
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
+/// A file with one line per request.
+///
+/// A line has no secrets: no header fields but the name of the client's program and the page without
+/// its query, and only those parameters of the query that the server knows.
+///
+/// ## Thread safety
+///
+/// Any thread may use it. A queue of its own writes to the file, so that a slow disk or a full pipe does
+/// not block an event loop. If more than 1 MiB waits, lines are dropped and counted in the server's log.
+public final class AccessLog: Sendable {
+  /// How a line looks.
+  public enum Format: String, Sendable, CaseIterable {
+    /// The format of nginx and Apache.
+    case combined
+    case json
+  }
+
+  private struct State {
+    var file: Int32
+    var waiting: [UInt8] = []
+    var isWriting = false
+    var dropped = 0
+  }
+
+  private static let maxBytes = 1 << 20
+
+  let format: Format
+  private let path: String?
+  private let logger: Logger
+  /// Guards what waits for the queue.
+  private let state: NIOLockedValueBox<State>
+  /// Writes and reopens the file.
+  private let queue = DispatchQueue(label: "access-log")
+
+  /// - Parameters:
+  ///   - path: a file, to which lines are appended; `nil`: standard output.
+  ///   - logger: gets the errors.
+  /// - Returns: `nil` if the file cannot be opened.
+  public init?(_ format: Format, path: String?, logger: Logger) {
+    let file = path.map(Self.open) ?? STDOUT_FILENO
+    guard file >= 0 else { return nil }
+    self.format = format
+    self.path = path
+    self.logger = logger
+    state = NIOLockedValueBox(State(file: file))
+  }
+
+  deinit {
+    let file = state.withLockedValue { $0.file }
+    if path != nil { close(file) }
+  }
+
+  private static func open(_ path: String) -> Int32 {
+    #if canImport(Darwin)
+      Darwin.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+    #elseif canImport(Glibc)
+      Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+    #else
+      Musl.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+    #endif
+  }
+}
+
+extension AccessLog {
+  /// Appends a line soon.
+  func write(_ line: String) {
+    let isFirst = state.withLockedValue { state in
+      guard state.waiting.count < Self.maxBytes else {
+        state.dropped += 1
+        return false
+      }
+      state.waiting += line.utf8
+      state.waiting.append(UInt8(ascii: "\n"))
+      defer { state.isWriting = true }
+      return !state.isWriting
+    }
+    if isFirst { queue.async { self.writeWaiting() } }
+  }
+
+  /// Opens the file again, after another program has renamed it.
+  ///
+  /// - Returns: whether it could be opened. If not, lines go to the old one.
+  public func reopen() -> Bool {
+    guard let path else { return true }
+    let file = Self.open(path)
+    guard file >= 0 else { return false }
+    // On the queue, so that no write uses the old one any more.
+    queue.sync {
+      let old = state.withLockedValue { state in
+        defer { state.file = file }
+        return state.file
+      }
+      close(old)
+    }
+    return true
+  }
+
+  /// Waits until all lines are in the file.
+  public func flush() { queue.sync {} }
+
+  private func writeWaiting() {
+    while true {
+      let (bytes, file, dropped) = state.withLockedValue { state in
+        var taken: [UInt8] = []
+        swap(&taken, &state.waiting)
+        let dropped = state.dropped
+        state.dropped = 0
+        state.isWriting = !taken.isEmpty
+        return (taken, state.file, dropped)
+      }
+      if dropped > 0 { logger.warning("the access log is too slow: \(dropped) lines are dropped") }
+      guard !bytes.isEmpty else { return }
+      Self.write(bytes[...], to: file)
+    }
+  }
+
+  private static func write(_ bytes: ArraySlice<UInt8>, to file: Int32) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { bytes in
+        #if canImport(Darwin)
+          Darwin.write(file, bytes.baseAddress, bytes.count)
+        #elseif canImport(Glibc)
+          Glibc.write(file, bytes.baseAddress, bytes.count)
+        #else
+          Musl.write(file, bytes.baseAddress, bytes.count)
+        #endif
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
+/// A line of the access log.
+struct AccessEntry {
+  /// The parameters of a query that the server knows. None of them is secret.
+  private static let parameters: Set<Substring> = [
+    "policy", "lasteventid", "last-event-id", "event", "retry", "prefix", "after", "limit",
+  ]
+
+  private let time = Timestamp.now
+  private let start = NIODeadline.now()
+  private let address: String
+  private var method = "-"
+  private var target = "-"
+  private var version = "-"
+  private var page = "-"
+  private var program = "-"
+  /// 499, as in nginx, if the client closes before the response.
+  var status = 499
+  /// Bytes of the body.
+  var bytes = 0
+  /// When the response was complete.
+  private var end: NIODeadline?
+
+  /// - Parameter head: `nil` if the request is not HTTP.
+  init(_ head: HTTPRequestHead?, _ channel: any Channel) {
+    address =
+      channel.remoteAddress.map { $0.ipAddress ?? "unix:" } ?? "unknown"
+    guard let head else { return }
+    method = Self.escape(head.method.rawValue)
+    target = Self.target(head.uri)
+    version = head.version.text
+    page =
+      head.headers.first(name: "referer").map { Self.escape($0.prefix { !"?#".contains($0) }) }
+      ?? "-"
+    program = head.headers.first(name: "user-agent").map { Self.escape($0[...]) } ?? "-"
+  }
+
+  /// Ends the measurement of the time.
+  mutating func finish() { end = .now() }
+}
+
+extension AccessEntry {
+  func line(_ format: AccessLog.Format) -> String {
+    switch format {
+    case .combined: combined
+    case .json: json
+    }
+  }
+
+  private var combined: String {
+    "\(address) - - [\(date)] \"\(method) \(target) \(version)\" \(status) \(bytes) "
+      + "\"\(page)\" \"\(program)\""
+  }
+
+  private var json: String {
+    let duration = (end ?? .now()) - start
+    return JSON.object([
+      ("time", JSON.string(Timestamp.text(time))), ("address", JSON.string(address)),
+      ("method", JSON.string(method)), ("path", JSON.string(target)),
+      ("version", JSON.string(version)), ("status", "\(status)"), ("bytes", "\(bytes)"),
+      ("seconds", "\(Double(duration.nanoseconds / 1000) / 1e6)"), ("referer", JSON.string(page)),
+      ("agent", JSON.string(program)),
+    ])
+  }
+
+  /// The path, if the server knows it: others may be anything, such as a token at the wrong place. The
+  /// values of unknown parameters are left out for the same reason.
+  private static func target(_ uri: String) -> String {
+    let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let path = parts.first, Route(path) != nil else { return "unknown" }
+    guard let query = parts.dropFirst().first else { return escape(path) }
+    let parameters = query.split(separator: "&").map { parameter in
+      let name = parameter.prefix { $0 != "=" }
+      return Self.parameters.contains(name.lowercased()[...]) ? escape(parameter) : "..."
+    }
+    return "\(escape(path))?\(parameters.joined(separator: "&"))"
+  }
+
+  /// Escapes what would end a field or a line, as nginx does.
+  private static func escape(_ text: some StringProtocol) -> String {
+    var result = ""
+    for byte in text.utf8.prefix(1024) {
+      if (0x20...0x7e).contains(byte), byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        let digits = String(byte, radix: 16, uppercase: true)
+        result += "\\x" + (digits.count == 1 ? "0" : "") + digits
+      }
+    }
+    return result
+  }
+
+  private var date: String {
+    let months = [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    let parts = Timestamp.parts(time.tv_sec)
+    let two = Timestamp.twoDigits
+    return "\(two(parts.tm_mday))/\(months[Int(parts.tm_mon)])/\(parts.tm_year + 1900):"
+      + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) +0000"
+  }
+}
+
+extension HTTPVersion {
+  fileprivate var text: String { "HTTP/\(major).\(minor)" }
+}

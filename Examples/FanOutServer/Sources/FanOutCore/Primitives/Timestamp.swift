@@ -1,0 +1,37 @@
+#if canImport(Darwin)
+  package import Darwin
+#elseif canImport(Glibc)
+  package import Glibc
+#elseif canImport(Musl)
+  package import Musl
+#endif
+
+/// Formats times of logs, in UTC.
+package enum Timestamp {
+  /// The current time.
+  package static var now: timespec {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return time
+  }
+
+  /// A time like `2026-11-22T12:22:49.123Z` (RFC 3339).
+  package static func text(_ time: timespec) -> String {
+    let parts = parts(time.tv_sec)
+    let milliseconds = String(1000 + time.tv_nsec / 1_000_000).dropFirst()
+    return "\(parts.tm_year + 1900)-\(twoDigits(parts.tm_mon + 1))-\(twoDigits(parts.tm_mday))T"
+      + "\(twoDigits(parts.tm_hour)):\(twoDigits(parts.tm_min)):\(twoDigits(parts.tm_sec))"
+      + ".\(milliseconds)Z"
+  }
+
+  package static func parts(_ seconds: time_t) -> tm {
+    var seconds = seconds
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    return parts
+  }
+
+  package static func twoDigits(_ number: Int32) -> String {
+    number < 10 ? "0\(number)" : "\(number)"
+  }
+}
