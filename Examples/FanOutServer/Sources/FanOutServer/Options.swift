@@ -29,6 +29,10 @@ struct Options: ParsableArguments {
     help: "Maximum number of connections. (default: 20000, or fewer if the system allows fewer)")
   var maxConnections: Int?
   @Option(
+    help:
+      "Maximum number of connections of one address, or of one IPv6 network. (default: no limit)")
+  var maxConnectionsPerAddress: Int?
+  @Option(
     help: "Minimum milliseconds between two batches of writes of an event loop.")
   var linger = 40.0
   @Option(help: "Seconds between heartbeats on an idle stream.") var heartbeat = 15.0
@@ -64,6 +68,8 @@ extension Options {
     try Self.require("--max-event-bytes", maxEventBytes, in: 1...(64 << 20))
     try Self.require("--max-topic-length", maxTopicLength, in: 1...1024)
     try Self.require("--max-connections", maxConnections ?? 1, in: 1...1_000_000)
+    try Self.require(
+      "--max-connections-per-address", maxConnectionsPerAddress ?? 1, in: 1...1_000_000)
     try Self.require("--linger", linger, in: 0...10_000)
     try Self.require("--heartbeat", heartbeat, in: 0.1...3600)
     try Self.require("--retry", retry, in: 0...3_600_000)
@@ -106,6 +112,7 @@ extension Options {
     settings.maxEventBytes = maxEventBytes
     settings.maxTopicLength = maxTopicLength
     settings.maxConnections = try OpenFileLimit.connections(maxConnections)
+    settings.maxConnectionsPerAddress = maxConnectionsPerAddress
     settings.linger = .seconds(linger / 1000)
     settings.heartbeat = .seconds(heartbeat)
     settings.retry = .milliseconds(Int64(retry))

@@ -54,21 +54,89 @@ import Testing
     }
   }
 
-  @Test func moreConnectionsThanAreAllowedWait() async throws {
+  /// Opens streams until all places are taken.
+  private func takeAll(_ count: Int, _ server: RunningServer) async throws -> [RawClient] {
+    var clients: [RawClient] = []
+    for _ in 0..<count {
+      let client = try await RawClient.connect(port: server.port)
+      try await client.send("GET /topics/news/events HTTP/1.1\r\nHost: a\r\n\r\n")
+      _ = try await client.read(until: "retry:")
+      clients.append(client)
+    }
+    return clients
+  }
+
+  @Test(arguments: ["/health", "/metrics"])
+  func monitoringIsAnsweredWhenAllConnectionsAreTaken(_ path: String) async throws {
     var settings = Settings()
-    settings.maxConnections = 3
+    settings.maxConnections = 5
     try await RunningServer.with(settings) { server in
-      var clients: [RawClient] = []
-      for _ in 0..<6 {
+      let streams = try await takeAll(5, server)
+      for _ in 0..<50 {
         let client = try await RawClient.connect(port: server.port)
-        try await client.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
-        clients.append(client)
+        try await client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+        let answer = try await client.readAll()
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(answer)")
+        #expect(answer.contains("Connection: close\r\n"), "\(answer)")
       }
-      // Each connection that closes makes room for one that waits.
-      for client in clients {
-        #expect(try await client.read(until: "streams").contains("200 OK"))
-        await client.close()
+      for path in ["/topics/news/events", "/topics", "/", "/healthy"] {
+        let client = try await RawClient.connect(port: server.port)
+        try await client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+        let answer = try await client.readAll()
+        #expect(answer.hasPrefix("HTTP/1.1 503 "), "\(answer)")
+        #expect(answer.lowercased().contains("retry-after: 1\r\n"), "\(answer)")
       }
+      for stream in streams { await stream.close() }
+      // A place is free again.
+      while true {
+        let client = try await RawClient.connect(port: server.port)
+        try await client.send(
+          "GET /topics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        if try await client.readAll().hasPrefix("HTTP/1.1 200 ") { break }
+        try Task.checkCancellation()
+      }
+    }
+  }
+
+  /// Clients that say nothing take the reserved places only for a short time.
+  @Test func silentClientsDoNotHinderMonitoring() async throws {
+    var settings = Settings()
+    settings.maxConnections = 1
+    try await RunningServer.with(settings) { server in
+      let stream = try await takeAll(1, server)
+      var silent: [RawClient] = []
+      for _ in 0..<40 { silent.append(try await RawClient.connect(port: server.port)) }
+      let client = try await RawClient.connect(port: server.port)
+      try await client.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try await client.readAll().hasPrefix("HTTP/1.1 200 OK\r\n"))
+      for client in silent + stream { await client.close() }
+    }
+  }
+
+  @Test func anAddressHasOnlyItsConnections() async throws {
+    var settings = Settings()
+    settings.maxConnectionsPerAddress = 3
+    try await RunningServer.with(settings) { server in
+      let streams = try await takeAll(3, server)
+      for path in ["/topics/news/events", "/topics"] {
+        let client = try await RawClient.connect(port: server.port)
+        try await client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+        let answer = try await client.readAll()
+        #expect(answer.hasPrefix("HTTP/1.1 429 "), "\(answer)")
+        #expect(answer.contains("this address has too many connections"), "\(answer)")
+      }
+      // The streams of the address continue.
+      await streams[0].close()
+      while true {
+        let client = try await RawClient.connect(port: server.port)
+        try await client.send(
+          "POST /topics/news HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n"
+            + "Connection: close\r\n\r\nx")
+        if try await client.readAll().hasPrefix("HTTP/1.1 200 ") { break }
+        try Task.checkCancellation()
+      }
+      for stream in streams[1...] { _ = try await stream.read(until: "data: x\n") }
+      for stream in streams[1...] { await stream.close() }
     }
   }
 }

@@ -56,7 +56,7 @@ import Testing
 
   @Test func topicsAreListedByName() async throws {
     try await RunningServer.with { server in
-      #expect(try await server.request("GET", "/topics").body == "[]\n")
+      #expect(try await server.request("GET", "/topics").body == "{\"topics\":[]}\n")
       let stream = try await server.stream("b")
       try await server.published("x", to: "b")
       try await server.published("x", to: "a")
@@ -65,10 +65,10 @@ import Testing
       let topics = try await server.request("GET", "/topics").body
       #expect(
         topics.replacing(/PerSecond":0\.[01]/, with: "PerSecond\":0") == """
-          [{"topic":"a","subscribers":0,"published":1,"publishedPerSecond":0,"reached":0,\
+          {"topics":[{"topic":"a","subscribers":0,"published":1,"publishedPerSecond":0,"reached":0,\
           "reachedPerSecond":0,"dropped":0,"pending":0,"kept":1},\
           {"topic":"b","subscribers":1,"published":1,"publishedPerSecond":0,"reached":1,\
-          "reachedPerSecond":0,"dropped":0,"pending":0,"kept":1}]
+          "reachedPerSecond":0,"dropped":0,"pending":0,"kept":1}]}
 
           """)
       _ = stream

@@ -16,8 +16,12 @@ public struct Settings: Sendable {
   public var bufferLimit = 256
   public var maxEventBytes = 64 << 10
   public var maxTopicLength = 128
-  /// Connections served at the same time. Further ones wait until a connection ends.
+  /// Connections served at the same time. A few further ones get an answer to `/health` and `/metrics`,
+  /// and 503 to other requests.
   public var maxConnections = 20_000
+  /// Connections of one address, or of one network of 64 bits in IPv6, served at the same time; `nil`:
+  /// no limit. Further ones get 429.
+  public var maxConnectionsPerAddress: Int?
   /// Minimum time between two batches of writes of an event loop. Its streams collect events in the
   /// meantime.
   public var linger = TimeAmount.milliseconds(40)

@@ -21,8 +21,17 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
+  /// How long a connection without a place may stay.
+  private static let patience = TimeAmount.seconds(2)
+
   private let logger: Logger
   private let accessLog: AccessLog?
+  private let places: ConnectionPlaces
+  private var admission = ConnectionPlaces.Admission.all
+  /// The address when the place was taken.
+  private var address: SocketAddress?
+  /// Closes a connection that has no place.
+  private var deadline: Scheduled<Void>?
   /// The requests without a line in the access log, oldest first.
   private var entries: Deque<AccessEntry> = []
   /// The stream of the connection, for the number of its bytes.
@@ -39,9 +48,23 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private var refusal: RequestError?
   private var isRefused = false
 
-  init(_ logger: Logger, _ accessLog: AccessLog?) {
+  init(_ logger: Logger, _ accessLog: AccessLog?, _ places: ConnectionPlaces) {
     self.logger = logger
     self.accessLog = accessLog
+    self.places = places
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    address = context.channel.remoteAddress
+    admission = places.take(address)
+    guard admission != .all else { return }
+    let channel = context.channel
+    deadline = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    if admission == .all { places.release(address) }
+    deadline?.cancel()
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -129,15 +152,31 @@ extension HTTP1Codec {
     }
   }
 
+  /// Refuses what a connection without a place may not ask for.
+  private func checkAdmission(_ target: RequestTarget) throws(RequestError) {
+    switch admission {
+    case .all: break
+    case .monitoring:
+      guard let route = Route(target.path.prefix { $0 != "?" }), route.isMonitoring else {
+        throw RequestError(
+          .serviceUnavailable, "all connections of the server are taken", [.retryAfter: "1"])
+      }
+    case .none:
+      throw RequestError(
+        .tooManyRequests, "this address has too many connections", [.retryAfter: "1"])
+    }
+  }
+
   private func request(_ head: HTTPRequestHead) throws(RequestError) -> HTTPRequest {
     let target = try RequestTarget(head)
+    try checkAdmission(target)
     guard let method = try? HTTPRequest.Method(head.method) else {
       throw .badRequest("the method is not valid")
     }
     var fields = HTTPFields(head.headers, splitCookie: false)
     isOld = head.version == .http1_0
     // `isKeepAlive` reads the list of the header field `Connection`.
-    isLast = isOld || !head.isKeepAlive
+    isLast = isOld || !head.isKeepAlive || admission != .all
     fields[.connection] = isLast ? "close" : nil
     // A client of HTTP/1.0 knows no interim responses.
     if isOld { fields[.expect] = nil }
@@ -186,10 +225,11 @@ extension HTTP1Codec {
   private func write(_ refusal: RequestError, _ context: ChannelHandlerContext) {
     self.refusal = nil
     let body = ByteBuffer(string: refusal.json)
-    let headers: HTTPHeaders = [
+    var headers: HTTPHeaders = [
       "Content-Type": "application/json; charset=utf-8", "Content-Length": "\(body.readableBytes)",
       "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Connection": "close",
     ]
+    for field in refusal.headers { headers.add(name: field.name.rawName, value: field.value) }
     let status = HTTPResponseStatus(statusCode: refusal.status.code)
     let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
     context.write(wrapOutboundOut(.head(head)), promise: nil)

@@ -39,6 +39,9 @@ enum Route: Hashable {
     }
   }
 
+  /// Whether it is also answered when all connections are taken.
+  var isMonitoring: Bool { self == .health || self == .metrics }
+
   /// The path without names of topics.
   var pattern: String {
     switch self {

@@ -83,8 +83,9 @@ extension Routes {
         "text/plain; version=0.0.4; charset=utf-8")
     case .topics:
       try access.check(request.headers, access.tokens.current.subscribe)
+      let topicsRequest = try TopicsRequest(query: query)
       let statistics = await board.statistics
-      return .json(try await onThreadPool { JSON.array(statistics.topics.map(\.json)) })
+      return .json(try await onThreadPool { topicsRequest.page(of: statistics.topics) })
     case .publish(let name):
       try access.check(request.headers, access.tokens.current.publish)
       let publishRequest = try PublishRequest(query: query)

@@ -55,7 +55,8 @@ public struct FanOutService: Service {
       configuration: ApplicationConfiguration(
         address: settings.unixSocket.map { .unixDomainSocket(path: $0) }
           ?? .hostname(settings.host, port: settings.port), backlog: 4096,
-        availableConnectionsDelegate: MaximumAvailableConnections(settings.maxConnections)),
+        availableConnectionsDelegate: MaximumAvailableConnections(
+          settings.maxConnections + ConnectionPlaces.reserved)),
       onServerRunning: { [whenListening] channel in
         guard let address = channel.localAddress else { return }
         await whenListening(address)

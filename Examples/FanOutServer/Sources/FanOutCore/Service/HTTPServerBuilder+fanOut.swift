@@ -7,7 +7,9 @@ internal import NIOHTTPTypes
 extension HTTPServerBuilder {
   /// HTTP/1.1 with little memory per connection: most connections are idle streams.
   static func fanOut(_ loops: ConnectionLoops, _ settings: Settings) -> HTTPServerBuilder {
-    HTTPServerBuilder { responder in
+    let places = ConnectionPlaces(
+      settings.maxConnections, perAddress: settings.maxConnectionsPerAddress)
+    return HTTPServerBuilder { responder in
       HTTP1Connections(
         responder: { request, writer, channel in
           // A task keeps the memory of its deepest call until it ends, and the task of a connection
@@ -18,7 +20,7 @@ extension HTTPServerBuilder {
             try await responder(request, writer, channel)
           }.value
         },
-        loops: loops, settings: settings)
+        loops: loops, settings: settings, places: places)
     }
   }
 }
@@ -28,6 +30,7 @@ private struct HTTP1Connections: HTTPChannelHandler {
   let responder: Responder
   let loops: ConnectionLoops
   let settings: Settings
+  let places: ConnectionPlaces
 
   func setup(
     channel: any Channel, logger: Logger
@@ -44,7 +47,7 @@ private struct HTTP1Connections: HTTPChannelHandler {
         // `HTTPFields` are valid.
         withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
         withDecoderLimitConfiguration: limits)
-      try pipeline.addHandler(HTTP1Codec(settings.logger, settings.accessLog))
+      try pipeline.addHandler(HTTP1Codec(settings.logger, settings.accessLog, places))
       try pipeline.addHandler(Connection(loops))
       let idleTimeout = Duration.nanoseconds(settings.idleTimeout.nanoseconds)
       try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))
