@@ -129,7 +129,7 @@ import Testing
   /// A client that does not close after a refusal holds no connection.
   @Test func aRefusedClientThatStaysIsClosed() async throws {
     var settings = Settings()
-    settings.idleTimeout = .milliseconds(200)
+    settings.idleTimeout = .seconds(2)
     try await RunningServer.with(settings) { server in
       let client = try await RawClient.connect(port: server.port)
       try await client.send("GET / HTTP/1.1\r\n\r\n")
