@@ -31,7 +31,7 @@ extension RelayOptions {
     func validate() throws { _ = try settings() }
 
     /// Creates the log of a server that shares its topics; `nil` without `--relay`.
-    func makeLog(_ logger: Logger) throws -> (@Sendable (Board) -> any EventLog)? {
+    func makeLog(_ logger: Logger) throws -> (@Sendable (Topics) -> any EventLog)? {
       guard let settings = try settings() else { return nil }
       return { NATSRelay(settings, $0, logger: logger) }
     }
@@ -70,6 +70,6 @@ extension RelayOptions {
       }
     }
 
-    func makeLog(_ logger: Logger) throws -> (@Sendable (Board) -> any EventLog)? { nil }
+    func makeLog(_ logger: Logger) throws -> (@Sendable (Topics) -> any EventLog)? { nil }
   #endif
 }

@@ -10,7 +10,7 @@
   /// A JetStream stream stores the events of all topics of a prefix. Its sequence numbers are the ids
   /// of the events. Each server reads the whole stream in order and delivers to its own subscribers:
   ///
-  ///     POST ──▶ publish ──▶ stream ──▶ reader ──▶ Board ──▶ subscribers      (of each server)
+  ///     POST ──▶ publish ──▶ stream ──▶ reader ──▶ Topics ─▶ subscribers      (of each server)
   ///                 ◀─ id ─┘
   ///
   /// After a connection error, the relay opens a new connection, which continues to read where the
@@ -22,7 +22,7 @@
       var last: EventID
     }
 
-    private let board: Board
+    private let topics: Topics
     private let settings: RelaySettings
     private let logger: Logger
     /// One thread, to keep the order of events.
@@ -38,9 +38,9 @@
     /// Why there is no session, if the broker can be reached. For clients: without details.
     private let sharedProblem = Mutex<String?>(nil)
 
-    public init(_ settings: RelaySettings, _ board: Board, logger: Logger) {
+    public init(_ settings: RelaySettings, _ topics: Topics, logger: Logger) {
       self.settings = settings
-      self.board = board
+      self.topics = topics
       self.logger = logger
     }
 
@@ -77,7 +77,7 @@
       let deadline = ContinuousClock.now + Limits.publication
       while ContinuousClock.now < deadline, !publications.isAbandoned {
         if let session = current, let id = try await send(message, topic, key, session, deadline) {
-          return Receipt(id: id, subscribers: await board.subscriberCount(of: topic))
+          return Receipt(id: id, subscribers: await topics.subscriberCount(of: topic))
         }
         guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { break }
       }
@@ -129,7 +129,7 @@
 
     /// Asks the broker whether there is such an event.
     public func arrival(of id: EventID) async -> Arrival {
-      if await board.reach(id, within: .zero) { return .notExpected }
+      if await topics.reach(id, within: .zero) { return .notExpected }
       guard let session = current else { return .unknown }
       guard let last = try? await queries.runIfActive({ try session.stream().last }) else {
         // The next session checks the claims.
@@ -137,7 +137,7 @@
         return .unknown
       }
       guard id <= last else { return .notExpected }
-      await board.reach(id, within: Limits.arrival)
+      await topics.reach(id, within: Limits.arrival)
       return .expected
     }
 
@@ -147,7 +147,7 @@
       let deadline = ContinuousClock.now + limit
       let last = await publications.finish(within: limit)
       if publications.isAbandoned, let session = current { queries.submit { _ in session.close() } }
-      await board.reach(last, within: deadline - .now)
+      await topics.reach(last, within: deadline - .now)
     }
   }
 
@@ -219,7 +219,7 @@
         for message in try await reader.runIfActive({ try session.read() }) {
           if message.number > cursor.last + 1 { await skip(from: cursor.last, to: message.number) }
           cursor.last = message.number
-          if let event = message.event { await board.deliver(event) }
+          if let event = message.event { await topics.deliver(event) }
         }
         if ContinuousClock.now >= nextCheck {
           let now = try await reader.runIfActive { try session.stream() }
@@ -232,7 +232,7 @@
     /// The position to continue from.
     private func resume(_ position: Position?, _ stream: StreamState) async -> Position {
       if let position, position.created == stream.created, position.last <= stream.last {
-        await board.rejectClaims(after: stream.last)
+        await topics.rejectClaims(after: stream.last)
         return position
       }
       var start = stream.last
@@ -242,14 +242,14 @@
         // All events of a new stream are new. A stream that lost its end has no new ones.
         if position.created != stream.created { start = 0 }
       }
-      await board.begin(after: start)
+      await topics.begin(after: start)
       return Position(created: stream.created, last: start)
     }
 
     /// Skips the events between these ids, which the stream does not have any more.
     private func skip(from last: EventID, to next: EventID) async {
       logger.error("the stream does not have events \(last + 1) to \(next - 1) any more")
-      await board.skip(through: next - 1)
+      await topics.skip(through: next - 1)
     }
   }
 #endif

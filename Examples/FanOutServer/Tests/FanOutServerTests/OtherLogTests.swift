@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct OtherLogTests {
   /// A log that the test controls.
   private struct Script: EventLog {
-    let board: Board
+    let topics: Topics
     /// Delivered when the server shuts down.
     var last: Event?
 
@@ -20,29 +20,29 @@ import Testing
     func run() async throws { try? await gracefulShutdown() }
 
     func drain(within limit: Duration) async {
-      if let last { await board.deliver(last) }
+      if let last { await topics.deliver(last) }
     }
 
     var status: LogStatus { LogStatus(kind: "script", isConnected: true) }
   }
 
-  /// Runs `body` with a server and its board, which begins after event 0.
+  /// Runs `body` with a server and its topics, which begins after event 0.
   private func with(
     _ settings: Settings = Settings(), last: Event? = nil,
-    _ body: @escaping @Sendable (RunningServer, Board) async throws -> Void
+    _ body: @escaping @Sendable (RunningServer, Topics) async throws -> Void
   ) async throws {
-    let (boards, continuation) = AsyncStream<Board>.makeStream()
+    let (allTopics, continuation) = AsyncStream<Topics>.makeStream()
     try await RunningServer.with(
       settings,
-      makeLog: { board in
-        continuation.yield(board)
-        return Script(board: board, last: last)
+      makeLog: { topics in
+        continuation.yield(topics)
+        return Script(topics: topics, last: last)
       },
       { server in
-        var iterator = boards.makeAsyncIterator()
-        let board = try #require(await iterator.next())
-        await board.begin(after: 0)
-        try await body(server, board)
+        var iterator = allTopics.makeAsyncIterator()
+        let topics = try #require(await iterator.next())
+        await topics.begin(after: 0)
+        try await body(server, topics)
       })
   }
 
@@ -60,26 +60,26 @@ import Testing
     var settings = Settings()
     settings.bufferLimit = 1
     settings.linger = .milliseconds(500)
-    try await with(settings) { server, board in
+    try await with(settings) { server, topics in
       var stream = try await server.stream(query: query)
-      try await board.deliver(Self.event(1))
+      try await topics.deliver(Self.event(1))
       // From now on the stream lingers: events wait in the buffer, which holds one.
       #expect(try await stream.data(1) == ["1"])
-      await board.skip(through: 4)
-      await board.skip(through: 7)
-      try await board.deliver(Self.event(8))
+      await topics.skip(through: 4)
+      await topics.skip(through: 7)
+      try await topics.deliver(Self.event(8))
       let told = [missed(after: 1, through: 4), missed(after: 4, through: 7), "8"]
       #expect(try await stream.data(3) == told)
     }
   }
 
   @Test func aWrongClaimIsReported() async throws {
-    try await with { server, board in
-      try await board.deliver(Self.event(1))
+    try await with { server, topics in
+      try await topics.deliver(Self.event(1))
       var right = try await server.stream(headers: [("Last-Event-ID", "3")])
       var wrong = try await server.stream(headers: [("Last-Event-ID", "4")])
-      await board.rejectClaims(after: 3)
-      for id: EventID in 2...4 { try await board.deliver(Self.event(id)) }
+      await topics.rejectClaims(after: 3)
+      for id: EventID in 2...4 { try await topics.deliver(Self.event(id)) }
       #expect(try await right.data(1) == ["4"])
       #expect(try await wrong.data(4) == [missed(after: 4, through: 1), "2", "3", "4"])
     }
@@ -88,21 +88,21 @@ import Testing
   @Test func eventsThatAClientHasAreNotReportedAsMissed() async throws {
     var settings = Settings()
     settings.linger = .milliseconds(500)
-    try await with(settings) { server, board in
+    try await with(settings) { server, topics in
       var stream = try await server.stream(
         query: "?policy=latest", headers: [("Last-Event-ID", "9")])
       // While the stream lingers, each event replaces the one before.
-      for id: EventID in 1...9 { try await board.deliver(Self.event(id)) }
+      for id: EventID in 1...9 { try await topics.deliver(Self.event(id)) }
       try await server.wait(until: "pending_events", is: 0)
-      try await board.deliver(Self.event(10))
+      try await topics.deliver(Self.event(10))
       #expect(try await stream.data(1) == ["10"])
     }
   }
 
   @Test func eventsDeliveredDuringShutdownArrive() async throws {
-    try await with(last: Self.event(2)) { server, board in
+    try await with(last: Self.event(2)) { server, topics in
       var stream = try await server.stream()
-      try await board.deliver(Self.event(1))
+      try await topics.deliver(Self.event(1))
       await server.shutDown()
       #expect(try await stream.data(3) == ["1", "2"])
     }

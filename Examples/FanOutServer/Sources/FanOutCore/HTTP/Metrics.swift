@@ -4,13 +4,13 @@
 struct Metrics {
   private(set) var text = ""
 
-  init(_ board: BoardStatistics, _ loops: ConnectionLoops.Statistics, _ log: LogStatus) {
-    let totals = board.totals
-    gauge("topics", "Topics with subscribers or kept events.", board.rooms.count)
+  init(_ topics: ServerStatistics, _ loops: ConnectionLoops.Statistics, _ log: LogStatus) {
+    let totals = topics.totals
+    gauge("topics", "Topics with subscribers or kept events.", totals.topics)
     gauge("streams", "Open event streams.", loops.streams)
     gauge("pending_events", "Events waiting in buffers, counted per subscriber.", totals.pending)
-    gauge("history_events", "Events kept for replay.", board.historyEvents)
-    gauge("history_bytes", "Bytes used by events kept for replay.", board.historyBytes)
+    gauge("history_events", "Events kept for replay.", totals.retainedEvents)
+    gauge("history_bytes", "Bytes used by events kept for replay.", totals.retainedBytes)
     gauge("log_connected", "Whether events can be published.", log.isConnected ? 1 : 0)
     counter("published_total", "Events published.", totals.published)
     counter("reached_total", "Events put into buffers, counted per subscriber.", totals.reached)

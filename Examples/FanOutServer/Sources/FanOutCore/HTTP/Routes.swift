@@ -7,14 +7,14 @@ internal import NIOPosix
 /// Routes requests, and answers them.
 struct Routes: HTTPResponder {
   let settings: Settings
-  let board: Board
+  let topics: Topics
   let log: any EventLog
   let loops: ConnectionLoops
   let access: AccessControl
 
-  init(_ settings: Settings, _ board: Board, _ log: any EventLog, _ loops: ConnectionLoops) {
+  init(_ settings: Settings, _ topics: Topics, _ log: any EventLog, _ loops: ConnectionLoops) {
     self.settings = settings
-    self.board = board
+    self.topics = topics
     self.log = log
     self.loops = loops
     access = AccessControl(
@@ -77,14 +77,14 @@ extension Routes {
     case .page: return .page
     case .health: return await health()
     case .metrics:
-      let (statistics, status) = await (board.statistics, log.status)
+      let (statistics, status) = await (topics.statistics, log.status)
       return .text(
         try await onThreadPool { Metrics(statistics, loops.statistics, status).text },
         "text/plain; version=0.0.4; charset=utf-8")
     case .topics:
       try access.check(request.headers, access.tokens.current.subscribe)
       let topicsRequest = try TopicsRequest(query: query)
-      let statistics = await board.statistics
+      let statistics = topics.statistics
       return .json(try await onThreadPool { topicsRequest.page(of: statistics.topics) })
     case .publish(let name):
       try access.check(request.headers, access.tokens.current.publish)
@@ -118,7 +118,7 @@ extension Routes {
 
   private func health() async -> Response {
     let status = await log.status
-    let isClosed = await board.isClosed
+    let isClosed = await topics.isClosed
     let state = isClosed ? "closing" : status.isConnected ? "ok" : "disconnected"
     return .json(
       JSON.object([
@@ -173,14 +173,15 @@ extension Routes {
   private func subscribe(
     _ topic: Topic, _ streamRequest: StreamRequest, _ request: Request, _ channel: any Channel
   ) async throws(RequestError) -> Response {
-    let feed: Feed
+    let subscription: TopicSubscription
     do {
-      feed = try await self.feed(topic, streamRequest)
+      subscription = try await topics.subscribe(
+        to: topic, after: streamRequest.after, streamRequest.policy)
     } catch {
       throw .unavailable(error)
     }
     let stream = EventStream(
-      channel: channel, loop: loops[channel.eventLoop], log: log,
+      channel: channel, loop: loops[channel.eventLoop],
       retryMilliseconds: settings.retry.nanoseconds / 1_000_000,
       closesWhenStalled: streamRequest.policy == .disconnect)
     let isLast = request.headers[.connection] == "close"
@@ -192,24 +193,10 @@ extension Routes {
         .accelBuffering: "no",
       ],
       body: ResponseBody { _ in
-        let task = try await stream.start(feed)
+        let task = try await stream.start(subscription)
         // The server closes this connection when the body returns.
         if isLast { await task.value }
       })
-  }
-
-  private func feed(_ topic: Topic, _ streamRequest: StreamRequest) async throws(Unavailable)
-    -> Feed
-  {
-    guard let id = streamRequest.after else {
-      return try await board.subscribe(to: topic, after: nil, .notExpected, streamRequest.policy)
-    }
-    while true {
-      let arrival = await log.arrival(of: id)
-      let feed = try await board.subscribe(to: topic, after: id, arrival, streamRequest.policy)
-      // Retries if the log can tell by now: it may have rejected claims before this subscription.
-      guard arrival == .unknown, await log.arrival(of: id) != .unknown else { return feed }
-    }
   }
 }
 

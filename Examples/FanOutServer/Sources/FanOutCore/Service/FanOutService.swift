@@ -8,17 +8,17 @@ public import ServiceLifecycle
 /// The server as one service.
 public struct FanOutService: Service {
   private let settings: Settings
-  private let makeLog: (@Sendable (Board) -> any EventLog)?
+  private let makeLog: (@Sendable (Topics) -> any EventLog)?
   private let whenListening: @Sendable (SocketAddress) async -> Void
   private let eventLoops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
   /// - Parameters:
-  ///   - makeLog: makes the event log of the given board; the log also sets the first id. `nil`: the
+  ///   - makeLog: makes the event log of the given topics; the log also sets the first id. `nil`: the
   ///     server uses a ``LocalLog``, and ids start at the current time.
   ///   - whenListening: called with the bound address once clients can connect.
   public init(
     _ settings: Settings,
-    makeLog: (@Sendable (Board) -> any EventLog)? = nil,
+    makeLog: (@Sendable (Topics) -> any EventLog)? = nil,
     whenListening: @escaping @Sendable (SocketAddress) async -> Void = { _ in }
   ) {
     self.settings = settings
@@ -32,15 +32,16 @@ public struct FanOutService: Service {
       eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout,
       linger: settings.linger)
     defer { loops.stop() }
-    let board = Board(
+    let topics = Topics(
       historyEvents: settings.historyEvents, historyBytes: settings.historyBytes,
-      bufferLimit: settings.bufferLimit,
-      startingAfter: makeLog == nil ? Board.microsecondsSince1970 : nil,
+      bufferLimit: settings.bufferLimit, maxEventBytes: settings.maxEventBytes,
+      startingAfter: makeLog == nil ? Topics.microsecondsSince1970 : nil,
       whenBuffersFill: { loops.skipLinger() })
-    let log: any EventLog = makeLog?(board) ?? LocalLog(board)
+    let log: any EventLog = makeLog?(topics) ?? LocalLog(topics)
+    await topics.connect(log)
     let http = HTTPService(
-      application: application(Routes(settings, board, log, loops), loops), log: log,
-      board: board, loops: loops, drain: .nanoseconds(settings.drain.nanoseconds))
+      application: application(Routes(settings, topics, log, loops), loops), log: log,
+      topics: topics, loops: loops, drain: .nanoseconds(settings.drain.nanoseconds))
     defer { settings.accessLog?.flush() }
     // Services shut down in reverse order: the log outlives the last client.
     try await ServiceGroup(
@@ -70,7 +71,7 @@ public struct FanOutService: Service {
 private struct HTTPService: Service {
   let application: Application<Routes>
   let log: any EventLog
-  let board: Board
+  let topics: Topics
   let loops: ConnectionLoops
   let drain: Duration
 
@@ -97,7 +98,7 @@ private struct HTTPService: Service {
     let deadline = ContinuousClock.now + drain
     // The other half of the time is for the clients.
     await log.drain(within: drain / 2)
-    await board.close()
+    await topics.close()
     try? await Task.sleep(until: deadline, clock: .continuous)
     loops.closeConnections()
   }

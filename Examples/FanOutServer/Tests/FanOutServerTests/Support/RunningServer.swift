@@ -16,7 +16,7 @@ struct RunningServer: Sendable {
   /// Runs `body` with a server, and shuts it down afterwards.
   static func with<Result: Sendable>(
     _ settings: Settings = Settings(),
-    makeLog: (@Sendable (Board) -> any EventLog)? = nil,
+    makeLog: (@Sendable (Topics) -> any EventLog)? = nil,
     _ body: @escaping @Sendable (RunningServer) async throws -> Result
   ) async throws -> Result {
     var settings = settings

@@ -2,14 +2,14 @@ internal import ServiceLifecycle
 
 /// The log of a single server. Events exist only in its memory.
 public struct LocalLog: EventLog {
-  private let board: Board
+  private let topics: Topics
 
-  public init(_ board: Board) {
-    self.board = board
+  public init(_ topics: Topics) {
+    self.topics = topics
   }
 
   public func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
-    try await board.append(message, to: topic)
+    try await topics.append(message, to: topic)
   }
 
   public func run() async throws {

@@ -9,7 +9,7 @@ enum StreamPolicy: String, CaseIterable, Sendable {
   /// The stream ends after the waiting events.
   case disconnect
 
-  func buffering(_ limit: Int) -> BufferingPolicy<Entry> {
+  func buffering(_ limit: Int) -> BufferingPolicy<Event> {
     switch self {
     case .dropOldest: .bounded(limit, whenFull: .dropOldest)
     case .latest: .latest

@@ -1,18 +1,18 @@
 /// The path of an event from publishing to delivery.
 ///
-///     POST ──▶ EventLog.publish ─ ─ id ─ ─▶ Board.deliver ──▶ history, subscribers
+///     POST ──▶ EventLog.publish ─ ─ id ─ ─▶ Topics.deliver ──▶ history, subscribers
 ///
-/// With ``LocalLog``, the ``Board`` assigns the next id and delivers the event in one step. A log that
+/// With ``LocalLog``, the ``Topics`` assigns the next id and delivers the event in one step. A log that
 /// relays through a broker, so that several servers share their topics, works as follows:
 ///
 /// - ``publish(_:to:)`` sends the message to the broker, waits until the broker has stored it, and
 ///   returns the broker's sequence number. That is the acknowledgement: from then on the event must
 ///   be delivered. This function does not deliver it.
-/// - ``run()`` connects, calls ``Board/begin(after:)`` with the broker's last sequence number, and then
-///   ``Board/deliver(_:)`` for each event from the broker, including the server's own, in the order
+/// - ``run()`` connects, calls ``Topics/begin(after:)`` with the broker's last sequence number, and then
+///   ``Topics/deliver(_:)`` for each event from the broker, including the server's own, in the order
 ///   of ids. After a reconnection it continues after the last event that it delivered, and calls
-///   ``Board/rejectClaims(after:)``; the board ignores repeated events. If the broker has removed
-///   events in the meantime, it calls ``Board/skip(through:)``. It returns when the service shuts down
+///   ``Topics/rejectClaims(after:)``; the server ignores repeated events. If the broker has removed
+///   events in the meantime, it calls ``Topics/skip(through:)``. It returns when the service shuts down
 ///   (`gracefulShutdown()` of swift-service-lifecycle), after the HTTP server.
 /// - ``drain(within:)`` runs before that, and waits until acknowledged events are delivered.
 /// - ``page(of:after:through:)`` fetches events that this server has not kept from the broker.
@@ -35,7 +35,7 @@ public protocol EventLog: Sendable {
   /// Runs until the server has shut down.
   func run() async throws
 
-  /// Refuses further events, because the server shuts down, and waits until the board has delivered
+  /// Refuses further events, because the server shuts down, and waits until the server has delivered
   /// all acknowledged ones, at most for `limit`.
   func drain(within limit: Duration) async
 
@@ -50,7 +50,7 @@ extension EventLog {
   /// A client cannot have an event from another server.
   public func arrival(of id: EventID) async -> Arrival { .notExpected }
 
-  /// Does nothing: the board delivers events at once.
+  /// Does nothing: the server delivers events at once.
   public func drain(within limit: Duration) async {}
 }
 
@@ -72,7 +72,7 @@ public enum Arrival: Sendable {
   /// It was delivered, or there is no such event.
   case notExpected
   case expected
-  /// Unknown for now: the claim is accepted until ``Board/rejectClaims(after:)`` rejects it.
+  /// Unknown for now: the claim is accepted until ``Topics/rejectClaims(after:)`` rejects it.
   case unknown
 }
 
