@@ -20,6 +20,8 @@ final class TopicCursor {
   /// The number of refusals by the log when the subscriber named a position that the log had not
   /// reached; `nil` once it is known whether there is such an event.
   var claim: Int?
+  /// The number of the newest event when the subscription began.
+  var newestAtStart: UInt64 = 0
   /// By topic, the number up to which the missing events were reported.
   var reported: [String?: UInt64] = [:]
   /// How many of the events of each topic were read or reported, counted as ``KeptTopic/arrived``.
@@ -52,7 +54,7 @@ struct TopicReadLimit {
 /// Events that a reader of a ``TopicLog`` does not find there.
 struct MissingEvents {
   /// `nil`: topics that are not kept, or all topics, may have had events.
-  let topic: String?
+  var topic: String?
   let after: EventPosition
   let through: EventPosition
   /// How many events of the topic these are, if that is known.

@@ -57,6 +57,7 @@ extension TopicLog {
     }
     cursor.beginning = numbering.beginnings
     cursor.epoch = numbering.epoch
+    cursor.newestAtStart = newestNumber
     switch start {
     case .live: cursor.number = newestNumber
     case .retained: place(cursor, beforeLast: .max, of: topics)
@@ -178,18 +179,19 @@ extension TopicLog {
         cursor.claim = nil
         return nil
       }
-      // Otherwise the next read finds what has changed.
+      // Otherwise the next read finds what has changed, or the event has arrived.
       guard numbering.hasBegun, cursor.beginning == numbering.beginnings,
         cursor.number > newestNumber
       else { return nil }
-      return moveBack(cursor, to: newestNumber)
+      return moveBack(cursor)
     }
   }
 
-  /// Places a reader that named a position without an event after `number`. Inside the lock.
-  func moveBack(_ cursor: TopicCursor, to number: UInt64) -> MissingEvents {
+  /// Places a reader that named a position without an event where it would have begun without one.
+  /// Inside the lock.
+  func moveBack(_ cursor: TopicCursor) -> MissingEvents {
     let wrong = cursor.position
-    cursor.number = number
+    cursor.number = cursor.newestAtStart
     cursor.claim = nil
     return MissingEvents(topic: nil, after: wrong, through: cursor.position)
   }

@@ -47,6 +47,6 @@ extension TopicLog {
 
   /// Refuses the positions after `newest` that subscribers have named so far.
   func refusePositions(after newest: UInt64) {
-    lock.withLock { numbering.addRefusal(after: newest, last: newestNumber) }
+    lock.withLock { numbering.addRefusal(after: newest) }
   }
 }

@@ -40,6 +40,7 @@ extension TopicLog {
     }
     while true {
       let gap = numbering.firstGap(after: cursor.number)
+      if !cursor.hasRead, let missing = missingBeforeStart(topics, cursor) { return [missing] }
       if let gap, gap.after <= cursor.number { return [takeGap(through: gap.through, cursor)] }
       let missing = missingEvents(topics, cursor, through: gap?.after ?? .max)
       if missing.first?.mayBeElsewhere == true { return missing }
@@ -48,6 +49,19 @@ extension TopicLog {
       // Otherwise nothing is before the gap.
       if gap == nil || !items.isEmpty || !missing.isEmpty { return missing }
     }
+  }
+
+  /// What a new reader of named topics requests from the external log because there are gaps: the
+  /// log may have removed events before a gap too, so what the hub has retained of them is not for
+  /// new readers.
+  private func missingBeforeStart(_ topics: Topics, _ cursor: TopicCursor) -> MissingEvents? {
+    guard case .names(let names) = topics,
+      let last = numbering.lastGap(through: cursor.newestAtStart), cursor.number < last.through
+    else { return nil }
+    var missing = takeGap(through: last.through, cursor)
+    missing.mayBeElsewhere = true
+    missing.topic = names.count == 1 ? names[0] : nil
+    return missing
   }
 
   /// What is missing up to a number because it was trimmed.
@@ -73,9 +87,7 @@ extension TopicLog {
       return missing
     }
     if let claim = cursor.claim {
-      if let refusal = numbering.refusal(of: cursor.number, since: claim) {
-        return moveBack(cursor, to: refusal.last)
-      }
+      if numbering.refuses(cursor.number, since: claim) { return moveBack(cursor) }
       // Each refusal says that there are events up to a number.
       if numbering.refusalCount > claim { cursor.claim = nil }
     }
@@ -88,6 +100,7 @@ extension TopicLog {
     let before = cursor.position
     cursor.beginning = numbering.beginnings
     cursor.epoch = numbering.epoch
+    cursor.newestAtStart = numbering.start
     cursor.reported = [:]
     let start = EventPosition(epoch: numbering.epoch, number: numbering.start)
     // An epoch of 0 stands for the one with which the external log begins.

@@ -8,13 +8,6 @@ struct TopicNumbering: ~Copyable {
     var through: UInt64
   }
 
-  /// A statement of an external log that it has no event after `newest`.
-  struct Refusal {
-    let newest: UInt64
-    /// The number of the newest event that had arrived.
-    let last: UInt64
-  }
-
   /// How often the numbers have begun.
   private(set) var beginnings = 0
   private(set) var epoch: UInt64 = 0
@@ -25,8 +18,8 @@ struct TopicNumbering: ~Copyable {
   /// The end of the newest gap that is not in `gaps` any more: a reader before it misses everything
   /// up to there.
   private(set) var minimum: UInt64 = 0
-  /// The newest refusals, in order.
-  private var refusals = RingBuffer<Refusal>()
+  /// The newest refusals, in order: the external log has no event after each of these numbers.
+  private var refusals = RingBuffer<UInt64>()
   /// How many refusals there have been.
   private(set) var refusalCount = 0
 
@@ -70,19 +63,32 @@ struct TopicNumbering: ~Copyable {
     return low < gaps.count ? gaps[low] : nil
   }
 
-  mutating func addRefusal(after newest: UInt64, last: UInt64) {
+  /// The last gap that ends at `number` or before.
+  ///
+  /// - Complexity: O(log gaps).
+  func lastGap(through number: UInt64) -> Gap? {
+    var low = 0
+    var high = gaps.count
+    while low < high {
+      let middle = (low + high) / 2
+      if gaps[middle].through > number { high = middle } else { low = middle + 1 }
+    }
+    return low > 0 ? gaps[low - 1] : nil
+  }
+
+  mutating func addRefusal(after newest: UInt64) {
     refusalCount += 1
-    refusals.append(Refusal(newest: newest, last: last))
+    refusals.append(newest)
     if refusals.count > Self.most { _ = refusals.popFirst() }
   }
 
-  /// The first refusal of the position `number`, which a subscriber named after `count` refusals.
-  func refusal(of number: UInt64, since count: Int) -> Refusal? {
+  /// Whether the position `number` was refused, which a subscriber named after `count` refusals.
+  func refuses(_ number: UInt64, since count: Int) -> Bool {
     var offset = max(0, count - (refusalCount - refusals.count))
     while offset < refusals.count {
-      if number > refusals[offset].newest { return refusals[offset] }
+      if number > refusals[offset] { return true }
       offset += 1
     }
-    return nil
+    return false
   }
 }

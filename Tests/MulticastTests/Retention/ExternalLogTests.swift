@@ -172,7 +172,8 @@ struct ExternalLogTests {
 
   @Test("events that the log does not have any more are missed, each gap once, at its place")
   func gaps() async {
-    let (hub, writer) = make(Broker())
+    let broker = Broker()
+    let (hub, writer) = make(broker)
     writer.begin(epoch: 7, after: 0)
     writer.deliver(1, to: "a", number: 1)
     let slow = hub.events(for: "a", from: .retained)
@@ -183,12 +184,65 @@ struct ExternalLogTests {
     writer.deliver(8, to: "a", number: 8)
     let late = hub.events(for: "a", from: .after(at(5)))
     let later = hub.events(for: "a", from: .after(at(7)))
+    await broker.trim(through: 7)
     hub.finish()
     let all = ["a 1 @1", "missed ? 7:1-7:4", "missed ? 7:4-7:7", "a 8 @8"]
     #expect(await texts(slow) == all)
     #expect(await texts(pattern) == all)
-    #expect(await texts(late) == ["missed ? 7:5-7:7", "a 8 @8"])
+    #expect(await texts(late) == ["missed a 7:5-7:7", "a 8 @8"])
     #expect(await texts(later) == ["a 8 @8"])
+  }
+
+  @Test(
+    "what a log has removed before a gap is not for new subscribers, though the hub retained it")
+  func removed() async {
+    let broker = Broker()
+    let (hub, writer) = make(broker)
+    writer.begin(epoch: 7, after: 0)
+    for number in 1...3 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    await broker.append(2, to: "a", 2)  // 1 and 3 were removed.
+    let live = hub.events(for: "a", from: .live)
+    writer.skip(through: 4)
+    writer.deliver(5, to: "a", number: 5)
+    let new = hub.events(for: "a", from: .after(at(0)))
+    hub.finish()
+    #expect(await texts(new) == ["a 2 @2", "a 5 @5"])
+    #expect(await texts(live) == ["missed ? 7:3-7:4", "a 5 @5"])
+  }
+
+  @Test("a log that answers late: the client receives every event since its subscription began")
+  func lateAnswer() async {
+    let (asked, answer) = (AsyncGate(), AsyncGate())
+    struct Slow: ExternalLog {
+      let asked: AsyncGate
+      let answer: AsyncGate
+      func page(
+        of topics: [String], after position: EventPosition, through last: UInt64
+      ) async -> ExternalPage<Int>? { nil }
+      func contains(_ position: EventPosition) async -> Bool? {
+        asked.open()
+        await answer.wait()
+        return position.number < 9
+      }
+    }
+    var given: ExternalLogWriter<Int>?
+    let hub = Hub(retention: .last(100)) { writer in
+      given = writer
+      return Slow(asked: asked, answer: answer)
+    }
+    let writer = given!
+    writer.begin(epoch: 7, after: 0)
+    writer.deliver(1, to: "a", number: 1)
+    let (wrong, right) = (
+      hub.events(for: "a", from: .after(at(9))), hub.events(for: "a", from: .after(at(3)))
+    )
+    let received = [Task { await texts(wrong) }, Task { await texts(right) }]
+    await asked.wait()
+    for number in 2...4 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    hub.finish()
+    answer.open()
+    #expect(await received[0].value == ["missed ? 7:9-7:1", "a 2 @2", "a 3 @3", "a 4 @4"])
+    #expect(await received[1].value == ["a 4 @4"])
   }
 
   @Test("a gap wakes a subscriber that waits")
