@@ -108,7 +108,7 @@ extension MulticastComposite where Delegate: Sendable {
   /// - Parameters:
   ///   - composite: the composite.
   ///   - delegate: compared by identity.
-  /// - Complexity: as for ``add(_:ownership:)``.
+  /// - Complexity: as for `add(_:ownership:)`.
   public static func += (composite: Self, delegate: Delegate) {
     composite._composition.hub.add(delegate)
   }
@@ -118,7 +118,7 @@ extension MulticastComposite where Delegate: Sendable {
   /// - Parameters:
   ///   - composite: the composite.
   ///   - delegate: compared by identity.
-  /// - Complexity: as for ``remove(_:)``.
+  /// - Complexity: as for `remove(_:)`.
   public static func -= (composite: Self, delegate: Delegate) {
     composite._composition.hub.remove(delegate)
   }

@@ -130,7 +130,7 @@ extension MulticastComposite {
   /// - Parameters:
   ///   - composite: the composite.
   ///   - delegate: compared by identity.
-  /// - Complexity: as for ``add(_:ownership:)``.
+  /// - Complexity: as for `add(_:ownership:)`.
   public static func += (composite: Self, delegate: Delegate) {
     composite._composition.checkedHub().add(delegate)
   }
@@ -140,7 +140,7 @@ extension MulticastComposite {
   /// - Parameters:
   ///   - composite: the composite.
   ///   - delegate: compared by identity.
-  /// - Complexity: as for ``remove(_:)``.
+  /// - Complexity: as for `remove(_:)`.
   public static func -= (composite: Self, delegate: Delegate) {
     composite._composition.checkedHub().remove(delegate)
   }
