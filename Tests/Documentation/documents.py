@@ -6,6 +6,7 @@ from pathlib import Path
 
 CONTINUES = "// Continues the program above."
 NOT_COMPILED = "// Not compiled"
+REACTIVE = "// Not compiled in CI: only with --reactive."
 LANGUAGES = ["swift", "text", "sh", "console", "objc"]
 
 
@@ -31,6 +32,11 @@ class Program:
     @property
     def is_not_compiled(self):
         return self.source.startswith(NOT_COMPILED)
+
+    @property
+    def is_reactive(self):
+        """Whether the program uses the libraries that only `--reactive` fetches."""
+        return self.source.startswith(REACTIVE)
 
     @property
     def imports(self):

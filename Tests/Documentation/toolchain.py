@@ -12,8 +12,11 @@ import Testing
 }
 """
 
-# The imports that need the package `Libraries`, which fetches the libraries of others.
-FETCHED = {"AsyncAlgorithms", "OpenCombine", "OpenCombineDispatch"}
+# The imports that need a package of this folder, which fetches libraries of others.
+FETCHED = {
+    "Libraries": {"AsyncAlgorithms", "OpenCombine", "OpenCombineDispatch"},
+    "ReactiveLibraries": {"RxSwift", "ReactiveSwift"},
+}
 
 
 class Toolchain:
@@ -34,14 +37,20 @@ class Toolchain:
             "-Xcc", f"-fmodule-map-file={products}/CMulticast.build/module.modulemap",
             "-load-plugin-executable", f"{products}/MulticastPlugin-tool#MulticastPlugin",
             "-L", folder, "-lDocumented", "-Xlinker", "-rpath", "-Xlinker", folder]
-        self.fetched_flags = []
-        if imports & FETCHED:
-            package = Path(__file__).parent / "Libraries"
-            products = self.build(package, root / ".build-docs-libraries", ["Libraries"])
-            self.link(folder, "Fetched", list(products.glob("*.build/**/*.o")))
-            self.fetched_flags = ["-I", products / "Modules", "-lFetched"]
-            for map in products.glob("*.build/module.modulemap"):
-                self.fetched_flags += ["-Xcc", f"-fmodule-map-file={map}"]
+        self.fetched_flags = {}
+        for package, modules in FETCHED.items():
+            if imports & modules:
+                self.fetched_flags[package] = self.fetch(root, folder, package)
+
+    def fetch(self, root, folder, package):
+        """Builds the libraries of a package of this folder, and returns the flags to use them."""
+        scratch = root / f".build-docs-{package.lower()}"
+        products = self.build(Path(__file__).parent / package, scratch, [package])
+        self.link(folder, package, list(products.glob("*.build/**/*.o")))
+        flags = ["-I", products / "Modules", f"-l{package}"]
+        for map in products.glob("*.build/module.modulemap"):
+            flags += ["-Xcc", f"-fmodule-map-file={map}"]
+        return flags
 
     def build(self, package, scratch, targets):
         """Builds targets, and returns the folder of their modules and objects."""
@@ -62,8 +71,9 @@ class Toolchain:
         sources = [folder / "main.swift"]
         sources[0].write_text(program.source)
         flags = [*self.flags, *flags]
-        if program.imports & FETCHED:
-            flags += self.fetched_flags
+        for package, modules in FETCHED.items():
+            if program.imports & modules:
+                flags += self.fetched_flags[package]
         if program.kind == "tests":
             sources.append(folder / "Runner.swift")
             sources[1].write_text(RUNNER)
