@@ -77,6 +77,7 @@ def read_document(path, name):
     """The programs of the document at `path`."""
     if path.suffix == ".tutorial":
         return read_tutorial(path, name)
+    check_links(path, name)
     programs, current = [], None
     for block in blocks(path, name):
         if block.language == "swift":
@@ -87,6 +88,15 @@ def read_document(path, name):
                 raise DocumentError(f"{name}:{block.line - 1}: is not below a program that prints it")
             current.output += block.text
     return programs
+
+
+def check_links(path, name):
+    """Each link to a file leads to one. DocC checks the links between its pages."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        for link in re.findall(r"\]\(([^)#:]+)\)|src(?:set)?=\"([^\":]+)\"", line):
+            file = link[0] or link[1]
+            if path.parent.suffix != ".docc" and not (path.parent / file).exists():
+                raise DocumentError(f"{name}:{number}: there is no {file}")
 
 
 def program(block, above, name):
@@ -128,6 +138,11 @@ def read_tutorial(path, name):
     """The code files of a tutorial. A file that ends with `.txt` is the output of the step before it."""
     programs = []
     resources = {file.name: file for file in path.parent.parent.rglob("Resources/**/*")}
+    unused = {file for file in resources if Path(file).suffix in (".swift", ".txt", ".sh")}
+    for tutorial in path.parent.glob("*.tutorial"):
+        unused = {file for file in unused if file not in tutorial.read_text()}
+    if unused:
+        raise DocumentError(f"{name}: no step shows {', '.join(sorted(unused))}")
     for number, line in enumerate(path.read_text().splitlines(), 1):
         step = re.search(r'@Code\(name: "([^"]*)", file: "?([^")]*)"?', line)
         if step is None:
