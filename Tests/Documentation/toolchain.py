@@ -1,6 +1,7 @@
 """Compiles programs as a user's module."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 # What SwiftPM generates to run the tests of a package.
@@ -56,7 +57,9 @@ class Toolchain:
         """Builds targets, and returns the folder of their modules and objects."""
         command = ["swift", "build", "--package-path", package, "--scratch-path", scratch]
         for target in targets:
-            subprocess.run([*command, "--target", target], check=True, stdout=subprocess.DEVNULL)
+            result = subprocess.run([*command, "--target", target], capture_output=True, text=True)
+            if result.returncode != 0:
+                sys.exit(f"{result.stdout}{result.stderr}{target} does not build")
         path = subprocess.run([*command, "--show-bin-path"], check=True, capture_output=True,
                               text=True).stdout
         return Path(path.strip())
