@@ -86,6 +86,8 @@ def read_document(path, name):
         elif block.language == "text":
             if current is None:
                 raise DocumentError(f"{name}:{block.line - 1}: is not below a program that prints it")
+            if not block.text.replace("…", "").strip():
+                raise DocumentError(f"{name}:{block.line - 1}: the output shows nothing")
             current.output += block.text
     return programs
 
@@ -117,6 +119,8 @@ def blocks(path, name):
     opening = None
     for number, line in enumerate(path.read_text().splitlines(), 1):
         fence = re.match(r"\s*```(.*)$", line)
+        if re.match(r"\s*~~~", line):
+            raise DocumentError(f"{name}:{number}: a block begins with ```")
         if fence is None:
             if opening is not None:
                 opening.text += line + "\n"
