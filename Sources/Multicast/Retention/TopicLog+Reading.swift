@@ -92,7 +92,9 @@ extension TopicLog {
       if numbering.refusalCount > claim { cursor.claim = nil }
     }
     guard cursor.number < numbering.minimum else { return nil }
-    return takeGap(through: numbering.minimum, cursor)
+    var missing = takeGap(through: numbering.minimum, cursor)
+    missing.mayBeElsewhere = !cursor.hasRead && !cursor.topics.isEmpty
+    return missing
   }
 
   private func takeBeginning(_ cursor: TopicCursor) -> MissingEvents? {

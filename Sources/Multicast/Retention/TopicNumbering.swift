@@ -35,7 +35,7 @@ struct TopicNumbering: ~Copyable {
     beginnings += 1
     self.epoch = epoch
     start = number
-    minimum = number
+    minimum = 0
     var ended = RingBuffer<Gap>()
     swap(&gaps, &ended)
   }

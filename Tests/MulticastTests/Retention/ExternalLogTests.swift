@@ -135,6 +135,17 @@ struct ExternalLogTests {
     #expect(await broker.requests.allSatisfy { $0.upperBound <= 10 })
   }
 
+  @Test("a hub that begins late gives what came before its beginning from the log")
+  func lateHub() async {
+    let broker = Broker()
+    for number in 1...5 { await broker.append(number, to: "a", UInt64(number)) }
+    let (hub, writer) = make(broker)
+    writer.begin(epoch: 7, after: 5)
+    let sequence = hub.events(for: "a", from: .after(at(2), atMost: 9))
+    hub.finish()
+    #expect(await texts(sequence) == ["a 3 @3", "a 4 @4", "a 5 @5"])
+  }
+
   @Test("what the log does not have either is reported as missed, for each topic its range")
   func goneEverywhere() async {
     let broker = Broker()
