@@ -24,7 +24,7 @@ extension TopicHub where Topic == String {
   public convenience init(
     retention: Retention<Event>, total: Retention<Event> = .all, ordering: Ordering = .perSender,
     storage: StorageStrategy = .waitFree, name: String? = nil,
-    log makeLog: (ExternalLogWriter<Event>) -> some ExternalLog<Event>
+    log makeLog: (ExternalLogWriter<Event>) -> any ExternalLog<Event>
   ) {
     Self.requireLimits(retention, total, name)
     let log = TopicLog<Event>(retention, total: total, epoch: nil, isExternal: true)

@@ -1,6 +1,7 @@
 #if NATS
   public import FanOutCore
   public import Logging
+  public import Multicast
   internal import NIOPosix
   internal import ServiceLifecycle
   internal import Synchronization
@@ -35,6 +36,7 @@
     /// The current session; `nil` while disconnected.
     private let session = Mutex<Session?>(nil)
     private let publications = Publications()
+    private let deliveries = Deliveries()
     /// Why there is no session, if the broker can be reached. For clients: without details.
     private let sharedProblem = Mutex<String?>(nil)
 
@@ -77,7 +79,7 @@
       let deadline = ContinuousClock.now + Limits.publication
       while ContinuousClock.now < deadline, !publications.isAbandoned {
         if let session = current, let id = try await send(message, topic, key, session, deadline) {
-          return Receipt(id: id, subscribers: await topics.subscriberCount(of: topic))
+          return Receipt(id: id, subscribers: topics.subscriberCount(of: topic))
         }
         guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { break }
       }
@@ -107,14 +109,17 @@
     }
 
     /// Waits briefly for the broker if it is unavailable.
-    public func page(of topic: Topic, after id: EventID, through last: EventID) async -> Page? {
-      guard id < last else { return nil }
+    public func page(
+      of topics: [String], after position: EventPosition, through last: EventID
+    ) async -> ExternalPage<Event>? {
+      // A stream has one topic.
+      guard topics.count == 1, position.number < last else { return nil }
       let deadline = ContinuousClock.now + Limits.fetch
       while true {
         do {
           guard let session = current else { throw BrokerError("the broker cannot be reached") }
           return try await fetchers.runIfActive {
-            try session.page(of: topic, after: id, through: last)
+            try session.page(of: topics[0], after: position.number, through: last)
           }
         } catch {
           guard ContinuousClock.now < deadline,
@@ -128,17 +133,14 @@
     }
 
     /// Asks the broker whether there is such an event.
-    public func arrival(of id: EventID) async -> Arrival {
-      if await topics.reach(id, within: .zero) { return .notExpected }
-      guard let session = current else { return .unknown }
+    public func contains(_ position: EventPosition) async -> Bool? {
+      guard let session = current else { return nil }
       guard let last = try? await queries.runIfActive({ try session.stream().last }) else {
         // The next session checks the claims.
         queries.submit { _ in session.close() }
-        return .unknown
+        return nil
       }
-      guard id <= last else { return .notExpected }
-      await topics.reach(id, within: Limits.arrival)
-      return .expected
+      return position.number <= last
     }
 
     /// Waits for publications in progress, and until the broker has sent the acknowledged events back.
@@ -147,7 +149,7 @@
       let deadline = ContinuousClock.now + limit
       let last = await publications.finish(within: limit)
       if publications.isAbandoned, let session = current { queries.submit { _ in session.close() } }
-      await topics.reach(last, within: deadline - .now)
+      await deliveries.reach(last, within: deadline - .now)
     }
   }
 
@@ -209,7 +211,7 @@
       // older than the following read of the state, which bounds them.
       current = session
       let stream = try await reader.runIfActive { try session.stream() }
-      var cursor = await resume(position, stream)
+      var cursor = resume(position, stream)
       defer { position = cursor }
       try await reader.runIfActive { [last = cursor.last] in try session.subscribe(after: last) }
       backoff.reset()
@@ -217,9 +219,10 @@
       var nextCheck = ContinuousClock.now + Limits.streamCheckInterval
       while !Task.isCancelled {
         for message in try await reader.runIfActive({ try session.read() }) {
-          if message.number > cursor.last + 1 { await skip(from: cursor.last, to: message.number) }
+          if message.number > cursor.last + 1 { skip(from: cursor.last, to: message.number) }
           cursor.last = message.number
-          if let event = message.event { await topics.deliver(event) }
+          if let event = message.event { topics.deliver(event) }
+          deliveries.advance(to: message.number)
         }
         if ContinuousClock.now >= nextCheck {
           let now = try await reader.runIfActive { try session.stream() }
@@ -230,9 +233,9 @@
     }
 
     /// The position to continue from.
-    private func resume(_ position: Position?, _ stream: StreamState) async -> Position {
+    private func resume(_ position: Position?, _ stream: StreamState) -> Position {
       if let position, position.created == stream.created, position.last <= stream.last {
-        await topics.rejectClaims(after: stream.last)
+        topics.rejectClaims(after: stream.last)
         return position
       }
       var start = stream.last
@@ -242,14 +245,15 @@
         // All events of a new stream are new. A stream that lost its end has no new ones.
         if position.created != stream.created { start = 0 }
       }
-      await topics.begin(after: start)
+      topics.begin(after: start)
+      deliveries.advance(to: start, isBeginning: true)
       return Position(created: stream.created, last: start)
     }
 
     /// Skips the events between these ids, which the stream does not have any more.
-    private func skip(from last: EventID, to next: EventID) async {
+    private func skip(from last: EventID, to next: EventID) {
       logger.error("the stream does not have events \(last + 1) to \(next - 1) any more")
-      await topics.skip(through: next - 1)
+      topics.skip(through: next - 1)
     }
   }
 #endif

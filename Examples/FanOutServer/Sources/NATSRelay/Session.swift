@@ -1,6 +1,7 @@
 #if NATS
   internal import CNATS
   internal import FanOutCore
+  internal import Multicast
   internal import NIOCore
 
   /// One connection to the broker. It does not reconnect: after an error the relay opens a new one.
@@ -161,7 +162,7 @@
             options.MsgId = key
             options.ExpectStream = stream
             // SAFETY: strings and bytes outlive the calls, which do not keep them.
-            let subject = subjects.subject(of: topic)
+            let subject = subjects.subject(of: topic.name)
             guard message.type != nil || message.retryMilliseconds != nil else {
               return js_Publish(
                 &answer, context, subject, bytes.baseAddress, Int32(bytes.count), &options, &code)
@@ -226,31 +227,34 @@
       return batch
     }
 
-    /// The first events of `topic` with ids above `id`, up to `last`.
+    /// The first events of the topic `name` with ids above `id`, up to `last`.
     ///
     /// - Returns: `nil` if some of them may not be available any more.
     func page(
-      of topic: Topic, after id: EventID, through last: EventID
-    ) throws(BrokerError) -> Page? {
-      var page = Page([], through: last)
+      of name: String, after id: EventID, through last: EventID
+    ) throws(BrokerError) -> ExternalPage<Event>? {
+      var elements: [ExternalPage<Event>.Element] = []
+      var through = last
       var bytes = 0
       var next = id + 1
-      while let message = try first(of: topic, from: next), message.storedNumber <= last {
+      while let message = try first(of: name, from: next), message.storedNumber <= last {
         next = message.storedNumber + 1
         bytes += message.count
-        if let event = message.event(message.storedNumber, subjects) { page.events.append(event) }
-        guard page.events.count < Limits.pageEvents, bytes < Limits.pageBytes else {
-          page.through = message.storedNumber
+        if let event = message.event(message.storedNumber, subjects) {
+          elements.append(.init(topic: name, event: event, number: event.id))
+        }
+        guard elements.count < Limits.pageEvents, bytes < Limits.pageBytes else {
+          through = message.storedNumber
           break
         }
       }
       // Checked afterwards: events that the stream has now were there during the reads too.
-      return try stream().first <= id + 1 ? page : nil
+      return try stream().first <= id + 1 ? ExternalPage(elements, through: through) : nil
     }
 
-    private func first(of topic: Topic, from id: EventID) throws(BrokerError) -> BrokerMessage? {
+    private func first(of name: String, from id: EventID) throws(BrokerError) -> BrokerMessage? {
       var pointer: OpaquePointer?
-      let status = subjects.subject(of: topic).withCString { subject in
+      let status = subjects.subject(of: name).withCString { subject in
         var options = jsDirectGetMsgOptions()
         jsDirectGetMsgOptions_Init(&options)
         options.Sequence = id

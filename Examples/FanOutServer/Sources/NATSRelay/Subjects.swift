@@ -11,7 +11,7 @@
     /// The wildcard of all topics.
     var all: String { "\(prefix).>" }
 
-    func subject(of topic: Topic) -> String { "\(prefix).\(topic.name)" }
+    func subject(of name: String) -> String { "\(prefix).\(name)" }
 
     /// - Returns: `nil` if `subject` is not one of a topic: other clients may publish to the broker too.
     func topic(of subject: String) -> Topic? {

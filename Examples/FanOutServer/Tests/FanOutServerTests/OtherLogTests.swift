@@ -1,4 +1,5 @@
 import FanOutCore
+import Multicast
 import NIOCore
 import ServiceLifecycle
 import Testing
@@ -15,12 +16,12 @@ import Testing
       throw Unavailable("the test delivers")
     }
 
-    func arrival(of id: EventID) async -> Arrival { .unknown }
+    func contains(_ position: EventPosition) async -> Bool? { nil }
 
     func run() async throws { try? await gracefulShutdown() }
 
     func drain(within limit: Duration) async {
-      if let last { await topics.deliver(last) }
+      if let last { topics.deliver(last) }
     }
 
     var status: LogStatus { LogStatus(kind: "script", isConnected: true) }
@@ -41,7 +42,7 @@ import Testing
       { server in
         var iterator = allTopics.makeAsyncIterator()
         let topics = try #require(await iterator.next())
-        await topics.begin(after: 0)
+        topics.begin(after: 0)
         try await body(server, topics)
       })
   }
@@ -62,12 +63,12 @@ import Testing
     settings.linger = .milliseconds(500)
     try await with(settings) { server, topics in
       var stream = try await server.stream(query: query)
-      try await topics.deliver(Self.event(1))
+      try topics.deliver(Self.event(1))
       // From now on the stream lingers: events wait in the buffer, which holds one.
       #expect(try await stream.data(1) == ["1"])
-      await topics.skip(through: 4)
-      await topics.skip(through: 7)
-      try await topics.deliver(Self.event(8))
+      topics.skip(through: 4)
+      topics.skip(through: 7)
+      try topics.deliver(Self.event(8))
       let told = [missed(after: 1, through: 4), missed(after: 4, through: 7), "8"]
       #expect(try await stream.data(3) == told)
     }
@@ -75,11 +76,11 @@ import Testing
 
   @Test func aWrongClaimIsReported() async throws {
     try await with { server, topics in
-      try await topics.deliver(Self.event(1))
+      try topics.deliver(Self.event(1))
       var right = try await server.stream(headers: [("Last-Event-ID", "3")])
       var wrong = try await server.stream(headers: [("Last-Event-ID", "4")])
-      await topics.rejectClaims(after: 3)
-      for id: EventID in 2...4 { try await topics.deliver(Self.event(id)) }
+      topics.rejectClaims(after: 3)
+      for id: EventID in 2...4 { try topics.deliver(Self.event(id)) }
       #expect(try await right.data(1) == ["4"])
       #expect(try await wrong.data(4) == [missed(after: 4, through: 1), "2", "3", "4"])
     }
@@ -92,9 +93,9 @@ import Testing
       var stream = try await server.stream(
         query: "?policy=latest", headers: [("Last-Event-ID", "9")])
       // While the stream lingers, each event replaces the one before.
-      for id: EventID in 1...9 { try await topics.deliver(Self.event(id)) }
+      for id: EventID in 1...9 { try topics.deliver(Self.event(id)) }
       try await server.wait(until: "pending_events", is: 0)
-      try await topics.deliver(Self.event(10))
+      try topics.deliver(Self.event(10))
       #expect(try await stream.data(1) == ["10"])
     }
   }
@@ -102,7 +103,7 @@ import Testing
   @Test func eventsDeliveredDuringShutdownArrive() async throws {
     try await with(last: Self.event(2)) { server, topics in
       var stream = try await server.stream()
-      try await topics.deliver(Self.event(1))
+      try topics.deliver(Self.event(1))
       await server.shutDown()
       #expect(try await stream.data(3) == ["1", "2"])
     }

@@ -83,7 +83,7 @@
     func aTopicAndItsSubjectCorrespond(_ name: String) throws {
       let subjects = Subjects(prefix: "p")
       let topic = try Topic(name, limit: 9)
-      #expect(subjects.subject(of: topic) == "p.\(name)")
+      #expect(subjects.subject(of: topic.name) == "p.\(name)")
       #expect(subjects.topic(of: "p.\(name)") == topic)
     }
 

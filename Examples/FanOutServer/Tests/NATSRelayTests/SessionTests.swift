@@ -1,5 +1,6 @@
 #if NATS
   @testable import FanOutCore
+  import Multicast
   import NIOCore
   import Testing
 
@@ -79,14 +80,14 @@
           let topic = topics[number % 3]
           _ = try session.publish(message(topic.name), to: topic, key: "\(number)", within: 10_000)
         }
-        let some = try session.page(of: topics[0], after: 1, through: 6)
-        #expect(some?.events.map(\.id) == [4])
+        let some = try session.page(of: topics[0].name, after: 1, through: 6)
+        #expect(some?.elements.map(\.number) == [4])
         #expect(some?.through == 6)
-        let all = try session.page(of: topics[2], after: 0, through: 9)
-        #expect(all?.events.map(\.id) == [3, 6, 9])
-        #expect(all?.events.allSatisfy { $0.topic == topics[2] } == true)
-        let none = try session.page(of: Topic("other", limit: 9), after: 0, through: 9)
-        #expect(none?.events.count == 0)
+        let all = try session.page(of: topics[2].name, after: 0, through: 9)
+        #expect(all?.elements.map(\.number) == [3, 6, 9])
+        #expect(all?.elements.allSatisfy { $0.event.topic == topics[2] } == true)
+        let none = try session.page(of: "other", after: 0, through: 9)
+        #expect(none?.elements.count == 0)
       }
     }
 
@@ -100,9 +101,9 @@
         let typed = try #require(Message(data, type: type))
         _ = try session.publish(typed, to: topic, key: "2", within: 10_000)
         let text = "id: 1\nevent: price\nretry: 50\ndata: x\n\n"
-        let page = try #require(try session.page(of: topic, after: 0, through: 2))
-        #expect(page.events.map { String(buffer: $0.frame) }.first?.contains(text) == true)
-        #expect(!String(buffer: page.events[1].frame).contains("retry"))
+        let page = try #require(try session.page(of: "news", after: 0, through: 2))
+        #expect(page.elements.map { String(buffer: $0.event.frame) }.first?.contains(text) == true)
+        #expect(!String(buffer: page.elements[1].event.frame).contains("retry"))
         try session.subscribe(after: 0)
         var events: [Event] = []
         while events.count < 2 { events += try session.read().compactMap(\.event) }
@@ -111,17 +112,16 @@
     }
 
     @Test func manyEventsAreFetchedPageByPage() async throws {
-      let topic = try Topic("news", limit: 9)
       try await withSession { session, broker in
         try broker.publish(count: 600)
         try await eventually { try session.stream().last == 600 }
         var ids: [EventID] = []
         var after: EventID = 1
         while after < 599 {
-          let page = try #require(try session.page(of: topic, after: after, through: 599))
-          #expect(page.events.count <= Limits.pageEvents)
-          #expect(page.events.last?.id == page.through)
-          ids += page.events.map(\.id)
+          let page = try #require(try session.page(of: "news", after: after, through: 599))
+          #expect(page.elements.count <= Limits.pageEvents)
+          #expect(page.elements.last?.number == page.through)
+          ids += page.elements.map(\.number)
           after = page.through
         }
         #expect(ids == Array(2...599))

@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
 /// The number of an event. Ids increase over all topics of a server, so that one `Last-Event-ID` is
 /// valid for any topic.
 ///
@@ -6,3 +14,11 @@
 /// requires that the clock was not set back, and at most a million events per second on average. With
 /// a relay, ids are the sequence numbers of the broker.
 public typealias EventID = UInt64
+
+extension EventID {
+  static var microsecondsSince1970: EventID {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return EventID(Swift.max(0, now.tv_sec)) * 1_000_000 + EventID(now.tv_nsec) / 1000
+  }
+}

@@ -45,9 +45,9 @@ enum Frame {
     notice("missed", #"{"reason":"slow","count":\#(count)}"#)
   }
 
-  /// A notice that the server does not have the events of `gap`.
-  static func missed(_ gap: Gap) -> ByteBuffer {
-    notice("missed", #"{"reason":"history","after":\#(gap.after),"through":\#(gap.through)}"#)
+  /// A notice that the server does not have the events after `id`, up to `last`.
+  static func missed(after id: EventID, through last: EventID) -> ByteBuffer {
+    notice("missed", #"{"reason":"history","after":\#(id),"through":\#(last)}"#)
   }
 
   /// The last chunk, which ends the response.

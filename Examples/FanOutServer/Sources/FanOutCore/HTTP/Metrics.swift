@@ -1,16 +1,18 @@
+internal import Multicast
+
 /// Metrics of a server in the Prometheus text format.
 ///
 /// Totals only: with one series per topic, clients could create any number of series.
 struct Metrics {
   private(set) var text = ""
 
-  init(_ topics: ServerStatistics, _ loops: ConnectionLoops.Statistics, _ log: LogStatus) {
-    let totals = topics.totals
+  init(_ topics: TopicCounts, _ loops: ConnectionLoops.Statistics, _ log: LogStatus) {
+    let (totals, retained) = (topics.totals, topics.retained)
     gauge("topics", "Topics with subscribers or kept events.", totals.topics)
     gauge("streams", "Open event streams.", loops.streams)
     gauge("pending_events", "Events waiting in buffers, counted per subscriber.", totals.pending)
-    gauge("history_events", "Events kept for replay.", totals.retainedEvents)
-    gauge("history_bytes", "Bytes used by events kept for replay.", totals.retainedBytes)
+    gauge("history_events", "Events kept for replay.", retained.events)
+    gauge("history_bytes", "Bytes used by events kept for replay.", retained.bytes)
     gauge("log_connected", "Whether events can be published.", log.isConnected ? 1 : 0)
     counter("published_total", "Events published.", totals.published)
     counter("reached_total", "Events put into buffers, counted per subscriber.", totals.reached)

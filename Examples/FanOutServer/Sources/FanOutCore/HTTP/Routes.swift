@@ -77,15 +77,14 @@ extension Routes {
     case .page: return .page
     case .health: return await health()
     case .metrics:
-      let (statistics, status) = await (topics.statistics, log.status)
+      let status = await log.status
       return .text(
-        try await onThreadPool { Metrics(statistics, loops.statistics, status).text },
+        try await onThreadPool { Metrics(topics.counts, loops.statistics, status).text },
         "text/plain; version=0.0.4; charset=utf-8")
     case .topics:
       try access.check(request.headers, access.tokens.current.subscribe)
       let topicsRequest = try TopicsRequest(query: query)
-      let statistics = topics.statistics
-      return .json(try await onThreadPool { topicsRequest.page(of: statistics.topics) })
+      return .json(try await onThreadPool { topicsRequest.page(of: topics.counts.topics) })
     case .publish(let name):
       try access.check(request.headers, access.tokens.current.publish)
       let publishRequest = try PublishRequest(query: query)
@@ -118,7 +117,7 @@ extension Routes {
 
   private func health() async -> Response {
     let status = await log.status
-    let isClosed = await topics.isClosed
+    let isClosed = topics.isClosed
     let state = isClosed ? "closing" : status.isConnected ? "ok" : "disconnected"
     return .json(
       JSON.object([
@@ -175,7 +174,7 @@ extension Routes {
   ) async throws(RequestError) -> Response {
     let subscription: TopicSubscription
     do {
-      subscription = try await topics.subscribe(
+      subscription = try topics.subscribe(
         to: topic, after: streamRequest.after, streamRequest.policy)
     } catch {
       throw .unavailable(error)

@@ -32,13 +32,10 @@ public struct FanOutService: Service {
       eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout,
       linger: settings.linger)
     defer { loops.stop() }
-    let topics = Topics(
-      historyEvents: settings.historyEvents, historyBytes: settings.historyBytes,
-      bufferLimit: settings.bufferLimit, maxEventBytes: settings.maxEventBytes,
-      startingAfter: makeLog == nil ? Topics.microsecondsSince1970 : nil,
-      whenBuffersFill: { loops.skipLinger() })
-    let log: any EventLog = makeLog?(topics) ?? LocalLog(topics)
-    await topics.connect(log)
+    let topics = Topics(settings, whenBuffersFill: { loops.skipLinger() })
+    let log: any EventLog =
+      makeLog?(topics) ?? LocalLog(topics, startingAfter: EventID.microsecondsSince1970)
+    topics.connect(log)
     let http = HTTPService(
       application: application(Routes(settings, topics, log, loops), loops), log: log,
       topics: topics, loops: loops, drain: .nanoseconds(settings.drain.nanoseconds))
@@ -98,7 +95,7 @@ private struct HTTPService: Service {
     let deadline = ContinuousClock.now + drain
     // The other half of the time is for the clients.
     await log.drain(within: drain / 2)
-    await topics.close()
+    topics.close()
     try? await Task.sleep(until: deadline, clock: .continuous)
     loops.closeConnections()
   }

@@ -63,6 +63,6 @@ extension Frame {
   /// A notice of missed events: those that a slow client did not read in time are counted.
   fileprivate static func missed(_ range: MissedEvents) -> ByteBuffer {
     range.count.map { missed($0) }
-      ?? missed(Gap(after: range.after.number, through: range.through.number))
+      ?? missed(after: range.after.number, through: range.through.number)
   }
 }

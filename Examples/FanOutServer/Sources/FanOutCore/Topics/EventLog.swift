@@ -1,9 +1,11 @@
+public import Multicast
+
 /// The path of an event from publishing to delivery.
 ///
-///     POST ──▶ EventLog.publish ─ ─ id ─ ─▶ Topics.deliver ──▶ history, subscribers
+///     POST ──▶ EventLog.publish ─ ─ id ─ ─▶ Topics.deliver ──▶ hub ──▶ streams
 ///
-/// With ``LocalLog``, the ``Topics`` assigns the next id and delivers the event in one step. A log that
-/// relays through a broker, so that several servers share their topics, works as follows:
+/// With ``LocalLog`` that is one step. A log that relays through a broker, so that several servers share
+/// their topics, works as follows:
 ///
 /// - ``publish(_:to:)`` sends the message to the broker, waits until the broker has stored it, and
 ///   returns the broker's sequence number. That is the acknowledgement: from then on the event must
@@ -11,26 +13,18 @@
 /// - ``run()`` connects, calls ``Topics/begin(after:)`` with the broker's last sequence number, and then
 ///   ``Topics/deliver(_:)`` for each event from the broker, including the server's own, in the order
 ///   of ids. After a reconnection it continues after the last event that it delivered, and calls
-///   ``Topics/rejectClaims(after:)``; the server ignores repeated events. If the broker has removed
-///   events in the meantime, it calls ``Topics/skip(through:)``. It returns when the service shuts down
-///   (`gracefulShutdown()` of swift-service-lifecycle), after the HTTP server.
+///   ``Topics/rejectClaims(after:)``. If the broker has removed events in the meantime, it calls
+///   ``Topics/skip(through:)``. It returns when the service shuts down (`gracefulShutdown()` of
+///   swift-service-lifecycle), after the HTTP server.
 /// - ``drain(within:)`` runs before that, and waits until acknowledged events are delivered.
-/// - ``page(of:after:through:)`` fetches events that this server has not kept from the broker.
+/// - As an `ExternalLog` it gives events that this server has not kept.
 /// - ``status`` is part of `/health` and the metrics. Without its broker a server keeps its streams
 ///   open, and answers publications with 503.
-public protocol EventLog: Sendable {
+public protocol EventLog: ExternalLog where Event == FanOutCore.Event {
   /// Stores an event, so that it will be delivered.
   ///
   /// - Throws: ``Unavailable`` if it is not stored, or if that is unknown.
   func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt
-
-  /// The first events of `topic` with ids above `id`, up to `last`; `nil` if not all of them are
-  /// available.
-  func page(of topic: Topic, after id: EventID, through last: EventID) async -> Page?
-
-  /// Whether this server is still to deliver an event that a client claims to have. May wait briefly
-  /// for it.
-  func arrival(of id: EventID) async -> Arrival
 
   /// Runs until the server has shut down.
   func run() async throws
@@ -43,37 +37,15 @@ public protocol EventLog: Sendable {
 }
 
 extension EventLog {
-  public func page(of topic: Topic, after id: EventID, through last: EventID) async -> Page? {
-    nil
-  }
+  public func page(
+    of topics: [String], after position: EventPosition, through last: EventID
+  ) async -> ExternalPage<Event>? { nil }
 
   /// A client cannot have an event from another server.
-  public func arrival(of id: EventID) async -> Arrival { .notExpected }
+  public func contains(_ position: EventPosition) async -> Bool? { false }
 
   /// Does nothing: the server delivers events at once.
   public func drain(within limit: Duration) async {}
-}
-
-/// Consecutive events of a topic, for a client that missed them.
-public struct Page: Sendable {
-  /// In the order of ids.
-  public var events: [Event]
-  /// The page has all events of the topic up to this id.
-  public var through: EventID
-
-  public init(_ events: [Event], through: EventID) {
-    self.events = events
-    self.through = through
-  }
-}
-
-/// Whether this server is still to deliver an event that a client claims to have.
-public enum Arrival: Sendable {
-  /// It was delivered, or there is no such event.
-  case notExpected
-  case expected
-  /// Unknown for now: the claim is accepted until ``Topics/rejectClaims(after:)`` rejects it.
-  case unknown
 }
 
 /// The acknowledgement of an event.

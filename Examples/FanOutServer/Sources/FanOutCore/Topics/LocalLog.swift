@@ -1,20 +1,29 @@
 internal import ServiceLifecycle
 
 /// The log of a single server. Events exist only in its memory.
-public struct LocalLog: EventLog {
+///
+/// An actor, because numbering and delivering an event are one step.
+actor LocalLog: EventLog {
   private let topics: Topics
+  private var lastID: EventID
 
-  public init(_ topics: Topics) {
+  /// - Parameter id: the id before the first event.
+  init(_ topics: Topics, startingAfter id: EventID) {
     self.topics = topics
+    lastID = id
+    topics.begin(after: id)
   }
 
-  public func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
-    try await topics.append(message, to: topic)
+  func publish(_ message: Message, to topic: Topic) throws(Unavailable) -> Receipt {
+    guard !topics.isClosed else { throw Unavailable("the server is shutting down") }
+    lastID += 1
+    let event = Event(id: lastID, topic: topic, message: message)
+    return Receipt(id: lastID, subscribers: topics.deliver(event))
   }
 
-  public func run() async throws {
+  nonisolated func run() async throws {
     try? await gracefulShutdown()
   }
 
-  public var status: LogStatus { LogStatus(kind: "local", isConnected: true) }
+  nonisolated var status: LogStatus { LogStatus(kind: "local", isConnected: true) }
 }

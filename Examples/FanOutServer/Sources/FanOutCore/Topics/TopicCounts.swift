@@ -1,7 +1,9 @@
 internal import Multicast
 internal import NIOConcurrencyHelpers
 
-/// What is counted of each topic, beside what its hub counts.
+/// The statistics of all topics: what the hub counts, and what the server counts beside it.
+///
+/// With very many topics they take long: compute them on a thread of their own.
 final class TopicCounts: Sendable {
   struct Counts {
     var published = 0
@@ -58,12 +60,34 @@ extension TopicCounts {
     }
   }
 
-  /// Totals since the start.
-  var totals: (published: Int, reached: Int) {
-    state.withLockedValue { ($0.all.published, $0.all.reached) }
+  /// Totals since the start, including topics that are gone.
+  struct Totals {
+    var topics = 0
+    var published = 0
+    var reached = 0
+    var dropped = 0
+    var pending = 0
   }
 
-  func statistics(_ topic: String, _ hub: HubStatistics) -> TopicStatistics {
+  /// - Complexity: O(topics and streams).
+  var totals: Totals {
+    let current = hub.statistics
+    let all = state.withLockedValue(\.all)
+    return Totals(
+      topics: current.count, published: all.published, reached: all.reached,
+      dropped: hub.droppedEvents, pending: current.values.reduce(0) { $0 + $1.pending })
+  }
+
+  var retained: RetainedAmount { hub.retainedAmount }
+
+  /// The statistics of each topic, sorted by name.
+  ///
+  /// - Complexity: O(n log n) for n topics.
+  var topics: [TopicStatistics] {
+    hub.statistics.map(statistics).sorted { $0.topic < $1.topic }
+  }
+
+  private func statistics(_ topic: String, _ hub: HubStatistics) -> TopicStatistics {
     let second = second
     let counts = state.withLockedValue { $0.topics[topic] } ?? Counts()
     return TopicStatistics(
