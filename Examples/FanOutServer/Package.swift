@@ -48,7 +48,10 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
-      resources: [.embedInCode("Page/page.html")],
+      resources: [
+        .embedInCode("Page/page.html"), .embedInCode("Page/client.js"),
+        .embedInCode("Page/openapi.json"),
+      ],
       swiftSettings: strict),
     .systemLibrary(name: "CNATS", providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
     // Empty without the trait.

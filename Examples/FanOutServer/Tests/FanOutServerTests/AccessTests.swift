@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["/", "/health", "/metrics"])
+  @Test(arguments: ["/", "/health", "/metrics", "/client.js", "/openapi.json"])
   func publicPathsNeedNoToken(_ path: String) async throws {
     try await RunningServer.with(settings()) { server in
       let answer = try await server.request("GET", path)

@@ -139,7 +139,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["/", "/health", "/metrics", "/topics", "/topics/a/events", "/nothing"])
+  @Test(arguments: [
+    "/", "/health", "/metrics", "/topics", "/topics/a/events", "/nothing",
+    "/client.js", "/openapi.json",
+  ])
   func noResponseIsSniffed(_ path: String) async throws {
     try await RunningServer.with { server in
       let client = try await RawClient.connect(port: server.port)

@@ -18,6 +18,23 @@ extension Response {
       body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.page_html)))
   }
 
+  /// The module for browsers.
+  static var client: Response {
+    file(PackageResources.client_js, "text/javascript; charset=utf-8")
+  }
+
+  /// The description of the paths.
+  static var description: Response {
+    file(PackageResources.openapi_json, "application/json; charset=utf-8")
+  }
+
+  private static func file(_ bytes: [UInt8], _ type: String) -> Response {
+    Response(
+      status: .ok,
+      headers: [.contentType: type, .cacheControl: "no-cache"],
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+  }
+
   /// The response to `OPTIONS`, also to a CORS preflight.
   static func options(_ route: Route) -> Response {
     let methods = (route.methods + [.options]).map(\.rawValue).joined(separator: ", ")

@@ -5,6 +5,8 @@ enum Route: Hashable {
   /// The server as a whole: `OPTIONS *`.
   case server
   case page
+  case client
+  case description
   case health
   case metrics
   case topics
@@ -21,6 +23,8 @@ enum Route: Hashable {
     guard parts.first?.isEmpty == true else { return nil }
     switch parts.count {
     case 2 where parts[1].isEmpty: self = .page
+    case 2 where parts[1] == "client.js": self = .client
+    case 2 where parts[1] == "openapi.json": self = .description
     case 2 where parts[1] == "health": self = .health
     case 2 where parts[1] == "metrics": self = .metrics
     case 2 where parts[1] == "topics": self = .topics
@@ -33,7 +37,7 @@ enum Route: Hashable {
   var methods: [HTTPRequest.Method] {
     switch self {
     case .server: []
-    case .page, .health, .metrics, .topics: [.get, .head]
+    case .page, .client, .description, .health, .metrics, .topics: [.get, .head]
     case .publish: [.post]
     case .subscribe: [.get]
     }
@@ -47,6 +51,8 @@ enum Route: Hashable {
     switch self {
     case .server: "*"
     case .page: "/"
+    case .client: "/client.js"
+    case .description: "/openapi.json"
     case .health: "/health"
     case .metrics: "/metrics"
     case .topics: "/topics"

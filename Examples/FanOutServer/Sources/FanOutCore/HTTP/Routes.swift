@@ -75,6 +75,8 @@ extension Routes {
     switch route {
     case .server: return .options(route)
     case .page: return .page
+    case .client: return .client
+    case .description: return .description
     case .health: return await health()
     case .metrics:
       let status = await log.status

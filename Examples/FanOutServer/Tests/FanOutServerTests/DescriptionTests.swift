@@ -1,0 +1,148 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import Testing
+
+@testable import FanOutCore
+
+/// The description in OpenAPI against the server.
+@Suite(.timeLimit(.minutes(5))) struct DescriptionTests {
+  private typealias Object = [String: Any]
+
+  private static let routes: [Route] = [
+    .page, .client, .description, .health, .metrics, .topics, .publish("a"), .subscribe("a"),
+  ]
+
+  /// Fails to compile if there is another route: then add it to `routes`.
+  private func isDescribed(_ route: Route) -> Bool {
+    switch route {
+    case .page, .client, .description, .health, .metrics, .topics, .publish, .subscribe: true
+    // `OPTIONS *` has no path.
+    case .server: false
+    }
+  }
+
+  private func description(_ server: RunningServer) async throws -> Object {
+    let answer = try await server.request("GET", "/openapi.json")
+    try #require(answer.status == 200)
+    #expect(answer["content-type"] == "application/json; charset=utf-8")
+    return try #require(
+      try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? Object)
+  }
+
+  private func operations(_ path: Object) -> [String: Object] {
+    path.filter { ["get", "post", "put", "delete"].contains($0.key) }
+      .compactMapValues { $0 as? Object }
+  }
+
+  @Test func itHasThePathsAndMethodsOfTheServer() async throws {
+    try await RunningServer.with { server in
+      let paths = try #require(try await description(server)["paths"] as? Object)
+      let patterns = Self.routes.filter(isDescribed).map {
+        $0.pattern.replacing("NAME", with: "{topic}")
+      }
+      #expect(Set(paths.keys) == Set(patterns))
+      for (path, value) in paths {
+        let path = path.replacing("{topic}", with: "a")
+        let methods = Set(
+          operations(try #require(value as? Object)).keys.map { $0.uppercased() })
+        let allowed = try await server.request("OPTIONS", path)["allow"] ?? ""
+        let names = Set(allowed.split(separator: ", ").map(String.init))
+        // They are answered everywhere, and need no description.
+        #expect(methods == names.subtracting(["OPTIONS", "HEAD"]), "\(path)")
+      }
+    }
+  }
+
+  @Test func eachParameterIsTakenAndNoOther() async throws {
+    try await RunningServer.with { server in
+      let values = [
+        "policy": "latest", "lastEventId": "1", "event": "price", "retry": "1", "prefix": "a",
+        "after": "a", "limit": "1",
+      ]
+      var used: Set<String> = []
+      for (path, value) in try #require(try await description(server)["paths"] as? Object) {
+        let path = path.replacing("{topic}", with: "a")
+        for (method, operation) in operations(try #require(value as? Object)) {
+          let parameters = operation["parameters"] as? [Object] ?? []
+          let names = parameters.filter { $0["in"] as? String == "query" }
+            .compactMap { $0["name"] as? String }
+          for name in names {
+            let value = try #require(values[name], "\(name)")
+            used.insert(name)
+            #expect(try await status(server, method, "\(path)?\(name)=\(value)") == 200)
+          }
+          guard !names.isEmpty else { continue }
+          for name in values.keys where !names.contains(name) {
+            #expect(try await status(server, method, "\(path)?\(name)=1") == 400, "\(path) \(name)")
+          }
+        }
+      }
+      #expect(used == Set(values.keys))
+    }
+  }
+
+  /// The status of a request whose response may be a stream.
+  private func status(
+    _ server: RunningServer, _ method: String, _ target: String
+  ) async throws -> Int? {
+    let client = try await RawClient.connect(port: server.port)
+    try await client.send(
+      "\(method.uppercased()) \(target) HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+    let answer = try await client.read(until: "\r\n\r\n")
+    await client.close()
+    return Int(answer.dropFirst("HTTP/1.1 ".count).prefix(3))
+  }
+
+  @Test(arguments: [
+    ("GET", "/health", 200), ("GET", "/topics", 200), ("POST", "/topics/a", 200),
+    ("GET", "/topics?limit=0", 400), ("POST", "/topics/a?x", 400),
+    ("GET", "/topics/a/events?x", 400),
+  ])
+  func responsesAreAsDescribed(_ method: String, _ target: String, _ status: Int) async throws {
+    try await RunningServer.with { server in
+      try await server.published("x", to: "a")
+      let answer = try await server.request(method, target)
+      #expect(answer.status == status)
+      let description = try await description(server)
+      let path = String(target.prefix { $0 != "?" }).replacing("topics/a", with: "topics/{topic}")
+      let paths = try #require(description["paths"] as? [String: Object])
+      let operation = try #require(paths[path]?[method.lowercased()] as? Object)
+      let responses = try #require(operation["responses"] as? [String: Object])
+      let content = try #require(responses["\(status)"]?["content"] as? [String: Object])
+      let schema = try #require(content["application/json"]?["schema"] as? Object)
+      let value = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
+      try check(value, schema, description)
+    }
+  }
+
+  /// Checks types, required members, and that there are no others.
+  private func check(_ value: Any, _ schema: Object, _ description: Object) throws {
+    if let reference = schema["$ref"] as? String {
+      let components = try #require(description["components"] as? [String: Object])
+      let name = String(try #require(reference.split(separator: "/").last))
+      let target = try #require(components["schemas"]?[name] as? Object, "\(name)")
+      return try check(value, target, description)
+    }
+    switch schema["type"] as? String {
+    case "object":
+      let object = try #require(value as? Object)
+      let properties = try #require(schema["properties"] as? [String: Object])
+      #expect(Set(object.keys).isSubset(of: properties.keys), "\(object)")
+      for name in schema["required"] as? [String] ?? [] { #expect(object[name] != nil, "\(name)") }
+      for (name, value) in object {
+        if let property = properties[name] { try check(value, property, description) }
+      }
+    case "array":
+      let items = try #require(schema["items"] as? Object)
+      for element in try #require(value as? [Any]) { try check(element, items, description) }
+    case "string":
+      let text = try #require(value as? String)
+      if let names = schema["enum"] as? [String] { #expect(names.contains(text)) }
+    case "integer": #expect(value is Int)
+    case "number": #expect(value is Double)
+    case "boolean": #expect(value is Bool)
+    default: Issue.record("an unknown type: \(schema)")
+    }
+  }
+}
