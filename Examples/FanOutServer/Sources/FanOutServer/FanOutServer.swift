@@ -38,7 +38,7 @@ struct FanOutServer: AsyncParsableCommand {
     // Before the first line of output, after which SIGHUP must not end the process.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     options.startLogging()
-    let settings = try options.settings()
+    let settings = try await options.settings()
     for variable in unknownVariables {
       settings.logger.warning("the environment variable \(variable) is not an option")
     }

@@ -44,6 +44,12 @@ struct Options: ParsableArguments {
   var publishTokenFile: String?
   @Option(help: "File with the tokens for subscribing, one per line. SIGHUP reads it again.")
   var subscribeTokenFile: String?
+  @Option(
+    help: """
+      File with the keys of JSON web tokens: a JWKS, a public key in PEM (ES256), or a secret \
+      (HS256). SIGHUP reads it again.
+      """)
+  var jwtKeyFile: String?
   @Flag(
     inversion: .prefixedNo, help: "Allow a public address, and any host name, without tokens.")
   var allowAnonymous = false
@@ -93,15 +99,15 @@ extension Options {
     }
     guard
       unixSocket != nil || Loopback.contains(host) || allowAnonymous
-        || publishTokenFile != nil && subscribeTokenFile != nil
+        || publishTokenFile != nil && subscribeTokenFile != nil || jwtKeyFile != nil
     else {
       throw ValidationError(
         "--host \(host) is not a loopback address: use --publish-token-file and "
-          + "--subscribe-token-file, or --allow-anonymous")
+          + "--subscribe-token-file, or --jwt-key-file, or --allow-anonymous")
     }
   }
 
-  func settings() throws -> Settings {
+  func settings() async throws -> Settings {
     var settings = Settings()
     settings.host = host
     settings.port = port
@@ -118,7 +124,7 @@ extension Options {
     settings.retry = .milliseconds(Int64(retry))
     settings.idleTimeout = .seconds(idle)
     settings.drain = .seconds(drain)
-    settings.tokens.replace(with: try tokens())
+    settings.tokens.replace(with: try await tokens())
     settings.allowedOrigins = Set(allowOrigin)
     settings.isLoopbackOnly =
       (unixSocket != nil || Loopback.contains(host)) && !allowAnonymous
@@ -144,10 +150,11 @@ extension Options {
   }
 
   /// Reads the token files.
-  func tokens() throws -> AccessTokens.Value {
+  func tokens() async throws -> AccessTokens.Value {
     AccessTokens.Value(
       publish: try TokenFile.read(publishTokenFile, "--publish-token-file"),
-      subscribe: try TokenFile.read(subscribeTokenFile, "--subscribe-token-file"))
+      subscribe: try TokenFile.read(subscribeTokenFile, "--subscribe-token-file"),
+      jwt: try await TokenFile.readKeys(jwtKeyFile, "--jwt-key-file"))
   }
 
   private static func isOrigin(_ text: String) -> Bool {

@@ -17,16 +17,16 @@ struct Reloading: Service {
   }
 
   func run() async throws {
-    for await _ in signals.cancelOnGracefulShutdown() { reload() }
+    for await _ in signals.cancelOnGracefulShutdown() { await reload() }
   }
 
   /// Takes all files, or none: after an error the old tokens stay valid.
-  private func reload() {
+  private func reload() async {
     if settings.accessLog?.reopen() == false {
       settings.logger.error("SIGHUP: the access log cannot be opened again")
     }
     do {
-      settings.tokens.replace(with: try options.tokens())
+      settings.tokens.replace(with: try await options.tokens())
       settings.logger.notice("read the token files again")
     } catch {
       let reason = FanOutServer.message(for: error)

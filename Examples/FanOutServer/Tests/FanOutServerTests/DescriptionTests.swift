@@ -58,7 +58,7 @@ import Testing
     try await RunningServer.with { server in
       let values = [
         "policy": "latest", "lastEventId": "1", "event": "price", "retry": "1", "prefix": "a",
-        "after": "a", "limit": "1",
+        "after": "a", "limit": "1", "access_token": "x",
       ]
       var used: Set<String> = []
       for (path, value) in try #require(try await description(server)["paths"] as? Object) {

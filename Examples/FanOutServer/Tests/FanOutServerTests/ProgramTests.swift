@@ -23,7 +23,7 @@ import Testing
       (
         ["--host", "0.0.0.0"],
         "--host 0.0.0.0 is not a loopback address: use --publish-token-file and "
-          + "--subscribe-token-file, or --allow-anonymous"
+          + "--subscribe-token-file, or --jwt-key-file, or --allow-anonymous"
       ),
       (["--host", "127.0.0.1.example.org", "--port", "0"], "--host 127.0.0.1.example.org is not"),
       (["--host", "192.0.2.1", "--allow-anonymous"], "cannot serve on 192.0.2.1, port 8080: "),

@@ -8,17 +8,23 @@ public final class AccessTokens: Sendable {
     public var publish: Tokens?
     /// Tokens for subscribing and listing topics; `nil`: no token needed.
     public var subscribe: Tokens?
+    /// Keys for JSON web tokens, which name their topics; `nil`: none is valid.
+    public var jwt: JWTKeys?
 
-    public init(publish: Tokens? = nil, subscribe: Tokens? = nil) {
+    public init(publish: Tokens? = nil, subscribe: Tokens? = nil, jwt: JWTKeys? = nil) {
       self.publish = publish
       self.subscribe = subscribe
+      self.jwt = jwt
     }
+
+    /// Whether publishing and subscribing both need a token.
+    var areRequired: Bool { jwt != nil || publish != nil && subscribe != nil }
   }
 
   private let box: NIOLockedValueBox<Value>
 
-  public init(publish: Tokens? = nil, subscribe: Tokens? = nil) {
-    box = NIOLockedValueBox(Value(publish: publish, subscribe: subscribe))
+  public init(publish: Tokens? = nil, subscribe: Tokens? = nil, jwt: JWTKeys? = nil) {
+    box = NIOLockedValueBox(Value(publish: publish, subscribe: subscribe, jwt: jwt))
   }
 }
 

@@ -6,24 +6,83 @@ struct AccessControl: Sendable {
   let allowedOrigins: Set<String>
   let isLoopbackOnly: Bool
 
-  /// Refuses a request that does not have one of `tokens`.
-  func check(_ headers: HTTPFields, _ tokens: Tokens?) throws(RequestError) {
-    guard let tokens else { return }
-    let values = headers[values: .authorization]
-    guard let value = values.first else {
-      throw RequestError(.unauthorized, "this needs a bearer token", [.wwwAuthenticate: "Bearer"])
+  /// What a token is for.
+  enum Action {
+    case publish
+    case subscribe
+  }
+
+  /// Refuses a request without a valid token, if one is needed.
+  ///
+  /// A token file's tokens count only in the header field `Authorization`. A JSON web token may also be
+  /// in the cookie `access_token`, or, if it is valid for a short time, in the query.
+  ///
+  /// - Parameter token: the one of the query.
+  /// - Returns: the topics for which the token is valid.
+  func authorize(
+    _ headers: HTTPFields, query token: String? = nil, _ action: Action
+  ) async throws(RequestError) -> Grant {
+    let current = tokens.current
+    let tokens =
+      switch action {
+      case .publish: current.publish
+      case .subscribe: current.subscribe
+      }
+    guard tokens != nil || current.jwt != nil else { return .all }
+    if let bearer = try bearer(headers) {
+      if let tokens, tokens.contain(bearer) { return .all }
+      return try await grant(String(bearer), action, current.jwt)
     }
+    if current.jwt != nil, let cookie = Self.cookie(headers) {
+      return try await grant(cookie, action, current.jwt)
+    }
+    if current.jwt != nil, let token {
+      return try await grant(token, action, current.jwt, isInQuery: true)
+    }
+    throw RequestError(
+      .unauthorized, "this needs a bearer token", [.wwwAuthenticate: "Bearer"])
+  }
+
+  private func grant(
+    _ token: String, _ action: Action, _ keys: JWTKeys?, isInQuery: Bool = false
+  ) async throws(RequestError) -> Grant {
+    guard let claims = await keys?.claims(of: token) else {
+      throw RequestError(
+        .unauthorized, "the token is not valid",
+        [.wwwAuthenticate: #"Bearer error="invalid_token""#])
+    }
+    guard !isInQuery || claims.isShortLived else {
+      throw RequestError(
+        .unauthorized, "a token in a query must expire within 10 minutes",
+        [.wwwAuthenticate: #"Bearer error="invalid_token""#])
+    }
+    return switch action {
+    case .publish: .patterns(claims.publish)
+    case .subscribe: .patterns(claims.subscribe)
+    }
+  }
+
+  /// The token of the header field; `nil` without the field.
+  private func bearer(_ headers: HTTPFields) throws(RequestError) -> Substring? {
+    let values = headers[values: .authorization]
+    guard let value = values.first else { return nil }
     let parts = value.split(separator: " ", maxSplits: 1)
     guard values.count == 1, parts.count == 2, parts[0].lowercased() == "bearer" else {
       throw RequestError(
         .unauthorized, "the Authorization is not 'Bearer' and a token",
         [.wwwAuthenticate: #"Bearer error="invalid_request""#])
     }
-    guard tokens.contain(parts[1]) else {
-      throw RequestError(
-        .unauthorized, "the token is not valid",
-        [.wwwAuthenticate: #"Bearer error="invalid_token""#])
+    return parts[1]
+  }
+
+  private static func cookie(_ headers: HTTPFields) -> String? {
+    for line in headers[values: .cookie] {
+      for pair in line.split(separator: ";") {
+        let pair = pair.drop { $0 == " " }
+        if pair.hasPrefix("access_token=") { return String(pair.dropFirst("access_token=".count)) }
+      }
     }
+    return nil
   }
 
   /// Refuses a request for a host that is not a loopback name, unless both publishing and subscribing
@@ -33,8 +92,7 @@ struct AccessControl: Sendable {
   /// browser treats the attacker's page as one of this server.
   func checkHost(_ request: HTTPRequest) throws(RequestError) {
     guard isLoopbackOnly, let host = request.authority else { return }
-    let tokens = tokens.current
-    guard tokens.publish == nil || tokens.subscribe == nil else { return }
+    guard !tokens.current.areRequired else { return }
     let port = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 }
     guard Loopback.contains(host[..<(port ?? host.endIndex)]) else {
       throw RequestError(

@@ -49,6 +49,8 @@ extension Response {
 
   mutating func allow(_ origin: String) {
     headers[.accessControlAllowOrigin] = origin
+    // For cookies with a token.
+    headers[.accessControlAllowCredentials] = "true"
     headers[.vary] = "Origin"
   }
 }

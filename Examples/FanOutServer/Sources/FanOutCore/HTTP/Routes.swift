@@ -84,17 +84,22 @@ extension Routes {
         try await onThreadPool { Metrics(topics.counts, loops.statistics, status).text },
         "text/plain; version=0.0.4; charset=utf-8")
     case .topics:
-      try access.check(request.headers, access.tokens.current.subscribe)
       let topicsRequest = try TopicsRequest(query: query)
-      return .json(try await onThreadPool { topicsRequest.page(of: topics.counts.topics) })
+      let grant = try await access.authorize(
+        request.headers, query: topicsRequest.token, .subscribe)
+      return .json(
+        try await onThreadPool { topicsRequest.page(of: topics.counts.topics, grant) })
     case .publish(let name):
-      try access.check(request.headers, access.tokens.current.publish)
+      let grant = try await access.authorize(request.headers, .publish)
       let publishRequest = try PublishRequest(query: query)
-      return try await publish(request, publishRequest, to: topic(name), context.channel)
+      let topic = try topic(name, grant)
+      return try await publish(request, publishRequest, to: topic, context.channel)
     case .subscribe(let name):
-      try access.check(request.headers, access.tokens.current.subscribe)
       let streamRequest = try StreamRequest(request.headers, query: query)
-      return try await subscribe(topic(name), streamRequest, request, context.channel)
+      let grant = try await access.authorize(
+        request.headers, query: streamRequest.token, .subscribe)
+      let topic = try topic(name, grant)
+      return try await subscribe(topic, streamRequest, request, context.channel)
     }
   }
 
@@ -109,12 +114,19 @@ extension Routes {
     }
   }
 
-  private func topic(_ name: Substring) throws(RequestError) -> Topic {
+  private func topic(_ name: Substring, _ grant: Grant) throws(RequestError) -> Topic {
+    let topic: Topic
     do {
-      return try Topic(name, limit: settings.maxTopicLength)
+      topic = try Topic(name, limit: settings.maxTopicLength)
     } catch {
       throw .badRequest(error.description)
     }
+    guard grant.allows(topic.name) else {
+      throw RequestError(
+        .forbidden, "the token is not for this topic",
+        [.wwwAuthenticate: #"Bearer error="insufficient_scope""#])
+    }
+    return topic
   }
 
   private func health() async -> Response {

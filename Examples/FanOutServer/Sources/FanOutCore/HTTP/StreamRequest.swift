@@ -5,6 +5,8 @@ struct StreamRequest {
   /// The last event that the client has; `nil` if it has none.
   var after: EventID?
   var policy = StreamPolicy.dropOldest
+  /// The token of the query.
+  var token: String?
 }
 
 extension StreamRequest {
@@ -16,6 +18,7 @@ extension StreamRequest {
     let claim = if let text, !text.isEmpty { try Self.eventID(text) } else { nil as EventID? }
     after = try Self.lastEventID(headers[values: .lastEventID]) ?? claim
     policy = try Self.policy(query.take("policy")) ?? policy
+    token = try query.take("access_token")
     try query.refuseRest("policy", "lastEventId")
   }
 

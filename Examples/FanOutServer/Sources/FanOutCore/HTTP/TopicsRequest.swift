@@ -7,6 +7,8 @@ struct TopicsRequest: Sendable {
   /// Only topics after this name: the `next` of the page before.
   var after: String?
   var limit = limits.upperBound
+  /// The token of the query.
+  var token: String?
 }
 
 extension TopicsRequest {
@@ -15,15 +17,19 @@ extension TopicsRequest {
     prefix = try query.take("prefix") ?? prefix
     after = try query.take("after")
     limit = try query.takeNumber("limit", in: Self.limits) ?? limit
+    token = try query.take("access_token")
     try query.refuseRest("prefix", "after", "limit")
   }
 
   /// The page as JSON.
   ///
-  /// - Parameter topics: sorted by name.
-  func page(of topics: [TopicStatistics]) -> String {
+  /// - Parameters:
+  ///   - topics: sorted by name.
+  ///   - grant: the topics that the page may have.
+  func page(of topics: [TopicStatistics], _ grant: Grant = .all) -> String {
     let rest = topics.lazy.filter { topic in
-      topic.topic.hasPrefix(prefix) && after.map { topic.topic > $0 } ?? true
+      topic.topic.hasPrefix(prefix) && (after.map { topic.topic > $0 } ?? true)
+        && grant.allows(topic.topic)
     }
     let found = Array(rest.prefix(limit + 1))
     let page = found.prefix(limit)

@@ -25,6 +25,7 @@ const server = new URL(".", import.meta.url);
 ///   types       the types of events that publishers set, for example ["price"]
 ///   policy      dropOldest, latest or disconnect
 ///   lastEventIds  an object with the id after which each topic begins
+///   token       a JSON web token for the query, or a function that returns a new one
 ///   url         the server; without it, the one that serves this module
 export function subscribe(topics, handlers, options = {}) {
   const streams = topics.map(topic => new Stream(topic, handlers, options));
@@ -62,8 +63,10 @@ class Stream {
   }
 
   open() {
-    const { topic, options: { url, policy, types = [] } } = this;
-    const source = new EventSource(address(url, topic, "/events", { policy, lastEventId: this.lastID }));
+    const { topic, options: { url, policy, token, types = [] } } = this;
+    const source = new EventSource(address(url, topic, "/events", {
+      policy, lastEventId: this.lastID, access_token: typeof token === "function" ? token() : token,
+    }));
     this.source = source;
     source.onopen = () => this.tell("open");
     source.onerror = () => {

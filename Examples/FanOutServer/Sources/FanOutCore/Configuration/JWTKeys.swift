@@ -1,0 +1,104 @@
+internal import JWTKit
+internal import Multicast
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Keys that verify JSON web tokens (RFC 7519) with the algorithms HS256 and ES256.
+///
+/// The claim `fanout` of a token has the patterns of the topics for which it is valid:
+/// `{"exp": 1795353000, "fanout": {"publish": ["news"], "subscribe": ["news", "orders.>"]}}`. The claim
+/// `exp` is required.
+public struct JWTKeys: Sendable {
+  /// Why a text has no keys.
+  public enum Refusal: Error, Hashable {
+    case keySet
+    case publicKey
+    case tooShort
+  }
+
+  /// The minimum length of a secret for HS256 in bytes (RFC 7518, section 3.2).
+  public static let minimumSecret = 32
+
+  private let keys: Secret<JWTKeyCollection>
+
+  /// - Parameter text: a JSON web key set, a public key in PEM for ES256, or a secret for HS256, of
+  ///   which white space at both ends is no part.
+  public init(_ text: String) async throws(Refusal) {
+    let keys = JWTKeyCollection()
+    let text = text.trimming(while: \.isWhitespace)
+    if text.hasPrefix("{") {
+      guard let set = try? JSONDecoder().decode(JWKS.self, from: Data(text.utf8)),
+        !set.keys.isEmpty, (try? await keys.add(jwks: set)) != nil
+      else { throw .keySet }
+    } else if text.hasPrefix("-----BEGIN") {
+      guard let key = try? ES256PublicKey(pem: text) else { throw .publicKey }
+      await keys.add(ecdsa: key)
+    } else {
+      guard text.utf8.count >= Self.minimumSecret else { throw .tooShort }
+      await keys.add(hmac: HMACKey(from: text), digestAlgorithm: .sha256)
+    }
+    self.keys = Secret(keys)
+  }
+}
+
+extension JWTKeys {
+  /// What a token grants.
+  struct Claims: Sendable {
+    var publish: [TopicPattern]
+    var subscribe: [TopicPattern]
+    /// Whether it expires soon, so that it may be in a query, which others may log.
+    var isShortLived: Bool
+  }
+
+  /// A token in a query is valid for no longer than this many seconds.
+  private static let shortLife = 600.0
+
+  /// - Returns: `nil` if the token is not valid now.
+  func claims(of token: String) async -> Claims? {
+    guard
+      let payload = try? await keys.revealed.verify(token, as: Payload.self, iteratingKeys: true)
+    else { return nil }
+    return Claims(
+      publish: payload.fanout.publish ?? [], subscribe: payload.fanout.subscribe ?? [],
+      isShortLived: payload.exp.value.timeIntervalSinceNow <= Self.shortLife)
+  }
+
+  private struct Payload: JWTPayload {
+    struct Topics: Codable {
+      var publish: [TopicPattern]?
+      var subscribe: [TopicPattern]?
+    }
+
+    var exp: ExpirationClaim
+    var nbf: NotBeforeClaim?
+    var fanout: Topics
+
+    func verify(using algorithm: some JWTAlgorithm) async throws {
+      guard ["HS256", "ES256"].contains(algorithm.name) else {
+        throw JWTError.generic(identifier: "algorithm", reason: "neither HS256 nor ES256")
+      }
+      try exp.verifyNotExpired()
+      try nbf?.verifyNotBefore()
+    }
+  }
+}
+
+extension JWTKeys.Refusal: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .keySet: "it is not a JSON web key set whose keys have a 'kid'"
+    case .publicKey: "it is not a public key for ES256 in PEM"
+    case .tooShort: "a secret for HS256 has at least \(JWTKeys.minimumSecret) bytes"
+    }
+  }
+}
+
+extension String {
+  fileprivate func trimming(while isOutside: (Character) -> Bool) -> String {
+    String(drop(while: isOutside).reversed().drop(while: isOutside).reversed())
+  }
+}
