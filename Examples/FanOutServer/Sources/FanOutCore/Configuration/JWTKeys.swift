@@ -68,14 +68,14 @@ extension JWTKeys {
   }
 
   private struct Payload: JWTPayload {
-    struct Topics: Codable {
+    struct Patterns: Codable {
       var publish: [TopicPattern]?
       var subscribe: [TopicPattern]?
     }
 
     var exp: ExpirationClaim
     var nbf: NotBeforeClaim?
-    var fanout: Topics
+    var fanout: Patterns
 
     func verify(using algorithm: some JWTAlgorithm) async throws {
       guard ["HS256", "ES256"].contains(algorithm.name) else {
