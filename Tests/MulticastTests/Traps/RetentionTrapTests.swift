@@ -57,15 +57,15 @@ struct RetentionTrapTests {
       let hub = EventHub<Int>(retention: .last(1), name: "chat")
       _ = hub.subscribe(from: .last(-2), on: .sender) { _ in }
     }
-    expect(handler, "chat", "cannot begin with the last -2 events")
+    expect(handler, "chat", "cannot begin with last(-2): the count is negative")
     let sequence = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = EventHub<Int>(retention: .last(1)).events(from: .last(-2)) }
-    expect(sequence, "cannot begin with the last -2 events")
+    expect(sequence, "cannot begin with last(-2): the count is negative")
     let read = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = EventHub<Int>(retention: .last(1)).retainedEvents(from: .last(-2)) }
-    expect(read, "cannot begin with the last -2 events")
+    expect(read, "cannot begin with last(-2): the count is negative")
   }
 
   @Test func negativeLimit() async {
