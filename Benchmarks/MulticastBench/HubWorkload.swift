@@ -19,10 +19,30 @@ private struct HubHandlers {
       ? [
         Requirement("hub, N = \(size), of a for loop over closures", .atMost(2)) {
           $0.ratio("waitFree", to: "for loop")
-        }
+        },
+        Requirement("measuring handlers, N = \(size), ns per delivery", .atMost(10)) {
+          guard let timed = $0.best("waitFree, timed"), let plain = $0.best("waitFree") else {
+            return nil
+          }
+          return timed - plain
+        },
       ] : []
     return Experiment("hub/handlers", detail: "N = \(size)", requirements: requirements) {
-      [floor, loop] + StorageStrategy.allCases.map(measured)
+      [floor, loop, timed] + StorageStrategy.allCases.map(measured)
+    }
+  }
+
+  /// In a hub that measures its handlers: the default, one of 64 calls.
+  private var timed: Case {
+    let listeners = Listeners(size)
+    let hub = EventHub<Int>()
+    hub.measureHandlers()
+    let subscriptions = listeners.observers.map { hub.subscribe(handler($0)) }
+    return Case(
+      "waitFree, timed", size: size, deliveries: size, delivered: listeners.takeReceived
+    ) { iterations in
+      for _ in 0..<iterations { hub.send(1) }
+      withExtendedLifetime(subscriptions) {}
     }
   }
 

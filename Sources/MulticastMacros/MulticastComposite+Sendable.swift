@@ -2,37 +2,48 @@ public import Dispatch
 
 // Sendable delegates may be used from any thread.
 extension MulticastComposite where Delegate: Sendable {
-  /// Adds `delegate` after the others, as ``MulticastDelegate/add(_:ownership:)`` does.
+  /// Adds `delegate` after the others, as ``MulticastDelegate/add(_:ownership:label:fileID:line:)``
+  /// does.
   ///
   /// - Parameters:
   ///   - delegate: compared by identity.
   ///   - ownership: whether the composite keeps it alive.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: a handle that can end the registration.
   /// - Complexity: as for the hub.
   @discardableResult
   public nonisolated func add(
-    _ delegate: Delegate, ownership: Ownership = .weak
+    _ delegate: Delegate, ownership: Ownership = .weak, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> Registration<Delegate> {
-    _composition.hub.add(delegate, ownership: ownership)
+    _composition.hub.add(delegate, ownership: ownership, label: label, fileID: fileID, line: line)
   }
 
   /// Adds `delegate` after the others. Requirements without an answer call it on `queue`, as
-  /// ``MulticastDelegate/add(_:ownership:on:buffering:)`` describes.
+  /// ``MulticastDelegate/add(_:ownership:on:buffering:label:fileID:line:)`` describes.
   ///
   /// - Parameters:
   ///   - delegate: compared by identity.
   ///   - ownership: whether the composite keeps it alive.
   ///   - queue: the queue on which it is called.
   ///   - buffering: how many calls may wait, and what happens when the buffer is full.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: a handle that can end the registration.
   /// - Complexity: as for the hub.
   @_disfavoredOverload  // `.main` is the main actor, as in the hub.
   @discardableResult
   public nonisolated func add(
     _ delegate: Delegate, ownership: Ownership = .weak, on queue: DispatchQueue,
-    buffering: QueueBuffering = .unbounded
+    buffering: QueueBuffering = .unbounded, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line
   ) -> Registration<Delegate> {
-    _composition.hub.add(delegate, ownership: ownership, on: queue, buffering: buffering)
+    _composition.hub.add(
+      delegate, ownership: ownership, on: queue, buffering: buffering, label: label, fileID: fileID,
+      line: line)
   }
 
   /// Adds `delegate` after the others. Requirements without an answer call it on the main actor.
@@ -42,14 +53,20 @@ extension MulticastComposite where Delegate: Sendable {
   ///   - ownership: whether the composite keeps it alive.
   ///   - main: write `.main`.
   ///   - buffering: how many calls may wait, and what happens when the buffer is full.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: a handle that can end the registration.
   /// - Complexity: as for the hub.
   @discardableResult
   public nonisolated func add(
     _ delegate: Delegate, ownership: Ownership = .weak, on main: MainActorPlace,
-    buffering: QueueBuffering = .unbounded
+    buffering: QueueBuffering = .unbounded, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line
   ) -> Registration<Delegate> {
-    _composition.hub.add(delegate, ownership: ownership, on: main, buffering: buffering)
+    _composition.hub.add(
+      delegate, ownership: ownership, on: main, buffering: buffering, label: label, fileID: fileID,
+      line: line)
   }
 
   /// Adds `delegate` after the others. Requirements without an answer call it on `home`.
@@ -59,14 +76,20 @@ extension MulticastComposite where Delegate: Sendable {
   ///   - ownership: whether the composite keeps it alive.
   ///   - home: the actor on which it is called.
   ///   - buffering: how many calls may wait, and what happens when the buffer is full.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: a handle that can end the registration.
   /// - Complexity: as for the hub.
   @discardableResult
   public nonisolated func add(
     _ delegate: Delegate, ownership: Ownership = .weak, on home: any Actor,
-    buffering: QueueBuffering = .unbounded
+    buffering: QueueBuffering = .unbounded, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line
   ) -> Registration<Delegate> {
-    _composition.hub.add(delegate, ownership: ownership, on: home, buffering: buffering)
+    _composition.hub.add(
+      delegate, ownership: ownership, on: home, buffering: buffering, label: label, fileID: fileID,
+      line: line)
   }
 
   /// Removes every registration of `delegate`, as ``MulticastDelegate/remove(_:)`` does.

@@ -69,19 +69,25 @@ public struct Composition<Delegate>: @unchecked Sendable {
 }
 
 extension MulticastComposite {
-  /// Adds `delegate` after the others, as ``MulticastDelegate/add(_:ownership:)`` does.
+  /// Adds `delegate` after the others, as ``MulticastDelegate/add(_:ownership:label:fileID:line:)``
+  /// does.
   ///
   /// - Parameters:
   ///   - delegate: compared by identity.
   ///   - ownership: whether the composite keeps it alive.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: a handle that can end the registration.
   /// - Precondition: the caller runs on the actor of the composite, if it has one.
   /// - Complexity: as for the hub.
   @discardableResult
   public nonisolated func add(
-    _ delegate: Delegate, ownership: Ownership = .weak
+    _ delegate: Delegate, ownership: Ownership = .weak, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> Registration<Delegate> {
-    _composition.checkedHub().add(delegate, ownership: ownership)
+    _composition.checkedHub().add(
+      delegate, ownership: ownership, label: label, fileID: fileID, line: line)
   }
 
   /// Removes every registration of `delegate`, as ``MulticastDelegate/remove(_:)`` does.

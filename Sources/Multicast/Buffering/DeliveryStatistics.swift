@@ -4,7 +4,7 @@
 ///
 /// ## Thread safety
 /// A value: any thread may use its copy.
-public struct DeliveryStatistics: Sendable, Hashable {
+public struct DeliveryStatistics: Sendable, Hashable, Codable {
   /// All calls or events for the subscriber, whatever became of them.
   public internal(set) var enqueued = 0
   /// Those delivered: counted after each batch of at most 64 by a queue, and when `next()` returns

@@ -7,13 +7,19 @@ extension EventHub {
   /// - Parameters:
   ///   - buffering: how many events may wait.
   ///   - filter: which events the sequence receives; called by senders.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: the sequence, whose subscription has begun.
   /// - Complexity: amortised O(1), and O(replay).
   public func events(
     buffering: BufferingPolicy<Event> = .unbounded,
-    where filter: (@Sendable (Event) -> Bool)? = nil
+    where filter: (@Sendable (Event) -> Bool)? = nil, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> EventSequence<Event> {
-    EventSequence(finishing.completion) { [weak self] in self?.consumer(buffering, filter) }
+    EventSequence(finishing.completion) { [weak self] in
+      self?.consumer(buffering, filter, origin: Origin(fileID, line, label))
+    }
   }
 
   /// The first event, of the replay or later, that satisfies `predicate`; `nil` if the hub finishes
@@ -27,12 +33,13 @@ extension EventHub {
   }
 
   func consumer(
-    _ buffering: BufferingPolicy<Event>, _ filter: (@Sendable (Event) -> Bool)?
+    _ buffering: BufferingPolicy<Event>, _ filter: (@Sendable (Event) -> Bool)?, origin: Origin
   ) -> EventConsumer {
     let mailbox = StreamMailbox(
       limit: buffering.limit, whenFull: buffering.whenFull, coalesces: buffering.positions != nil,
       drops: dropCounter)
-    let registration = register(mailbox, buffering.positions, filter, { _ in }, owner: nil)
+    let registration = register(
+      mailbox, buffering.positions, filter, { _ in }, owner: nil, origin: origin)
     return EventConsumer(registration, mailbox, finishing.completion)
   }
 }

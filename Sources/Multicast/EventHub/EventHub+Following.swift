@@ -20,12 +20,14 @@ extension EventHub {
   /// Adds a handler that reads the log.
   func follow(
     _ delivery: HandlerDelivery<PositionedEvent<Event>>, from start: SubscriptionStart,
-    where filter: (@Sendable (Event) -> Bool)?, owner: (any AnyObject & Sendable)? = nil
+    where filter: (@Sendable (Event) -> Bool)?, owner: (any AnyObject & Sendable)? = nil,
+    origin: Origin
   ) -> EventSubscription {
     requireStart(start)
     let mailbox: HandlerMailbox
     let called: @Sendable (PositionedEvent<Event>) -> Void
-    switch delivery {
+    let origin = measured(origin)
+    switch delivery.measured(by: origin.timer) {
     case .sender(let handler):
       called = handler
       mailbox = InlineMailbox(drops: nil, whenExhausted: removal, deliver: callFollower)
@@ -44,7 +46,7 @@ extension EventHub {
     }
     let follower = LogFollower(LogReader(log, filter: filter), called)
     mailbox.progress = follower.progress
-    let registration = addFollower(mailbox, follower, owner: owner)
+    let registration = addFollower(mailbox, follower, owner: owner, origin: origin)
     begin(follower.reader, start, registration)
     if let entry = registration.entry { mailbox.start(entry) }
     return EventSubscription(registration)
@@ -52,29 +54,32 @@ extension EventHub {
 
   /// A consumer that reads the log.
   func consumer(
-    _ reader: LogReader<Event>, from start: SubscriptionStart
+    _ reader: LogReader<Event>, from start: SubscriptionStart, origin: Origin
   ) -> EventConsumer {
-    consumer(reading: reader) { self.begin(reader, start, $0) }
+    consumer(reading: reader, origin: origin) { self.begin(reader, start, $0) }
   }
 
   /// A consumer whose events only say that there is something to read.
   ///
   /// - Parameters:
   ///   - reader: what the consumer reads.
+  ///   - origin: where the subscription was made.
   ///   - begin: called before the consumer is returned, with its entry.
   func consumer(
-    reading reader: any ReadsAhead, begin: (EntryHandle) -> Void = { _ in }
+    reading reader: any ReadsAhead, origin: Origin = .unknown,
+    begin: (EntryHandle) -> Void = { _ in }
   ) -> EventConsumer {
     let mailbox = StreamMailbox(
       limit: .max, whenFull: .dropNewest, coalesces: false, drops: nil)
-    let registration = addFollower(mailbox, nil, owner: nil)
+    let registration = addFollower(mailbox, nil, owner: nil, origin: origin)
     begin(registration)
     return EventConsumer(registration, mailbox, finishing.completion, reader: reader)
   }
 
   /// Adds a subscriber that each delivery tells to read. Its consumer has not started.
   private func addFollower(
-    _ mailbox: Mailbox, _ follower: LogFollower<Event>?, owner: AnyObject?
+    _ mailbox: Mailbox, _ follower: LogFollower<Event>?, owner: AnyObject?,
+    origin: Origin
   ) -> EntryHandle {
     mailbox.isFollowing = true
     // It has not started, so nothing reads yet. Before it is in the registry, because it may finish
@@ -85,7 +90,8 @@ extension EventHub {
     let pipeline = EventPipeline<Event>(
       filter: nil, start: nil, mailbox: mailbox, follower: follower)
     return registry.add(
-      Subscriber(handler: { _ in }, pipeline: pipeline), weakly: owner, mailbox: mailbox)
+      Subscriber(handler: { _ in }, pipeline: pipeline), weakly: owner, mailbox: mailbox,
+      origin: origin)
   }
 
   /// Sets where a subscriber begins, which is in the registry already: each delivery tells it to

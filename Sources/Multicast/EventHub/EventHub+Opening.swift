@@ -7,11 +7,18 @@ extension EventHub {
   /// - Returns: `nil` if the hub has finished; the handler was not called then, and will not be.
   @usableFromInline
   func subscribeInOrder(
-    _ handler: @escaping @Sendable (Event) -> Void, owner: (any AnyObject & Sendable)?
+    _ handler: @escaping @Sendable (Event) -> Void, owner: (any AnyObject & Sendable)?,
+    origin: Origin
   ) -> EventSubscription? {
     kinds.add(SubscriberKinds.handler)
+    let origin = measured(origin)
+    var handler = handler
+    if case .sender(let measured) = HandlerDelivery.sender(handler).measured(by: origin.timer) {
+      handler = measured
+    }
     let registration = registry.add(
-      Subscriber(handler: handler, pipeline: nil), weakly: owner, mailbox: nil)
+      Subscriber(handler: handler, pipeline: nil), weakly: owner, mailbox: nil,
+      origin: origin)
     guard let entry = registration.entry, sequencer?.open(entry, through: self) == true else {
       registration.cancel()
       return nil

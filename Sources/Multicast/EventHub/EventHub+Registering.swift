@@ -5,12 +5,14 @@ extension EventHub {
   /// Adds a handler that senders call with each event, with nothing between: the usual subscriber,
   /// and the least that one takes.
   ///
-  /// - Returns: `nil` if the hub has one order: then something is between.
-  func subscribeDirectly(_ handler: @escaping @Sendable (Event) -> Void) -> EventSubscription? {
-    guard sequencer == nil else { return nil }
+  /// - Returns: `nil` if something is between: one order of the events, or a measurement.
+  func subscribeDirectly(
+    _ handler: @escaping @Sendable (Event) -> Void, origin: Origin
+  ) -> EventSubscription? {
+    guard sequencer == nil && registry.timing.current == nil else { return nil }
     kinds.add(SubscriberKinds.handler)
     let registration = registry.add(
-      Subscriber(handler: handler, pipeline: nil), weakly: nil, mailbox: nil)
+      Subscriber(handler: handler, pipeline: nil), weakly: nil, mailbox: nil, origin: origin)
     finishIfRaised(registration)
     return EventSubscription(registration)
   }
@@ -24,7 +26,8 @@ extension EventHub {
     let deliver = request.carried == nil ? call : callCarrying
     let mailbox: Mailbox?
     let start: (Entry) -> Void
-    switch request.delivery {
+    let origin = measured(request.origin)
+    switch request.delivery.measured(by: origin.timer) {
     case .sender(let inline):
       handler = inline
       // With a replay, later events wait for its end.
@@ -64,7 +67,7 @@ extension EventHub {
     let registration = register(
       mailbox, isInline ? nil : buffering.positions, request.filter, handler, asyncHandler,
       carried: request.carried, onEnd: request.onEnd, owner: request.owner,
-      binding: request.binding)
+      binding: request.binding, origin: origin)
     if replays, let entry = registration.entry { start(entry) }
     return EventSubscription(registration)
   }
@@ -120,7 +123,7 @@ extension EventHub {
     _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
     _ asyncHandler: (@Sendable (Event) async -> Void)? = nil, carried: CarriedKeys? = nil,
     onEnd: SubscriptionRequest<Event>.EndAction? = nil, owner: AnyObject?,
-    binding: SubscriptionBinding? = nil
+    binding: SubscriptionBinding? = nil, origin: Origin
   ) -> EntryHandle {
     let start = sequencer.flatMap { $0.hasStartingPoints ? StartingPoint() : nil }
     let coalescer = makeIndex.flatMap { make in mailbox.map { Coalescer($0, make()) } }
@@ -137,6 +140,7 @@ extension EventHub {
         : mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let registration = registry.add(
       Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox,
+      origin: origin,
       willInsert: { binding?.bind($0) })
     if let sequencer {
       // From now on senders append to the mailbox, whose consumer has not started. The replay,

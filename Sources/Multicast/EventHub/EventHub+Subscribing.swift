@@ -38,6 +38,9 @@ extension EventHub {
   ///     the buffer.
   ///   - options: further choices of this subscriber.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handler receives the replay, and the subscription ends.
@@ -45,15 +48,20 @@ extension EventHub {
   public func subscribe(
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Event) -> Void
   ) -> EventSubscription {
     if handler.isolation == nil && isolation == nil && filter == nil && options.isEmpty,
-      let subscription = subscribeDirectly(IsolatedHandler(function: handler).withoutIsolation)
+      let subscription = subscribeDirectly(
+        IsolatedHandler(function: handler).withoutIsolation, origin: Origin(fileID, line, label))
     {
       return subscription
     }
-    return subscribe(.init(.isolated(handler, context: isolation), buffering, filter, options))
+    return subscribe(
+      .init(
+        .isolated(handler, context: isolation), buffering, filter, options,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` with the replay, if the hub has one, and with each event from then on.
@@ -70,6 +78,9 @@ extension EventHub {
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handler receives the replay, and the subscription ends.
@@ -79,12 +90,13 @@ extension EventHub {
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
     maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Event) async -> Void
   ) -> EventSubscription {
     subscribe(
       .init(
         .isolated(limit: maxConcurrentCalls, handler, context: isolation), buffering, filter,
-        options))
+        options, origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` with the replay, if the hub has one, and with each event from then on, on the
@@ -97,6 +109,9 @@ extension EventHub {
   ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event, by many threads at once if many send. It may send,
   ///     subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
@@ -104,12 +119,16 @@ extension EventHub {
   /// - Complexity: amortised O(1), and O(replay).
   public func subscribe(
     on sender: SenderPlace, where filter: (@Sendable (Event) -> Bool)? = nil,
-    options: [SubscriberOption<Event>] = [], _ handler: @escaping @Sendable (Event) -> Void
+    options: [SubscriberOption<Event>] = [], label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line, _ handler: @escaping @Sendable (Event) -> Void
   ) -> EventSubscription {
-    if filter == nil && options.isEmpty, let subscription = subscribeDirectly(handler) {
+    if filter == nil && options.isEmpty,
+      let subscription = subscribeDirectly(handler, origin: Origin(fileID, line, label))
+    {
       return subscription
     }
-    return subscribe(.init(.sender(handler), .unbounded, filter, options))
+    return subscribe(
+      .init(.sender(handler), .unbounded, filter, options, origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on the main actor, wherever this is called. See
@@ -121,6 +140,9 @@ extension EventHub {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handler receives the replay, and the subscription ends.
@@ -128,9 +150,13 @@ extension EventHub {
   public func subscribe(
     on main: MainActorPlace, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @MainActor @Sendable (Event) -> Void
   ) -> EventSubscription {
-    subscribe(.init(.isolated(handler, context: nil), buffering, filter, options))
+    subscribe(
+      .init(
+        .isolated(handler, context: nil), buffering, filter, options,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on `queue` with the replay, if the hub has one, and with each event from then
@@ -142,6 +168,9 @@ extension EventHub {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handler receives the replay, and the subscription ends.
@@ -150,8 +179,11 @@ extension EventHub {
   public func subscribe(
     on queue: DispatchQueue, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (Event) -> Void
   ) -> EventSubscription {
-    subscribe(.init(.queue(queue, handler), buffering, filter, options))
+    subscribe(
+      .init(.queue(queue, handler), buffering, filter, options, origin: Origin(fileID, line, label))
+    )
   }
 }

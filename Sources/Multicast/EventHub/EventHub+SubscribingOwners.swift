@@ -15,6 +15,9 @@ extension EventHub {
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(1), and O(replay).
@@ -22,13 +25,14 @@ extension EventHub {
   public func subscribe<Owner: AnyObject & Sendable>(
     with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Owner, Event) -> Void
   ) -> EventSubscription {
     subscribe(
       .init(
         .isolated(handler, with: owner, context: isolation), buffering, filter, options,
-        owner: owner))
+        owner: owner, origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on `owner`, an actor, with each event, as long as `owner` lives. See
@@ -48,6 +52,9 @@ extension EventHub {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(1), and O(replay).
@@ -55,9 +62,13 @@ extension EventHub {
   public func subscribe<Owner: Actor>(
     with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (isolated Owner, Event) -> Void
   ) -> EventSubscription {
-    subscribe(.init(.actor(owner, handler), buffering, filter, options, owner: owner))
+    subscribe(
+      .init(
+        .actor(owner, handler), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` with `owner` and each event, as long as `owner` lives. See
@@ -71,6 +82,9 @@ extension EventHub {
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
@@ -80,6 +94,7 @@ extension EventHub {
     with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
     maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (Owner, Event) async -> Void
   ) -> EventSubscription {
@@ -87,7 +102,7 @@ extension EventHub {
       .init(
         .isolated(limit: maxConcurrentCalls, handler, with: owner, context: isolation), buffering,
         filter, options,
-        owner: owner))
+        owner: owner, origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` on `owner`, an actor, with each event, as long as `owner` lives. See
@@ -101,6 +116,9 @@ extension EventHub {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
@@ -109,13 +127,14 @@ extension EventHub {
   public func subscribe<Owner: Actor>(
     with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    maxConcurrentCalls: Int = 1,
+    maxConcurrentCalls: Int = 1, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line,
     _ handler: @escaping @Sendable (isolated Owner, Event) async -> Void
   ) -> EventSubscription {
     subscribe(
       .init(
         .task(owner, limit: maxConcurrentCalls, handler), buffering, filter, options,
-        owner: owner))
+        owner: owner, origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on the thread that sends, inside `send`, with `owner` and each event, as long
@@ -128,6 +147,9 @@ extension EventHub {
   ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(1), and O(replay).
@@ -135,11 +157,13 @@ extension EventHub {
   public func subscribe<Owner: AnyObject & Sendable>(
     with owner: Owner, on sender: SenderPlace,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (Owner, Event) -> Void
   ) -> EventSubscription {
     subscribe(
       .init(
-        .isolated(handler, with: owner, context: nil), .unbounded, filter, options, owner: owner)
+        .isolated(handler, with: owner, context: nil), .unbounded, filter, options, owner: owner,
+        origin: Origin(fileID, line, label))
     )
   }
 
@@ -152,6 +176,9 @@ extension EventHub {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(1), and O(replay).
@@ -159,10 +186,13 @@ extension EventHub {
   public func subscribe<Owner: AnyObject & Sendable>(
     with owner: Owner, on main: MainActorPlace, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @MainActor @Sendable (Owner, Event) -> Void
   ) -> EventSubscription {
     subscribe(
-      .init(.isolated(handler, with: owner, context: nil), buffering, filter, options, owner: owner)
+      .init(
+        .isolated(handler, with: owner, context: nil), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label))
     )
   }
 
@@ -175,6 +205,9 @@ extension EventHub {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(1), and O(replay).
@@ -184,8 +217,12 @@ extension EventHub {
     with owner: Owner, on queue: DispatchQueue,
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (Owner, Event) -> Void
   ) -> EventSubscription {
-    subscribe(.init(.queue(queue, handler, with: owner), buffering, filter, options, owner: owner))
+    subscribe(
+      .init(
+        .queue(queue, handler, with: owner), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 }

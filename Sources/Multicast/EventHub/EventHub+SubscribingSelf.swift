@@ -23,6 +23,9 @@ extension EventHub {
   ///     the buffer.
   ///   - options: further choices of this subscriber.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: as for that function.
@@ -30,7 +33,8 @@ extension EventHub {
   public func subscribe(
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) -> Void
   ) -> EventSubscription {
@@ -38,7 +42,7 @@ extension EventHub {
     return subscribe(
       SubscriptionRequest(
         .isolated(handler, binding, context: isolation), buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` with its own subscription and each event, on `queue`.
@@ -59,6 +63,9 @@ extension EventHub {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: as for that function.
@@ -66,13 +73,14 @@ extension EventHub {
   public func subscribe(
     on queue: DispatchQueue, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (EventSubscription, Event) -> Void
   ) -> EventSubscription {
     let binding = SubscriptionBinding()
     return subscribe(
       SubscriptionRequest(
         .queue(queue) { handler(binding.subscription, $0) }, buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` with its own subscription and each event, in tasks of the hub.
@@ -94,6 +102,9 @@ extension EventHub {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: as for that function.
@@ -102,6 +113,7 @@ extension EventHub {
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
     maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) async -> Void
   ) -> EventSubscription {
@@ -109,7 +121,7 @@ extension EventHub {
     return subscribe(
       SubscriptionRequest(
         .isolated(limit: maxConcurrentCalls, handler, binding), buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 }
 

@@ -20,11 +20,15 @@ extension EventHub {
   /// - Parameters:
   ///   - start: where the subscription begins; each later iterator begins there too.
   ///   - filter: which events the sequence receives; the consumer calls it.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: the sequence, whose subscription has begun.
   /// - Precondition: the hub retains events.
   /// - Complexity: amortised O(1).
   public func events(
-    from start: SubscriptionStart, where filter: (@Sendable (Event) -> Bool)? = nil
+    from start: SubscriptionStart, where filter: (@Sendable (Event) -> Bool)? = nil,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> PositionedSequence<Event> {
     requireStart(start)
     let log = log
@@ -32,12 +36,13 @@ extension EventHub {
       source: EventSource(finishing.completion) { [weak self] in
         guard let self else { return nil }
         let reader = LogReader(log, filter: filter)
-        return self.consumer(reader, from: start)
+        return self.consumer(reader, from: start, origin: Origin(fileID, line, label))
       })
   }
 }
 
-/// The events of a hub with their positions, returned by ``EventHub/events(from:where:)``.
+/// The events of a hub with their positions, returned by
+/// ``EventHub/events(from:where:label:fileID:line:)``.
 ///
 /// The first iterator takes over the subscription that began with the sequence; each later one
 /// begins a new one, at the same start. A subscription ends as that of an ``EventSequence`` does.

@@ -87,6 +87,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
     // `discarded` has signals only.
   }
 
+  override var place: String { "consumer" }
+
   override var isCalledByCurrentTask: Bool {
     let current = TaskIdentity.current
     return current != .none && lock.withLock { handlingTask == current }

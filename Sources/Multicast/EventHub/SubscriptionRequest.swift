@@ -16,17 +16,21 @@ struct SubscriptionRequest<Event: Sendable>: Sendable {
   var onEnd: EndAction?
   /// Gives the handler its own subscription, if it needs that.
   var binding: SubscriptionBinding?
+  /// Where the subscription was made.
+  let origin: Origin
 
   init(
     _ delivery: HandlerDelivery<Event>, _ buffering: BufferingPolicy<Event>,
     _ filter: (@Sendable (Event) -> Bool)?, _ options: [SubscriberOption<Event>],
-    owner: (any AnyObject & Sendable)? = nil, binding: SubscriptionBinding? = nil
+    owner: (any AnyObject & Sendable)? = nil, binding: SubscriptionBinding? = nil,
+    origin: Origin
   ) {
     self.delivery = delivery
     self.buffering = buffering
     self.filter = filter
     self.owner = owner
     self.binding = binding
+    self.origin = origin
     for option in options { option.apply(&self) }
   }
 }

@@ -30,6 +30,8 @@ final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
       drops: nil, lane: lane, whenExhausted: other.whenExhausted, deliver: other.deliver)
   }
 
+  override var place: String { "actor \(lane.description)" }
+
   override func renewed() -> Mailbox? {
     let (limit, whenFull) = lock.withLock { (state.limit, state.whenFull) }
     return ActorMailbox(renewing: self, limit: limit, whenFull: whenFull)

@@ -40,6 +40,8 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
       drops: drops, whenExhausted: whenExhausted, deliver: deliver)
   }
 
+  override var place: String { "queue \(queue.label)" }
+
   override func renewed() -> Mailbox? {
     let (limit, whenFull) = lock.withLock { (state.limit, state.whenFull) }
     return QueueMailbox(

@@ -48,6 +48,8 @@ final class TaskMailbox: Mailbox, @unchecked Sendable {
     super.init(state, drops: drops, isPlace: isPlace)
   }
 
+  override var place: String { home?.value.map { "actor \(type(of: $0))" } ?? "task" }
+
   /// Starts a worker.
   override func wake(_ entry: Entry) {
     // SAFETY: many threads may use an entry, though it cannot be declared Sendable: see `Entry`.

@@ -64,7 +64,7 @@ extension MulticastActor {
   ) async {
     let limit = Self.checked(limit)
     let isEnqueued = isSerialized ? await enterQueue() : false
-    let invocation = ConcurrentInvocation(snapshot, calls, body)
+    let invocation = ConcurrentInvocation(entries, calls, body)
     let ancestry = TaskAncestry(calls: calls)
     await TaskAncestry.current.withValue(ancestry) {
       await withTaskGroup(of: Reply<Answer>.self) { group in

@@ -37,7 +37,7 @@ extension MulticastActor {
   func callInOrder<E>(
     _ call: TaskCall.Pointer, _ body: @Sendable (Delegate) async throws(E) -> Void
   ) async throws(E) {
-    let snapshot = snapshot
+    let snapshot = entries
     let lightBarrierIsFence = calls.lightBarrierIsFence
     var sawDead = false
     defer {

@@ -6,6 +6,9 @@ extension MulticastActor {
   /// - Parameters:
   ///   - delegate: the delegate to call.
   ///   - ownership: whether the hub keeps it alive.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: a handle that can end the registration. Releasing the handle does not end it. For a
   ///   delegate that is already registered, see ``DuplicatePolicy``.
   /// - Precondition: `delegate` is an instance of a class or an actor if `ownership` is `.weak`.
@@ -13,9 +16,10 @@ extension MulticastActor {
   /// - Complexity: amortised O(1), and O(`count`) for the first change after an invocation.
   @discardableResult
   public nonisolated func add(
-    _ delegate: Delegate, ownership: Ownership = .weak
+    _ delegate: Delegate, ownership: Ownership = .weak, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> Registration<Delegate> {
-    Registration(registry.add(delegate, ownership: ownership))
+    Registration(registry.add(delegate, ownership: ownership, origin: Origin(fileID, line, label)))
   }
 
   /// Removes every registration of `delegate`.
@@ -28,7 +32,8 @@ extension MulticastActor {
   /// - Returns: whether it was registered. A value type is never found: use its ``Registration``.
   ///   With portable weak references this may be `true` for the address of a dead delegate; see
   ///   <doc:Limitations>.
-  /// - Complexity: as for ``add(_:ownership:)``, for each registration of `delegate`.
+  /// - Complexity: as for ``add(_:ownership:label:fileID:line:)``, for each registration of
+  ///   `delegate`.
   @discardableResult
   public nonisolated func remove(_ delegate: Delegate) -> Bool {
     registry.remove(delegate: delegate)

@@ -50,7 +50,8 @@ public actor MulticastActor<Delegate: Sendable> {
   ///
   /// - Parameters:
   ///   - storage: how delegates are stored; the promises are the same for all strategies.
-  ///   - duplicates: what ``add(_:ownership:)`` does with a delegate that is already registered.
+  ///   - duplicates: what ``add(_:ownership:label:fileID:line:)`` does with a delegate that is
+  ///     already registered.
   ///   - serialized: whether an invocation waits until those that arrived before it have ended. One
   ///     that begins inside a callback of this hub, or in a structured child task of one (`async
   ///     let`, a task group), runs at once as a part of it. Deadlock: a child task that sets a task
@@ -136,7 +137,7 @@ public actor MulticastActor<Delegate: Sendable> {
 
 extension MulticastActor {
   /// The entries that are registered now, retained for an invocation that may suspend.
-  @usableFromInline nonisolated var snapshot: EntrySnapshot { snapshots.snapshot(of: registry) }
+  @usableFromInline nonisolated var entries: EntrySnapshot { snapshots.snapshot(of: registry) }
 }
 
 /// Has the default executor of an actor, for a hub that was created without one.

@@ -3,45 +3,55 @@
 extension MulticastDelegate where Delegate: Sendable {
   /// Adds `delegate` after the others; ``invoke(_:)`` calls it on the main actor.
   ///
-  /// As ``add(_:ownership:on:buffering:)-(_,_,DispatchQueue,_)``, with the main actor in place of
-  /// the queue.
+  /// As ``add(_:ownership:on:buffering:label:fileID:line:)-(_,_,DispatchQueue,_,_,_,_)``, with the
+  /// main actor in place of the queue.
   ///
   /// - Parameters:
   ///   - delegate: the delegate to call.
   ///   - ownership: whether the hub keeps it alive. A weak delegate is retained for each call only.
   ///   - main: `.main`.
   ///   - buffering: how many calls may wait, and what happens to further ones.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: a handle that can end the registration and has ``Registration/statistics``.
-  /// - Precondition: as for ``add(_:ownership:)``; a limit of `buffering` is at least 1.
-  /// - Complexity: as for ``add(_:ownership:)``.
+  /// - Precondition: as for ``add(_:ownership:label:fileID:line:)``; a limit of `buffering` is at
+  ///   least 1.
+  /// - Complexity: as for ``add(_:ownership:label:fileID:line:)``.
   @discardableResult
   public func add(
     _ delegate: Delegate, ownership: Ownership = .weak, on main: MainActorPlace,
-    buffering: QueueBuffering = .unbounded
+    buffering: QueueBuffering = .unbounded, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line
   ) -> Registration<Delegate> {
-    addUnchecked(delegate, ownership, on: MainActor.shared, buffering)
+    addUnchecked(delegate, ownership, on: MainActor.shared, buffering, Origin(fileID, line, label))
   }
 
   /// Adds `delegate` after the others; ``invoke(_:)`` calls it on `home`.
   ///
-  /// As ``add(_:ownership:on:buffering:)-(_,_,DispatchQueue,_)``, with an actor in place of the
-  /// queue. A burst of calls wakes the actor once. Calls that take longer than 100 microseconds
-  /// together, and at least 64, make room for other work of the actor.
+  /// As ``add(_:ownership:on:buffering:label:fileID:line:)-(_,_,DispatchQueue,_,_,_,_)``, with an
+  /// actor in place of the queue. A burst of calls wakes the actor once. Calls that take longer
+  /// than 100 microseconds together, and at least 64, make room for other work of the actor.
   ///
   /// - Parameters:
   ///   - delegate: the delegate to call.
   ///   - ownership: whether the hub keeps it alive. A weak delegate is retained for each call only.
   ///   - home: the actor on which to call it; not kept alive. The registration ends with it.
   ///   - buffering: how many calls may wait, and what happens to further ones.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: a handle that can end the registration and has ``Registration/statistics``.
-  /// - Precondition: as for ``add(_:ownership:)``; a limit of `buffering` is at least 1.
-  /// - Complexity: as for ``add(_:ownership:)``.
+  /// - Precondition: as for ``add(_:ownership:label:fileID:line:)``; a limit of `buffering` is at
+  ///   least 1.
+  /// - Complexity: as for ``add(_:ownership:label:fileID:line:)``.
   @discardableResult
   public func add(
     _ delegate: Delegate, ownership: Ownership = .weak, on home: any Actor,
-    buffering: QueueBuffering = .unbounded
+    buffering: QueueBuffering = .unbounded, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line
   ) -> Registration<Delegate> {
-    addUnchecked(delegate, ownership, on: home, buffering)
+    addUnchecked(delegate, ownership, on: home, buffering, Origin(fileID, line, label))
   }
 }
 
@@ -54,27 +64,33 @@ extension MulticastDelegate {
   ///   - ownership: whether the hub keeps it alive.
   ///   - main: write `.main`.
   ///   - buffering: how many calls may wait, and what happens when the buffer is full.
-  /// - Parameters: as for delegates that are `Sendable`.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: a handle that can end the registration and has ``Registration/statistics``.
-  /// - Precondition: as for ``add(_:ownership:)``; a limit of `buffering` is at least 1.
-  /// - Complexity: as for ``add(_:ownership:)``.
+  /// - Precondition: as for ``add(_:ownership:label:fileID:line:)``; a limit of `buffering` is at
+  ///   least 1.
+  /// - Complexity: as for ``add(_:ownership:label:fileID:line:)``.
   @MainActor @discardableResult
   public func add(
     _ delegate: Delegate, ownership: Ownership = .weak, on main: MainActorPlace,
-    buffering: QueueBuffering = .unbounded
+    buffering: QueueBuffering = .unbounded, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line
   ) -> Registration<Delegate> {
-    addUnchecked(delegate, ownership, on: MainActor.shared, buffering)
+    addUnchecked(delegate, ownership, on: MainActor.shared, buffering, Origin(fileID, line, label))
   }
 
   private func addUnchecked(
-    _ delegate: Delegate, _ ownership: Ownership, on home: any Actor, _ buffering: QueueBuffering
+    _ delegate: Delegate, _ ownership: Ownership, on home: any Actor, _ buffering: QueueBuffering,
+    _ origin: Origin
   ) -> Registration<Delegate> {
     let (limit, whenFull) = buffering.limit
     // Weak, because the registry keeps the entry, which keeps the mailbox.
     let mailbox = ActorMailbox(
       on: home, limit: limit, whenFull: whenFull,
       whenExhausted: { [weak registry] entry in registry?.remove(entry) })
-    return Registration(registry.add(delegate, ownership: ownership, mailbox: mailbox))
+    return Registration(
+      registry.add(delegate, ownership: ownership, mailbox: mailbox, origin: origin))
   }
 }
 

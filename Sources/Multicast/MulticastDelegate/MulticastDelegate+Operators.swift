@@ -4,7 +4,7 @@ extension MulticastDelegate {
   /// - Parameters:
   ///   - hub: the hub.
   ///   - delegate: compared by identity.
-  /// - Complexity: as for ``add(_:ownership:)``.
+  /// - Complexity: as for ``add(_:ownership:label:fileID:line:)``.
   public static func += (hub: MulticastDelegate, delegate: Delegate) {
     hub.add(delegate)
   }

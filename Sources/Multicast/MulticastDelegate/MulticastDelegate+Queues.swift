@@ -17,22 +17,29 @@ extension MulticastDelegate where Delegate: Sendable {
   ///     calls that wait do not keep it alive.
   ///   - queue: the queue to call it on: serial, concurrent, global or main.
   ///   - buffering: how many calls may wait, and what happens to further ones.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: a handle that can end the registration and has ``Registration/statistics``. For a
   ///   delegate that is already registered, see ``DuplicatePolicy``.
-  /// - Precondition: as for ``add(_:ownership:)``; a limit of `buffering` is at least 1.
-  /// - Complexity: as for ``add(_:ownership:)``.
+  /// - Precondition: as for ``add(_:ownership:label:fileID:line:)``; a limit of `buffering` is at
+  ///   least 1.
+  /// - Complexity: as for ``add(_:ownership:label:fileID:line:)``.
   @_disfavoredOverload
   @discardableResult
   public func add(
     _ delegate: Delegate, ownership: Ownership = .weak, on queue: DispatchQueue,
-    buffering: QueueBuffering = .unbounded
+    buffering: QueueBuffering = .unbounded, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line
   ) -> Registration<Delegate> {
     let (limit, whenFull) = buffering.limit
     // Weak, because the registry keeps the entry, which keeps the mailbox.
     let mailbox = QueueMailbox(
       on: queue, limit: limit, whenFull: whenFull,
       whenExhausted: { [weak registry] entry in registry?.remove(entry) })
-    return Registration(registry.add(delegate, ownership: ownership, mailbox: mailbox))
+    return Registration(
+      registry.add(
+        delegate, ownership: ownership, mailbox: mailbox, origin: Origin(fileID, line, label)))
   }
 
   /// Returns when every call that was enqueued before has run or was discarded.

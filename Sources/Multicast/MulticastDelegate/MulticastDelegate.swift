@@ -74,6 +74,9 @@ extension MulticastDelegate {
   /// - Parameters:
   ///   - delegate: the delegate to call.
   ///   - ownership: whether the hub keeps it alive.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: a handle that can end the registration. Releasing the handle does not end it. For a
   ///   delegate that is already registered, see ``DuplicatePolicy``.
   /// - Precondition: `delegate` is an instance of a class if `ownership` is `.weak`. The box of a
@@ -82,8 +85,11 @@ extension MulticastDelegate {
   ///   ``StorageStrategy/readerWriterLock`` and ``StorageStrategy/barrierQueue``: O(`count`) while
   ///   an invocation or an iterator retains the list.
   @discardableResult
-  public func add(_ delegate: Delegate, ownership: Ownership = .weak) -> Registration<Delegate> {
-    Registration(registry.add(delegate, ownership: ownership))
+  public func add(
+    _ delegate: Delegate, ownership: Ownership = .weak, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Registration<Delegate> {
+    Registration(registry.add(delegate, ownership: ownership, origin: Origin(fileID, line, label)))
   }
 
   /// Removes every registration of `delegate`.
@@ -96,7 +102,8 @@ extension MulticastDelegate {
   /// - Returns: whether it was registered. A value type is never found: use its ``Registration``.
   ///   With portable weak references this may be `true` for the address of a dead delegate; see
   ///   <doc:Limitations>.
-  /// - Complexity: as for ``add(_:ownership:)``, for each registration of `delegate`.
+  /// - Complexity: as for ``add(_:ownership:label:fileID:line:)``, for each registration of
+  ///   `delegate`.
   @discardableResult
   public func remove(_ delegate: Delegate) -> Bool {
     registry.remove(delegate: delegate)

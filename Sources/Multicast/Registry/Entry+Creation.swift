@@ -3,10 +3,11 @@ extension Entry {
   ///
   /// - Parameter hub: the name of the hub, for the message if it is not.
   static func make<Value>(
-    _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil, hub: String? = nil
+    _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil,
+    origin: OriginWord = OriginWord(place: .unknown), hub: String? = nil
   ) -> Entry {
     if StaticType(Value.self).isReference {
-      return makeOfReference(delegate, ownership, mailbox, hub)
+      return makeOfReference(delegate, ownership, mailbox, origin, hub)
     }
     guard let object = classInstance(delegate) else {
       require(
@@ -15,32 +16,38 @@ extension Entry {
         \(messagePrefix(hub)) \(type(of: delegate as Any)) is a value type, which cannot be held \
         weakly. Add it with ownership: .strong, or make it a class.
         """)
-      return make(delegate, isWeak: false, target: nil, mailbox: mailbox, valueOwner: .entry)
+      return make(
+        delegate, isWeak: false, target: nil, mailbox: mailbox, valueOwner: .entry, origin: origin)
     }
     if ownership == .weak { requireOwner(of: object, as: Value.self, hub) }
     switch ownership {
     case .weak:
       return make(
         delegate, isWeak: true, target: WeakReference(object).word, mailbox: mailbox,
-        valueOwner: .target)
+        valueOwner: .target, origin: origin)
     case .strong:
       return make(
         delegate, isWeak: false, target: Unmanaged.passRetained(object).toOpaque(),
-        mailbox: mailbox, valueOwner: isErrorBox(Value.self) ? .errorEntry : .target)
+        mailbox: mailbox, valueOwner: isErrorBox(Value.self) ? .errorEntry : .target, origin: origin
+      )
     }
   }
 
   /// An entry that owns `value`, and may be called as long as `owner`, if there is one, lives.
-  static func make<Value>(_ value: Value, owner: AnyObject?, mailbox: Mailbox?) -> Entry {
+  static func make<Value>(
+    _ value: Value, owner: AnyObject?, mailbox: Mailbox?,
+    origin: OriginWord = OriginWord(place: .unknown)
+  ) -> Entry {
     // Without an owner the hub itself tells apart whom a sender calls, and no target could die.
     make(
       value, isWeak: owner != nil, target: owner.map { WeakReference($0).word }, mailbox: mailbox,
-      valueOwner: .entry, isPlaced: owner != nil)
+      valueOwner: .entry, isPlaced: owner != nil, origin: origin)
   }
 
   /// The same as ``make(_:ownership:mailbox:hub:)``, for a type whose values are references.
   private static func makeOfReference<Value>(
-    _ delegate: Value, _ ownership: Ownership, _ mailbox: Mailbox?, _ hub: String?
+    _ delegate: Value, _ ownership: Ownership, _ mailbox: Mailbox?, _ origin: OriginWord,
+    _ hub: String?
   ) -> Entry {
     let entry = allocate(for: Value.self)
     let memory = UnsafeMutableRawPointer(entry.head) + valueOffset(Value.self)
@@ -57,7 +64,7 @@ extension Entry {
     entry.head.initialize(
       to: EntryHead(
         isWeak: ownership == .weak, valueOwner: .target, valueType: Value.self, target: target,
-        mailbox: mailbox, isPlaced: true))
+        mailbox: mailbox, isPlaced: true, origin: origin))
     return entry
   }
 
@@ -66,14 +73,14 @@ extension Entry {
   /// - Parameter target: `nil` for the entry itself.
   private static func make<Value>(
     _ value: Value, isWeak: Bool, target: UnsafeMutableRawPointer?, mailbox: Mailbox?,
-    valueOwner: EntryHead.ValueOwner, isPlaced: Bool = true
+    valueOwner: EntryHead.ValueOwner, isPlaced: Bool = true, origin: OriginWord
   ) -> Entry {
     let entry = allocate(for: Value.self)
     entry.head.initialize(
       to: EntryHead(
         isWeak: isWeak, valueOwner: valueOwner, valueType: Value.self,
         target: target ?? Unmanaged.passUnretained(entry).toOpaque(), mailbox: mailbox,
-        isPlaced: isPlaced))
+        isPlaced: isPlaced, origin: origin))
     let memory = UnsafeMutableRawPointer(entry.head) + valueOffset(Value.self)
     if valueOwner == .target {
       // SAFETY: copies the bits without the retain of a copied value. They are used only while

@@ -2,7 +2,7 @@
 //
 //     ┌─ object header, 16 bytes ─┐
 //     │ previous or type, next    │  EntryHead, the same for every type of value
-//     │ mailbox                   │
+//     │ mailbox or origin         │
 //     │ target ───────────────────┼──▶ the delegate, weakly or strongly, or this entry itself
 //     │ slot, isWeak, state       │
 //     ├───────────────────────────┤
@@ -37,7 +37,11 @@ final class Entry: ManagedBuffer<Void, UInt> {
     } else if head.pointee.target != Unmanaged.passUnretained(self).toOpaque() {
       Unmanaged<AnyObject>.fromOpaque(head.pointee.target).release()
     }
-    head.pointee.mailbox?.release()
+    if let mailbox = head.pointee.mailbox {
+      mailbox.release()
+    } else {
+      head.pointee.origin.release()
+    }
     func destroy<Value>(_: Value.Type) {
       // SAFETY: `make` has initialised a value of this type there.
       UnsafeMutableRawPointer(mutating: Entry.value(head, as: Value.self))
@@ -72,8 +76,10 @@ struct EntryHead: ~Copyable {
   private var previousOrType: UnsafeRawPointer?
   /// The next entry in that chain.
   var next: Unmanaged<Entry>?
-  /// The mailbox in which deliveries wait, owned; `nil` if there is none yet. It is set once.
-  @usableFromInline let mailboxReference: Atomic<Unmanaged<Mailbox>?>
+  /// The mailbox in which deliveries wait, owned, which is set once; or, if there is none yet,
+  /// where the entry was made: an ``OriginWord``, which is odd. The mailbox then has that
+  /// word.
+  @usableFromInline let mailboxReference: Atomic<UInt>
   // A delivery reads the last fields and the value: usually one cache line.
   @usableFromInline let target: UnsafeMutableRawPointer
   /// The index of this entry in the slots of the storage.
@@ -87,7 +93,7 @@ struct EntryHead: ~Copyable {
 
   init(
     isWeak: Bool, valueOwner: ValueOwner, valueType: Any.Type, target: UnsafeMutableRawPointer,
-    mailbox: Mailbox?, isPlaced: Bool
+    mailbox: Mailbox?, isPlaced: Bool, origin: OriginWord
   ) {
     // SAFETY: a metatype is the address of the metadata of its type, which lives for ever.
     previousOrType =
@@ -98,7 +104,8 @@ struct EntryHead: ~Copyable {
     self.isWeak = isWeak
     self.valueOwner = valueOwner
     self.target = target
-    mailboxReference = Atomic(mailbox.map(Unmanaged.passRetained))
+    mailbox?.adopt(origin)
+    mailboxReference = Atomic(mailbox.map(EntryHead.retainedBits) ?? origin.bits)
   }
 
   /// The type of the value of an entry that owns it.
@@ -124,8 +131,24 @@ struct EntryHead: ~Copyable {
   }
 
   @inlinable var mailbox: Unmanaged<Mailbox>? {
+    let bits = mailboxBits
+    guard bits & 1 == 0 else { return nil }
+    // SAFETY: even bits are those of a mailbox that the entry owns.
+    return .fromOpaque(UnsafeRawPointer(bitPattern: bits).unsafelyUnwrapped)
+  }
+
+  @inlinable var mailboxBits: UInt {
     // Acquiring: the mailbox with its contents.
     mailboxReference.load(ordering: .acquiring)
+  }
+
+  fileprivate static func retainedBits(_ mailbox: Mailbox) -> UInt {
+    UInt(bitPattern: Unmanaged.passRetained(mailbox).toOpaque())
+  }
+
+  /// Where the entry was made. What it refers to lives as long as the entry.
+  var origin: OriginWord {
+    mailbox?._withUnsafeGuaranteedRef { $0.origin } ?? OriginWord(bits: mailboxBits)
   }
 
   /// The entry may be called, and keeps its target alive.
@@ -240,12 +263,19 @@ extension Entry {
   /// The mailbox, which is `makeMailbox()` if the entry had none.
   func mailbox(or makeMailbox: () -> Mailbox) -> Mailbox {
     if let mailbox { return mailbox }
-    let new = Unmanaged.passRetained(makeMailbox())
+    let new = makeMailbox()
+    let bits = head.pointee.mailboxBits
+    // Another thread may have set one since.
+    if bits & 1 == 0, let mailbox { return mailbox }
+    new.adopt(OriginWord(bits: bits))
+    let desired = EntryHead.retainedBits(new)
     // Releases the contents of the new mailbox; acquires those of another thread's.
-    let (isSet, other) = head.pointee.mailboxReference.compareExchange(
-      expected: nil, desired: new, ordering: .acquiringAndReleasing)
-    if !isSet { new.release() }
-    return (isSet ? new : other ?? new).takeUnretainedValue()
+    let (isSet, _) = head.pointee.mailboxReference.compareExchange(
+      expected: bits, desired: desired, ordering: .acquiringAndReleasing)
+    if isSet { return new }
+    new.disownOrigin()
+    Unmanaged.passUnretained(new).release()
+    return mailbox ?? new
   }
 
   /// Whether this entry gives its delegate something that `existing`, of the same delegate, does

@@ -27,6 +27,8 @@ class Mailbox: @unchecked Sendable {
   /// Whether the consumer reads events elsewhere, and an element only tells it to do so. Set before
   /// the entry is published.
   @exclusivity(unchecked) @usableFromInline final var isFollowing = false
+  /// Where the entry was made, owned. Set before the entry, or the mailbox in it, is published.
+  @exclusivity(unchecked) final private(set) var origin = OriginWord.unknown
   /// The object whose lock the mailbox shares; `nil` if it has a lock of its own.
   final let lockOwner: Unmanaged<AnyObject>?
 
@@ -48,12 +50,26 @@ class Mailbox: @unchecked Sendable {
     self.lockOwner = lockOwner.map { .passUnretained($0) }
   }
 
+  deinit { origin.release() }
+
+  /// Owns `origin` from now on. The mailbox may be that of an entry that was not added after all.
+  final func adopt(_ origin: OriginWord) {
+    self.origin.release()
+    self.origin = origin
+  }
+
+  /// Does not own its origin any more: the mailbox of another thread does.
+  final func disownOrigin() { origin = .unknown }
+
   /// An empty mailbox with the same consumer, limit and policy; `nil` for a kind that cannot be
   /// replaced.
   func renewed() -> Mailbox? { nil }
 
   /// Whether both deliver on the same queue, and have the same limit and policy.
   func hasTerms(of other: Mailbox) -> Bool { false }
+
+  /// Where the consumer calls, in words for a snapshot.
+  var place: String { "sender" }
 
   /// Wakes the consumer of `entry`.
   func wake(_ entry: Entry) {

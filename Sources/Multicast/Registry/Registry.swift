@@ -16,6 +16,12 @@ final class Registry: Sendable {
   /// What not every hub has, in one word; `nil` if the hub has nothing of it.
   let extras: RegistryExtras?
 
+  /// Warns of too many registrations of one line, if the hub has been asked to.
+  let leakWatch = LazyReference<LeakWatch>()
+
+  /// What is measured of the handlers, if the hub has been asked to.
+  let timing = LazyReference<TimingPlan>()
+
   init(
     strategy: StorageStrategy, duplicates: DuplicatePolicy, extras: RegistryExtras?
   ) {
@@ -64,16 +70,17 @@ extension Registry {
   ///
   /// - Returns: a handle of the new or the existing entry.
   func add<Value>(
-    _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil
+    _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil, origin: Origin = .unknown
   ) -> EntryHandle {
-    let entry = Entry.make(delegate, ownership: ownership, mailbox: mailbox, hub: name)
+    let entry = Entry.make(
+      delegate, ownership: ownership, mailbox: mailbox, origin: word(of: origin), hub: name)
     while true {
       guard let existing = insert(entry, duplicates) else { return EntryHandle(entry, in: self) }
       guard entry.extendsTerms(of: existing) else { return EntryHandle(existing, in: self) }
       perturb()
       let merged = Entry.make(
         delegate, ownership: existing.head.pointee.isWeak ? ownership : .strong,
-        mailbox: mailbox ?? existing.mailbox?.renewed())
+        mailbox: mailbox ?? existing.mailbox?.renewed(), origin: word(of: origin))
       // Fails if another thread has removed or exchanged the existing entry in the meantime.
       if storage.exchange(existing, for: merged) {
         extras?.entriesChanged(by: 0)
@@ -86,10 +93,10 @@ extension Registry {
   ///
   /// - Parameter willInsert: called with the handle before any invocation can find the entry.
   func add<Value>(
-    _ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?,
+    _ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?, origin: Origin = .unknown,
     willInsert: (EntryHandle) -> Void = { _ in }
   ) -> EntryHandle {
-    let entry = Entry.make(value, owner: owner, mailbox: mailbox)
+    let entry = Entry.make(value, owner: owner, mailbox: mailbox, origin: word(of: origin))
     let handle = EntryHandle(entry, in: self)
     willInsert(handle)
     insert(entry, .allow)
@@ -112,6 +119,7 @@ extension Registry {
     } else {
       extras?.entriesChanged(by: 1)
     }
+    warnIfLeaking(entry)
     return nil
   }
 

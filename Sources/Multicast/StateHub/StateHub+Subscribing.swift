@@ -15,6 +15,9 @@ extension StateHub {
   ///     and the handler gets a snapshot in their place. Changes that wait for a handler without an
   ///     actor are not limited.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with one update at a time. It may apply, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handler receives a snapshot, and the subscription ends.
@@ -23,10 +26,11 @@ extension StateHub {
   @inlinable
   public func subscribe(
     keepingUpTo limit: Int = .max, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (StateUpdate<State, Change>) -> Void
   ) -> EventSubscription {
-    subscribe(.isolated(handler, context: isolation), limit)
+    subscribe(.isolated(handler, context: isolation), limit, origin: Origin(fileID, line, label))
   }
 
   /// Calls `handler` with a snapshot of the state, and then with each update, on the thread that
@@ -38,31 +42,40 @@ extension StateHub {
   ///
   /// - Parameters:
   ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each update. It may apply, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: amortised O(1).
   @inlinable
   public func subscribe(
-    on sender: SenderPlace, _ handler: @escaping @Sendable (StateUpdate<State, Change>) -> Void
+    on sender: SenderPlace, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line, _ handler: @escaping @Sendable (StateUpdate<State, Change>) -> Void
   ) -> EventSubscription {
-    subscribe(.sender(handler), .max)
+    subscribe(.sender(handler), .max, origin: Origin(fileID, line, label))
   }
 
   /// Calls `handler` with a snapshot of the state, and then with each update, on the main actor.
   ///
   /// - Parameters:
   ///   - main: `.main`.
-  ///   - limit: how many changes may wait; see ``subscribe(keepingUpTo:isolation:_:)``.
+  ///   - limit: how many changes may wait; see
+  ///     ``subscribe(keepingUpTo:isolation:label:fileID:line:_:)``.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each update. It may apply, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: amortised O(1).
   @inlinable
   public func subscribe(
-    on main: MainActorPlace, keepingUpTo limit: Int = .max,
+    on main: MainActorPlace, keepingUpTo limit: Int = .max, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @MainActor @Sendable (StateUpdate<State, Change>) -> Void
   ) -> EventSubscription {
-    subscribe(.isolated(handler, context: nil), limit)
+    subscribe(.isolated(handler, context: nil), limit, origin: Origin(fileID, line, label))
   }
 
   /// Calls `handler` on `queue` with a snapshot of the state, and then with each update, one at a
@@ -70,17 +83,22 @@ extension StateHub {
   ///
   /// - Parameters:
   ///   - queue: the queue on which to call the handler.
-  ///   - limit: how many changes may wait; see ``subscribe(keepingUpTo:isolation:_:)``.
+  ///   - limit: how many changes may wait; see
+  ///     ``subscribe(keepingUpTo:isolation:label:fileID:line:_:)``.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each update. It may apply, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: amortised O(1).
   @inlinable @_disfavoredOverload
   public func subscribe(
-    on queue: DispatchQueue, keepingUpTo limit: Int = .max,
+    on queue: DispatchQueue, keepingUpTo limit: Int = .max, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (StateUpdate<State, Change>) -> Void
   ) -> EventSubscription {
-    subscribe(.queue(queue, handler), limit)
+    subscribe(.queue(queue, handler), limit, origin: Origin(fileID, line, label))
   }
 
   /// Calls `handler` with `owner`, a snapshot of the state, and then each update, as long as
@@ -91,8 +109,12 @@ extension StateHub {
   ///
   /// - Parameters:
   ///   - owner: the object with which the subscription ends.
-  ///   - limit: how many changes may wait; see ``subscribe(keepingUpTo:isolation:_:)``.
+  ///   - limit: how many changes may wait; see
+  ///     ``subscribe(keepingUpTo:isolation:label:fileID:line:_:)``.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each update. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `limit` is at least 1.
@@ -100,11 +122,14 @@ extension StateHub {
   @inlinable @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
     with owner: Owner, keepingUpTo limit: Int = .max,
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, StateUpdate<State, Change>) -> Void
   ) -> EventSubscription {
-    subscribe(.isolated(handler, with: owner, context: isolation), limit, owner: owner)
+    subscribe(
+      .isolated(handler, with: owner, context: isolation), limit, owner: owner,
+      origin: Origin(fileID, line, label))
   }
 
   /// Calls `handler` on `owner`, an actor, with a snapshot of the state, and then each update, as
@@ -112,17 +137,22 @@ extension StateHub {
   ///
   /// - Parameters:
   ///   - owner: the actor on which to call the handler, and with which the subscription ends.
-  ///   - limit: how many changes may wait; see ``subscribe(keepingUpTo:isolation:_:)``.
+  ///   - limit: how many changes may wait; see
+  ///     ``subscribe(keepingUpTo:isolation:label:fileID:line:_:)``.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each update. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: amortised O(1).
   @inlinable @discardableResult
   public func subscribe<Owner: Actor>(
-    with owner: Owner, keepingUpTo limit: Int = .max,
+    with owner: Owner, keepingUpTo limit: Int = .max, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (isolated Owner, StateUpdate<State, Change>) -> Void
   ) -> EventSubscription {
-    subscribe(.actor(owner, handler), limit, owner: owner)
+    subscribe(.actor(owner, handler), limit, owner: owner, origin: Origin(fileID, line, label))
   }
 
   // Inlinable, so that the compiler specialises the functions that turn signals into updates: with types
@@ -130,24 +160,26 @@ extension StateHub {
   @inlinable
   func subscribe(
     _ delivery: HandlerDelivery<StateUpdate<State, Change>>, _ limit: Int,
-    owner: (any AnyObject & Sendable)? = nil
+    owner: (any AnyObject & Sendable)? = nil, origin: Origin
   ) -> EventSubscription {
     if case .sender(let handler) = delivery {
       let follower = StateFollower<State, Change>(cell, waitsForBegin: true)
       let subscription = hub.subscribeInOrder(
-        { if let update = follower.update(for: $0) { handler(update) } }, owner: owner)
+        { if let update = follower.update(for: $0) { handler(update) } }, owner: owner,
+        origin: origin)
       // After the end, a buffer has the snapshot.
       if let subscription { return subscription }
     }
     let follower = StateFollower<State, Change>(cell)
-    return add(delivery.mapping { follower.update(for: $0) }, limit, owner)
+    return add(delivery.mapping { follower.update(for: $0) }, limit, owner, origin)
   }
 
   @usableFromInline
   func add(
-    _ delivery: HandlerDelivery<Signal>, _ limit: Int, _ owner: (any AnyObject & Sendable)?
+    _ delivery: HandlerDelivery<Signal>, _ limit: Int, _ owner: (any AnyObject & Sendable)?,
+    _ origin: Origin
   ) -> EventSubscription {
-    hub.subscribe(.init(delivery, Self.buffering(limit), nil, [], owner: owner))
+    hub.subscribe(.init(delivery, Self.buffering(limit), nil, [], owner: owner, origin: origin))
   }
 
   /// Keeps the newest changes: a follower then always receives the last one, and finds the gap.

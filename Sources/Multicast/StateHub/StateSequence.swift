@@ -13,13 +13,22 @@ extension StateHub {
   /// }
   /// ```
   ///
-  /// - Parameter limit: how many changes may wait. If more would, the oldest are dropped, and the
-  ///   sequence has a snapshot in their place.
+  /// - Parameters:
+  ///   - limit: how many changes may wait. If more would, the oldest are dropped, and the
+  ///     sequence has a snapshot in their place.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: the sequence, whose subscription has begun.
   /// - Precondition: `limit` is at least 1.
   /// - Complexity: amortised O(1).
-  public func updates(keepingUpTo limit: Int = .max) -> StateSequence<State, Change> {
-    StateSequence(signals: hub.events(buffering: Self.buffering(limit)), cell: cell)
+  public func updates(
+    keepingUpTo limit: Int = .max, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) -> StateSequence<State, Change> {
+    StateSequence(
+      signals: hub.events(
+        buffering: Self.buffering(limit), label: label, fileID: fileID, line: line), cell: cell)
   }
 
   /// The value of `field` now, and then each other value that it takes, as an asynchronous
@@ -32,19 +41,25 @@ extension StateHub {
   /// for await total in account.values(of: \.total) { label.show(total) }
   /// ```
   ///
-  /// - Parameter field: computes the value from the state. The consumer calls it.
+  /// - Parameters:
+  ///   - field: computes the value from the state. The consumer calls it.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: the sequence, whose subscription has begun.
   /// - Complexity: amortised O(1).
   public func values<Value: Equatable & Sendable>(
-    of field: @escaping @Sendable (State) -> Value
+    of field: @escaping @Sendable (State) -> Value, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> StateValues<State, Change, Value> {
     StateValues(
-      signals: hub.events(buffering: Self.buffering(1)), cell: cell, field: field)
+      signals: hub.events(buffering: Self.buffering(1), label: label, fileID: fileID, line: line),
+      cell: cell, field: field)
   }
 }
 
 /// The updates of a ``StateHub`` as an asynchronous sequence, returned by
-/// ``StateHub/updates(keepingUpTo:)``.
+/// ``StateHub/updates(keepingUpTo:label:fileID:line:)``.
 ///
 /// ## Thread safety
 /// As ``EventSequence``.
@@ -103,7 +118,8 @@ public struct StateSequence<State: Sendable, Change: Sendable>: AsyncSequence, S
   }
 }
 
-/// The values of one field of the state of a ``StateHub``, returned by ``StateHub/values(of:)``.
+/// The values of one field of the state of a ``StateHub``, returned by
+/// ``StateHub/values(of:label:fileID:line:)``.
 ///
 /// ## Thread safety
 /// As ``EventSequence``.

@@ -1,5 +1,5 @@
 /// The events of topics with their positions, returned by
-/// ``TopicHub/events(for:from:buffering:)-(String,_,_)``.
+/// ``TopicHub/events(for:from:buffering:label:fileID:line:)-(String,_,_,_,_,_)``.
 ///
 /// The first iterator takes over the subscription that began with the sequence; each later one
 /// begins a new one, at the same start. A subscription ends as that of an ``EventSequence`` does.

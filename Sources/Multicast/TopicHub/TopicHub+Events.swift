@@ -1,19 +1,25 @@
 extension TopicHub {
   /// The events of `topic` from now on, as an asynchronous sequence. See
-  /// ``EventHub/events(buffering:where:)``.
+  /// ``EventHub/events(buffering:where:label:fileID:line:)``.
   ///
   /// - Parameters:
   ///   - topic: created if it has no subscriber yet.
   ///   - buffering: how many events may wait.
   ///   - filter: which events the sequence receives; called by senders.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: the sequence, whose subscription has begun.
   /// - Complexity: amortised O(1), as for every subscription to a topic.
   public func events(
     for topic: Topic, buffering: BufferingPolicy<Event> = .unbounded,
-    where filter: (@Sendable (Event) -> Bool)? = nil
+    where filter: (@Sendable (Event) -> Bool)? = nil, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> EventSequence<Event> {
     EventSequence(completion) { [weak self] in
-      self?.withHub(of: topic) { $0.consumer(buffering, filter) }
+      self?.withHub(of: topic) {
+        $0.consumer(buffering, filter, origin: Origin(fileID, line, label))
+      }
     }
   }
 

@@ -1,6 +1,6 @@
 extension TopicHub where Topic == String {
   /// The events of topics that `pattern` matches, from now on, with their topics, as an
-  /// asynchronous sequence. See ``EventHub/events(buffering:where:)``.
+  /// asynchronous sequence. See ``EventHub/events(buffering:where:label:fileID:line:)``.
   ///
   /// ```swift
   /// for await element in sensors.events(matching: "sensors.*.fire") { warn(element.topic) }
@@ -10,14 +10,20 @@ extension TopicHub where Topic == String {
   ///   - pattern: which topics. The name of a topic is a pattern too.
   ///   - buffering: how many events may wait.
   ///   - filter: which events the sequence receives; called by senders.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: the sequence, whose subscription has begun.
   /// - Complexity: amortised O(tokens of `pattern`).
   public func events(
     matching pattern: TopicPattern,
     buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
-    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil
+    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> EventSequence<TopicEvent<String, Event>> {
-    events(matching: [pattern], buffering: buffering, where: filter)
+    events(
+      matching: [pattern], buffering: buffering, where: filter, label: label, fileID: fileID,
+      line: line)
   }
 
   /// The events of topics that at least one of `patterns` matches, from now on, with their topics,
@@ -27,16 +33,22 @@ extension TopicHub where Topic == String {
   ///   - patterns: which topics; none if it is empty.
   ///   - buffering: how many events may wait.
   ///   - filter: which events the sequence receives; called by senders.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: the sequence, whose subscription has begun.
   /// - Complexity: amortised O(tokens of `patterns`).
   public func events(
     matching patterns: [TopicPattern],
     buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
-    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil
+    where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> EventSequence<TopicEvent<String, Event>> {
     let patterns = Set(patterns)
     return EventSequence(completion) { [weak self] in
-      self?.withHub(matching: patterns) { $0.consumer(buffering, filter) }
+      self?.withHub(matching: patterns) {
+        $0.consumer(buffering, filter, origin: Origin(fileID, line, label))
+      }
     }
   }
 

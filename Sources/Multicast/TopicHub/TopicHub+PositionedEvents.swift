@@ -7,7 +7,7 @@ extension TopicHub where Topic == String {
   /// The events of all these topics come in the order of their positions. So the position of the
   /// last one is all that a client needs to go on: the sequence that begins after it has neither a
   /// gap nor a duplicate. What is no longer retained is reported for each topic. See
-  /// ``EventHub/events(from:where:)``.
+  /// ``EventHub/events(from:where:label:fileID:line:)``.
   ///
   /// ```swift
   /// for await element in rooms.events(for: ["swift", "linux"], from: .after(last)) {
@@ -27,42 +27,52 @@ extension TopicHub where Topic == String {
   ///     `dropOldest`: the subscriber then receives the range that it misses, and its
   ///     ``MissedEvents/count``. `disconnect`: the sequence ends after what waits. What waits is in
   ///     the retention, so a larger limit than that has no effect.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: the sequence, whose subscription has begun.
   /// - Precondition: the hub retains events, there is a topic, and `buffering` is unbounded, or
   ///   bounded with `dropOldest` or `disconnect`.
   /// - Complexity: amortised O(topics).
   public func events(
     for topics: [String], from start: SubscriptionStart,
-    buffering: BufferingPolicy<Event> = .unbounded
+    buffering: BufferingPolicy<Event> = .unbounded, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> PositionedTopicSequence<Event> {
     require(
       !topics.isEmpty, "\(messagePrefix(name)) a subscription needs at least one topic.")
     requireStart(start)
     let names = Array(Set(topics))
+    let origin = Origin(fileID, line, label)
     return sequence(.names(names), from: start, readLimit(buffering)) { hub, signals in
-      names.map { hub.subscribe(to: $0, Self.request(signals, endingAfter: names.count)) }
+      names.map { hub.subscribe(to: $0, Self.request(signals, endingAfter: names.count, origin)) }
     }
   }
 
-  /// As ``events(for:from:buffering:)-([String],_,_)``, for one topic.
+  /// As ``events(for:from:buffering:label:fileID:line:)-([String],_,_,_,_,_)``, for one topic.
   ///
   /// - Parameters:
   ///   - topic: created if it has no subscriber yet.
   ///   - start: where the subscription begins.
   ///   - buffering: how many events may wait.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: the sequence, whose subscription has begun.
   /// - Precondition: the hub retains events, and `buffering` is one that the other function
   ///   accepts.
   /// - Complexity: amortised O(1).
   public func events(
     for topic: String, from start: SubscriptionStart,
-    buffering: BufferingPolicy<Event> = .unbounded
+    buffering: BufferingPolicy<Event> = .unbounded, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> PositionedTopicSequence<Event> {
-    events(for: [topic], from: start, buffering: buffering)
+    events(
+      for: [topic], from: start, buffering: buffering, label: label, fileID: fileID, line: line)
   }
 
-  /// As ``events(for:from:buffering:)-([String],_,_)``, for the topics that at least one of
-  /// `patterns` matches, also topics that begin later.
+  /// As ``events(for:from:buffering:label:fileID:line:)-([String],_,_,_,_,_)``, for the topics that
+  /// at least one of `patterns` matches, also topics that begin later.
   ///
   /// For matching topics of which nothing is retained any more, the subscriber receives one range
   /// without a topic, up to where they may have had events.
@@ -75,22 +85,27 @@ extension TopicHub where Topic == String {
   /// - Parameters:
   ///   - patterns: which topics. The name of a topic is a pattern too.
   ///   - start: where the subscription begins; each later iterator begins there too.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   /// - Returns: the sequence, whose subscription has begun.
   /// - Precondition: the hub retains events, and there is a pattern.
   /// - Complexity: amortised O(tokens of `patterns`). The consumer reads what the hub retains of
   ///   all topics after its last position, and takes what matches.
   public func events(
-    matching patterns: [TopicPattern], from start: SubscriptionStart
+    matching patterns: [TopicPattern], from start: SubscriptionStart, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> PositionedTopicSequence<Event> {
     require(
       !patterns.isEmpty, "\(messagePrefix(name)) a subscription needs at least one pattern.")
     requireStart(start)
     let patterns = Set(patterns)
+    let origin = Origin(fileID, line, label)
     let topics = TopicLog<Event>.Topics.matching { topic in
       patterns.contains { $0.matches(topic) }
     }
     return sequence(topics, from: start, TopicReadLimit()) { hub, signals in
-      [hub.subscribe(matching: patterns, Self.request(signals, endingAfter: 1))]
+      [hub.subscribe(matching: patterns, Self.request(signals, endingAfter: 1, origin))]
     }
   }
 
@@ -113,13 +128,15 @@ extension TopicHub where Topic == String {
 
   /// Signals each event that is delivered.
   ///
-  /// - Parameter count: the number of subscriptions after whose end the consumer ends.
+  /// - Parameters:
+  ///   - count: the number of subscriptions after whose end the consumer ends.
+  ///   - origin: where the consumer was made.
   private static func request<Element: Sendable>(
-    _ signals: TopicSignals, endingAfter count: Int
+    _ signals: TopicSignals, endingAfter count: Int, _ origin: Origin
   ) -> SubscriptionRequest<Element> {
     SubscriptionRequest(
       .sender { _ in signals.signal() }, .unbounded, nil,
-      [SubscriberOption { $0.onEnd = { _, _ in signals.end(of: count) } }])
+      [SubscriberOption { $0.onEnd = { _, _ in signals.end(of: count) } }], origin: origin)
   }
 
   private func requireStart(_ start: SubscriptionStart) {

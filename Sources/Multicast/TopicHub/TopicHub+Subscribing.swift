@@ -13,6 +13,9 @@ extension TopicHub {
   ///     the buffer.
   ///   - options: further choices of this subscriber.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
@@ -22,12 +25,15 @@ extension TopicHub {
     to topic: Topic,
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Event) -> Void
   ) -> EventSubscription {
     subscribe(
       to: topic,
-      SubscriptionRequest(.isolated(handler, context: isolation), buffering, filter, options))
+      SubscriptionRequest(
+        .isolated(handler, context: isolation), buffering, filter, options,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` with each event of `topic` from now on. See the same function of
@@ -42,6 +48,9 @@ extension TopicHub {
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
@@ -52,13 +61,14 @@ extension TopicHub {
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
     maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Event) async -> Void
   ) -> EventSubscription {
     subscribe(
       to: topic,
       SubscriptionRequest(
         .isolated(limit: maxConcurrentCalls, handler, context: isolation), buffering, filter,
-        options)
+        options, origin: Origin(fileID, line, label))
     )
   }
 
@@ -70,6 +80,9 @@ extension TopicHub {
   ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event, by many threads at once if many send. It may send,
   ///     subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
@@ -78,9 +91,14 @@ extension TopicHub {
   public func subscribe(
     to topic: Topic,
     on sender: SenderPlace, where filter: (@Sendable (Event) -> Bool)? = nil,
-    options: [SubscriberOption<Event>] = [], _ handler: @escaping @Sendable (Event) -> Void
+    options: [SubscriberOption<Event>] = [], label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line, _ handler: @escaping @Sendable (Event) -> Void
   ) -> EventSubscription {
-    withHub(of: topic) { $0.subscribe(on: sender, where: filter, options: options, handler) }
+    withHub(of: topic) {
+      $0.subscribe(
+        on: sender, where: filter, options: options, label: label, fileID: fileID, line: line,
+        handler)
+    }
   }
 
   /// Calls `handler` on the main actor with each event of `topic` from now on. See the same
@@ -93,6 +111,9 @@ extension TopicHub {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
@@ -101,10 +122,14 @@ extension TopicHub {
     to topic: Topic,
     on main: MainActorPlace, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @MainActor @Sendable (Event) -> Void
   ) -> EventSubscription {
     subscribe(
-      to: topic, SubscriptionRequest(.isolated(handler, context: nil), buffering, filter, options))
+      to: topic,
+      SubscriptionRequest(
+        .isolated(handler, context: nil), buffering, filter, options,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on `queue` with each event of `topic` from now on. See the same function of
@@ -117,6 +142,9 @@ extension TopicHub {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
@@ -126,8 +154,12 @@ extension TopicHub {
     to topic: Topic,
     on queue: DispatchQueue, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (Event) -> Void
   ) -> EventSubscription {
-    subscribe(to: topic, SubscriptionRequest(.queue(queue, handler), buffering, filter, options))
+    subscribe(
+      to: topic,
+      SubscriptionRequest(
+        .queue(queue, handler), buffering, filter, options, origin: Origin(fileID, line, label)))
   }
 }

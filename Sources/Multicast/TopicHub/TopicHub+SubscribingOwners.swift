@@ -13,6 +13,9 @@ extension TopicHub {
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(1), as for every subscription to a topic.
@@ -21,14 +24,15 @@ extension TopicHub {
     to topic: Topic,
     with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Owner, Event) -> Void
   ) -> EventSubscription {
     subscribe(
       to: topic,
       SubscriptionRequest(
         .isolated(handler, with: owner, context: isolation), buffering, filter, options,
-        owner: owner))
+        owner: owner, origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on `owner`, an actor, with each event of `topic` from now on, as long as
@@ -40,6 +44,9 @@ extension TopicHub {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(1), as for every subscription to a topic.
@@ -48,11 +55,14 @@ extension TopicHub {
     to topic: Topic,
     with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (isolated Owner, Event) -> Void
   ) -> EventSubscription {
     subscribe(
       to: topic,
-      SubscriptionRequest(.actor(owner, handler), buffering, filter, options, owner: owner))
+      SubscriptionRequest(
+        .actor(owner, handler), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` with `owner` and each event of `topic` from now on, as long as `owner` lives.
@@ -67,6 +77,9 @@ extension TopicHub {
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
@@ -77,6 +90,7 @@ extension TopicHub {
     with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
     maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (Owner, Event) async -> Void
   ) -> EventSubscription {
@@ -85,7 +99,7 @@ extension TopicHub {
       SubscriptionRequest(
         .isolated(limit: maxConcurrentCalls, handler, with: owner, context: isolation), buffering,
         filter, options,
-        owner: owner))
+        owner: owner, origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` on `owner`, an actor, with each event of `topic` from now on, as long as
@@ -100,6 +114,9 @@ extension TopicHub {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
@@ -109,13 +126,15 @@ extension TopicHub {
     to topic: Topic,
     with owner: Owner, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    maxConcurrentCalls: Int = 1,
+    maxConcurrentCalls: Int = 1, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line,
     _ handler: @escaping @Sendable (isolated Owner, Event) async -> Void
   ) -> EventSubscription {
     subscribe(
       to: topic,
       SubscriptionRequest(
-        .task(owner, limit: maxConcurrentCalls, handler), buffering, filter, options, owner: owner))
+        .task(owner, limit: maxConcurrentCalls, handler), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on the thread that sends with `owner` and each event of `topic` from now on,
@@ -127,6 +146,9 @@ extension TopicHub {
   ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(1), as for every subscription to a topic.
@@ -135,12 +157,14 @@ extension TopicHub {
     to topic: Topic,
     with owner: Owner, on sender: SenderPlace,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (Owner, Event) -> Void
   ) -> EventSubscription {
     subscribe(
       to: topic,
       SubscriptionRequest(
-        .isolated(handler, with: owner, context: nil), .unbounded, filter, options, owner: owner))
+        .isolated(handler, with: owner, context: nil), .unbounded, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on the main actor with `owner` and each event of `topic` from now on, as long
@@ -153,6 +177,9 @@ extension TopicHub {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(1), as for every subscription to a topic.
@@ -161,12 +188,14 @@ extension TopicHub {
     to topic: Topic,
     with owner: Owner, on main: MainActorPlace, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @MainActor @Sendable (Owner, Event) -> Void
   ) -> EventSubscription {
     subscribe(
       to: topic,
       SubscriptionRequest(
-        .isolated(handler, with: owner, context: nil), buffering, filter, options, owner: owner))
+        .isolated(handler, with: owner, context: nil), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on `queue` with `owner` and each event of `topic` from now on, as long as
@@ -179,6 +208,9 @@ extension TopicHub {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(1), as for every subscription to a topic.
@@ -189,11 +221,13 @@ extension TopicHub {
     with owner: Owner, on queue: DispatchQueue,
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (Owner, Event) -> Void
   ) -> EventSubscription {
     subscribe(
       to: topic,
       SubscriptionRequest(
-        .queue(queue, handler, with: owner), buffering, filter, options, owner: owner))
+        .queue(queue, handler, with: owner), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 }

@@ -27,6 +27,9 @@ extension TopicHub where Topic == String {
   ///     the buffer.
   ///   - options: further choices of this subscriber.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
@@ -36,13 +39,16 @@ extension TopicHub where Topic == String {
     buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     subscribe(
       matching: CollectionOfOne(pattern),
-      SubscriptionRequest(.isolated(handler, context: isolation), buffering, filter, options))
+      SubscriptionRequest(
+        .isolated(handler, context: isolation), buffering, filter, options,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` with each event of a topic that `pattern` matches, with the topic, from now
@@ -57,6 +63,9 @@ extension TopicHub where Topic == String {
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
@@ -68,6 +77,7 @@ extension TopicHub where Topic == String {
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
     maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (TopicEvent<String, Event>) async -> Void
   ) -> EventSubscription {
@@ -75,7 +85,7 @@ extension TopicHub where Topic == String {
       matching: CollectionOfOne(pattern),
       SubscriptionRequest(
         .isolated(limit: maxConcurrentCalls, handler, context: isolation), buffering, filter,
-        options)
+        options, origin: Origin(fileID, line, label))
     )
   }
 
@@ -87,6 +97,9 @@ extension TopicHub where Topic == String {
   ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event, by many threads at once if many send. It may send,
   ///     subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
@@ -95,11 +108,14 @@ extension TopicHub where Topic == String {
   public func subscribe(
     matching pattern: TopicPattern,
     on sender: SenderPlace, where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     withHub(matching: [pattern]) {
-      $0.subscribe(on: sender, where: filter, options: options, handler)
+      $0.subscribe(
+        on: sender, where: filter, options: options, label: label, fileID: fileID, line: line,
+        handler)
     }
   }
 
@@ -113,6 +129,9 @@ extension TopicHub where Topic == String {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
@@ -121,12 +140,15 @@ extension TopicHub where Topic == String {
     matching pattern: TopicPattern,
     on main: MainActorPlace, buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @MainActor @Sendable (TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     subscribe(
       matching: CollectionOfOne(pattern),
-      SubscriptionRequest(.isolated(handler, context: nil), buffering, filter, options))
+      SubscriptionRequest(
+        .isolated(handler, context: nil), buffering, filter, options,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on `queue` with each event of a topic that `pattern` matches, with the topic,
@@ -139,6 +161,9 @@ extension TopicHub where Topic == String {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handle of a subscription that has ended.
@@ -148,11 +173,13 @@ extension TopicHub where Topic == String {
     matching pattern: TopicPattern,
     on queue: DispatchQueue, buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     subscribe(
       matching: CollectionOfOne(pattern),
-      SubscriptionRequest(.queue(queue, handler), buffering, filter, options))
+      SubscriptionRequest(
+        .queue(queue, handler), buffering, filter, options, origin: Origin(fileID, line, label)))
   }
 }

@@ -14,6 +14,9 @@ extension TopicHub where Topic == String {
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(tokens of `pattern`).
@@ -23,7 +26,8 @@ extension TopicHub where Topic == String {
     with owner: Owner, buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (Owner, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
@@ -31,7 +35,7 @@ extension TopicHub where Topic == String {
       matching: CollectionOfOne(pattern),
       SubscriptionRequest(
         .isolated(handler, with: owner, context: isolation), buffering, filter, options,
-        owner: owner))
+        owner: owner, origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on `owner`, an actor, with each event of a topic that `pattern` matches, with
@@ -43,6 +47,9 @@ extension TopicHub where Topic == String {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(tokens of `pattern`).
@@ -51,12 +58,15 @@ extension TopicHub where Topic == String {
     matching pattern: TopicPattern,
     with owner: Owner, buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (isolated Owner, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     subscribe(
       matching: CollectionOfOne(pattern),
-      SubscriptionRequest(.actor(owner, handler), buffering, filter, options, owner: owner))
+      SubscriptionRequest(
+        .actor(owner, handler), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` with `owner` and each event of a topic that `pattern` matches, with the
@@ -71,6 +81,9 @@ extension TopicHub where Topic == String {
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
@@ -82,6 +95,7 @@ extension TopicHub where Topic == String {
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
     maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (Owner, TopicEvent<String, Event>) async -> Void
   ) -> EventSubscription {
@@ -90,7 +104,7 @@ extension TopicHub where Topic == String {
       SubscriptionRequest(
         .isolated(limit: maxConcurrentCalls, handler, with: owner, context: isolation), buffering,
         filter, options,
-        owner: owner))
+        owner: owner, origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` on `owner`, an actor, with each event of a topic that `pattern` matches, with
@@ -105,6 +119,9 @@ extension TopicHub where Topic == String {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
@@ -115,13 +132,15 @@ extension TopicHub where Topic == String {
     with owner: Owner, buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
-    maxConcurrentCalls: Int = 1,
+    maxConcurrentCalls: Int = 1, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line,
     _ handler: @escaping @Sendable (isolated Owner, TopicEvent<String, Event>) async -> Void
   ) -> EventSubscription {
     subscribe(
       matching: CollectionOfOne(pattern),
       SubscriptionRequest(
-        .task(owner, limit: maxConcurrentCalls, handler), buffering, filter, options, owner: owner))
+        .task(owner, limit: maxConcurrentCalls, handler), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on the thread that sends with `owner` and each event of a topic that `pattern`
@@ -134,6 +153,9 @@ extension TopicHub where Topic == String {
   ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(tokens of `pattern`).
@@ -142,13 +164,15 @@ extension TopicHub where Topic == String {
     matching pattern: TopicPattern,
     with owner: Owner, on sender: SenderPlace,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (Owner, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     subscribe(
       matching: CollectionOfOne(pattern),
       SubscriptionRequest(
-        .isolated(handler, with: owner, context: nil), .unbounded, filter, options, owner: owner))
+        .isolated(handler, with: owner, context: nil), .unbounded, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on the main actor with `owner` and each event of a topic that `pattern`
@@ -162,6 +186,9 @@ extension TopicHub where Topic == String {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(tokens of `pattern`).
@@ -171,13 +198,15 @@ extension TopicHub where Topic == String {
     with owner: Owner, on main: MainActorPlace,
     buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @MainActor @Sendable (Owner, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     subscribe(
       matching: CollectionOfOne(pattern),
       SubscriptionRequest(
-        .isolated(handler, with: owner, context: nil), buffering, filter, options, owner: owner))
+        .isolated(handler, with: owner, context: nil), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on `queue` with `owner` and each event of a topic that `pattern` matches, with
@@ -190,6 +219,9 @@ extension TopicHub where Topic == String {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(tokens of `pattern`).
@@ -200,12 +232,14 @@ extension TopicHub where Topic == String {
     with owner: Owner, on queue: DispatchQueue,
     buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (Owner, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     subscribe(
       matching: CollectionOfOne(pattern),
       SubscriptionRequest(
-        .queue(queue, handler, with: owner), buffering, filter, options, owner: owner))
+        .queue(queue, handler, with: owner), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 }

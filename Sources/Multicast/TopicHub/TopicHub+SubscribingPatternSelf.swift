@@ -14,6 +14,9 @@ extension TopicHub where Topic == String {
   ///     the buffer.
   ///   - options: further choices of this subscriber.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: amortised O(tokens of `pattern`).
@@ -23,7 +26,8 @@ extension TopicHub where Topic == String {
     buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext
     _ handler:
       @escaping @isolated(any) @Sendable (EventSubscription, TopicEvent<String, Event>) -> Void
@@ -33,7 +37,7 @@ extension TopicHub where Topic == String {
       matching: CollectionOfOne(pattern),
       SubscriptionRequest(
         .isolated(handler, binding, context: isolation), buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` with its own subscription and each event of a topic that `pattern` matches,
@@ -46,6 +50,9 @@ extension TopicHub where Topic == String {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: amortised O(tokens of `pattern`).
@@ -54,7 +61,8 @@ extension TopicHub where Topic == String {
     matching pattern: TopicPattern, on queue: DispatchQueue,
     buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (EventSubscription, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     let binding = SubscriptionBinding()
@@ -62,7 +70,7 @@ extension TopicHub where Topic == String {
       matching: CollectionOfOne(pattern),
       SubscriptionRequest(
         .queue(queue) { handler(binding.subscription, $0) }, buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` with its own subscription and each event of a topic that `pattern` matches,
@@ -76,6 +84,9 @@ extension TopicHub where Topic == String {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: amortised O(tokens of `pattern`).
@@ -86,6 +97,7 @@ extension TopicHub where Topic == String {
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
     maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext
     _ handler:
       @escaping @isolated(any) @Sendable (EventSubscription, TopicEvent<String, Event>) async ->
@@ -96,6 +108,6 @@ extension TopicHub where Topic == String {
       matching: CollectionOfOne(pattern),
       SubscriptionRequest(
         .isolated(limit: maxConcurrentCalls, handler, binding), buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 }

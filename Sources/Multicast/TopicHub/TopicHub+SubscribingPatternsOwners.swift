@@ -14,6 +14,9 @@ extension TopicHub where Topic == String {
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(tokens of `patterns`).
@@ -23,7 +26,8 @@ extension TopicHub where Topic == String {
     with owner: Owner, buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (Owner, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
@@ -31,7 +35,7 @@ extension TopicHub where Topic == String {
       matching: patterns,
       SubscriptionRequest(
         .isolated(handler, with: owner, context: isolation), buffering, filter, options,
-        owner: owner))
+        owner: owner, origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on `owner`, an actor, with each event of a topic that at least one of
@@ -44,6 +48,9 @@ extension TopicHub where Topic == String {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(tokens of `patterns`).
@@ -52,12 +59,15 @@ extension TopicHub where Topic == String {
     matching patterns: [TopicPattern],
     with owner: Owner, buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (isolated Owner, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     subscribe(
       matching: patterns,
-      SubscriptionRequest(.actor(owner, handler), buffering, filter, options, owner: owner))
+      SubscriptionRequest(
+        .actor(owner, handler), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` with `owner` and each event of a topic that at least one of `patterns`
@@ -73,6 +83,9 @@ extension TopicHub where Topic == String {
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
@@ -84,6 +97,7 @@ extension TopicHub where Topic == String {
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
     maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (Owner, TopicEvent<String, Event>) async -> Void
   ) -> EventSubscription {
@@ -92,7 +106,7 @@ extension TopicHub where Topic == String {
       SubscriptionRequest(
         .isolated(limit: maxConcurrentCalls, handler, with: owner, context: isolation), buffering,
         filter, options,
-        owner: owner))
+        owner: owner, origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` on `owner`, an actor, with each event of a topic that at least one of
@@ -108,6 +122,9 @@ extension TopicHub where Topic == String {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
   ///     in the order of each sender; otherwise they begin in that order.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: `maxConcurrentCalls` is at least 1.
@@ -118,13 +135,15 @@ extension TopicHub where Topic == String {
     with owner: Owner, buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
-    maxConcurrentCalls: Int = 1,
+    maxConcurrentCalls: Int = 1, label: String? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line,
     _ handler: @escaping @Sendable (isolated Owner, TopicEvent<String, Event>) async -> Void
   ) -> EventSubscription {
     subscribe(
       matching: patterns,
       SubscriptionRequest(
-        .task(owner, limit: maxConcurrentCalls, handler), buffering, filter, options, owner: owner))
+        .task(owner, limit: maxConcurrentCalls, handler), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on the thread that sends with `owner` and each event of a topic that at least
@@ -137,6 +156,9 @@ extension TopicHub where Topic == String {
   ///   - sender: `.sender`. Code that belongs to no actor may leave it out.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(tokens of `patterns`).
@@ -145,13 +167,15 @@ extension TopicHub where Topic == String {
     matching patterns: [TopicPattern],
     with owner: Owner, on sender: SenderPlace,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (Owner, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     subscribe(
       matching: patterns,
       SubscriptionRequest(
-        .isolated(handler, with: owner, context: nil), .unbounded, filter, options, owner: owner))
+        .isolated(handler, with: owner, context: nil), .unbounded, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on the main actor with `owner` and each event of a topic that at least one of
@@ -165,6 +189,9 @@ extension TopicHub where Topic == String {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(tokens of `patterns`).
@@ -174,13 +201,15 @@ extension TopicHub where Topic == String {
     with owner: Owner, on main: MainActorPlace,
     buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @MainActor @Sendable (Owner, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     subscribe(
       matching: patterns,
       SubscriptionRequest(
-        .isolated(handler, with: owner, context: nil), buffering, filter, options, owner: owner))
+        .isolated(handler, with: owner, context: nil), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on `queue` with `owner` and each event of a topic that at least one of
@@ -194,6 +223,9 @@ extension TopicHub where Topic == String {
   ///   - buffering: how many events may wait for the handler.
   ///   - filter: which events the subscriber receives; called by senders.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with each event. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Complexity: amortised O(tokens of `patterns`).
@@ -204,12 +236,14 @@ extension TopicHub where Topic == String {
     with owner: Owner, on queue: DispatchQueue,
     buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (Owner, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     subscribe(
       matching: patterns,
       SubscriptionRequest(
-        .queue(queue, handler, with: owner), buffering, filter, options, owner: owner))
+        .queue(queue, handler, with: owner), buffering, filter, options, owner: owner,
+        origin: Origin(fileID, line, label)))
   }
 }

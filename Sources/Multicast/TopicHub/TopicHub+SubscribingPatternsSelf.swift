@@ -15,6 +15,9 @@ extension TopicHub where Topic == String {
   ///     the buffer.
   ///   - options: further choices of this subscriber.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: amortised O(tokens of `patterns`).
@@ -24,7 +27,8 @@ extension TopicHub where Topic == String {
     buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext
     _ handler:
       @escaping @isolated(any) @Sendable (EventSubscription, TopicEvent<String, Event>) -> Void
@@ -34,7 +38,7 @@ extension TopicHub where Topic == String {
       matching: patterns,
       SubscriptionRequest(
         .isolated(handler, binding, context: isolation), buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` with its own subscription and each event of a topic that at least one of
@@ -48,6 +52,9 @@ extension TopicHub where Topic == String {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: amortised O(tokens of `patterns`).
@@ -56,7 +63,8 @@ extension TopicHub where Topic == String {
     matching patterns: [TopicPattern], on queue: DispatchQueue,
     buffering: BufferingPolicy<TopicEvent<String, Event>> = .unbounded,
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
-    options: [SubscriberOption<TopicEvent<String, Event>>] = [],
+    options: [SubscriberOption<TopicEvent<String, Event>>] = [], label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (EventSubscription, TopicEvent<String, Event>) -> Void
   ) -> EventSubscription {
     let binding = SubscriptionBinding()
@@ -64,7 +72,7 @@ extension TopicHub where Topic == String {
       matching: patterns,
       SubscriptionRequest(
         .queue(queue) { handler(binding.subscription, $0) }, buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` with its own subscription and each event of a topic that at least one of
@@ -79,6 +87,9 @@ extension TopicHub where Topic == String {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: amortised O(tokens of `patterns`).
@@ -89,6 +100,7 @@ extension TopicHub where Topic == String {
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil,
     options: [SubscriberOption<TopicEvent<String, Event>>] = [],
     maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext
     _ handler:
       @escaping @isolated(any) @Sendable (EventSubscription, TopicEvent<String, Event>) async ->
@@ -99,6 +111,6 @@ extension TopicHub where Topic == String {
       matching: patterns,
       SubscriptionRequest(
         .isolated(limit: maxConcurrentCalls, handler, binding), buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 }

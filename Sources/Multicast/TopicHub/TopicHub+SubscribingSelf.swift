@@ -23,6 +23,9 @@ extension TopicHub {
   ///     the buffer.
   ///   - options: further choices of this subscriber.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: as for that function.
@@ -30,7 +33,8 @@ extension TopicHub {
   public func subscribe(
     to topic: Topic, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
-    isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) -> Void
   ) -> EventSubscription {
@@ -39,7 +43,7 @@ extension TopicHub {
       to: topic,
       SubscriptionRequest(
         .isolated(handler, binding, context: isolation), buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` with its own subscription and each event of `topic`, on `queue`.
@@ -61,6 +65,9 @@ extension TopicHub {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: as for that function.
@@ -69,6 +76,7 @@ extension TopicHub {
     to topic: Topic, on queue: DispatchQueue,
     buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (EventSubscription, Event) -> Void
   ) -> EventSubscription {
     let binding = SubscriptionBinding()
@@ -76,7 +84,7 @@ extension TopicHub {
       to: topic,
       SubscriptionRequest(
         .queue(queue) { handler(binding.subscription, $0) }, buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 
   /// Awaits `handler` with its own subscription and each event of `topic`, in tasks of the hub.
@@ -99,6 +107,9 @@ extension TopicHub {
   ///   - options: further choices of this subscriber.
   ///   - maxConcurrentCalls: how many calls may run at once.
   ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
   /// - Complexity: as for that function.
@@ -107,6 +118,7 @@ extension TopicHub {
     to topic: Topic, buffering: BufferingPolicy<Event> = .unbounded,
     where filter: (@Sendable (Event) -> Bool)? = nil, options: [SubscriberOption<Event>] = [],
     maxConcurrentCalls: Int = 1, isolation: isolated (any Actor)? = #isolation,
+    label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) async -> Void
   ) -> EventSubscription {
@@ -115,6 +127,6 @@ extension TopicHub {
       to: topic,
       SubscriptionRequest(
         .isolated(limit: maxConcurrentCalls, handler, binding), buffering, filter, options,
-        binding: binding))
+        binding: binding, origin: Origin(fileID, line, label)))
   }
 }

@@ -1,0 +1,45 @@
+extension EventHub {
+  /// What the hub looks like now: its receivers, where they were registered, and what waits for
+  /// them.
+  ///
+  /// It runs no code of the program.
+  ///
+  /// - Complexity: O(subscribers).
+  public var snapshot: HubSnapshot {
+    let statistics = statistics
+    return HubSnapshot(
+      type: "EventHub<\(Event.self)>", name: name, receivers: receivers(),
+      dropped: statistics.dropped, refused: statistics.refused)
+  }
+
+  /// The subscribers, including those that have ended and still have events to receive.
+  func receivers() -> [ReceiverSnapshot] {
+    registry.receivers { entry in
+      switch entry.mailbox {
+      case is StreamMailbox: "sequence"
+      case is TaskMailbox: "async handler"
+      default: "handler"
+      }
+    }
+  }
+
+  /// Calls `handler` once for each line of the program of which more than `limit` registrations
+  /// exist at once: perhaps a leak.
+  ///
+  /// Only registrations that are made after this call count. The line of `+=` is not known.
+  ///
+  /// - Parameters:
+  ///   - limit: the most registrations of one line that are no leak.
+  ///   - handler: called by the thread that registers, with no lock held. It may register and
+  ///     cancel.
+  /// - Precondition: `limit` is at least 1, and this was not called before.
+  /// - Complexity: O(1). Afterwards each registration costs an allocation more, and a warning
+  ///   O(subscribers).
+  public func warnOfLeaks(
+    above limit: Int = 100, _ handler: @escaping @Sendable (LeakWarning) -> Void
+  ) {
+    registry.watchForLeaks(above: limit, handler)
+  }
+}
+
+extension EventHub: InspectableHub {}

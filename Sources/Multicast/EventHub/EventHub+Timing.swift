@@ -1,0 +1,62 @@
+extension EventHub {
+  /// Measures how long the handlers of subscriptions that are made from now on take; ``snapshot``
+  /// has the results.
+  ///
+  /// Every call is counted, and one of `interval` is measured, which costs a few nanoseconds per
+  /// delivery on average. A call of an asynchronous handler lasts until it has returned, with its
+  /// suspensions.
+  ///
+  /// - Parameters:
+  ///   - interval: how many calls there are for each that is measured, rounded up to a power of
+  ///     two. 1: each is measured.
+  ///   - limit: the longest call that is not slow.
+  ///   - onSlow: called after a measured call that was slow, where the handler was called, with no
+  ///     lock held; for each handler again only after a call that took more than twice as long.
+  /// - Precondition: `interval` is at least 1, and this was not called before.
+  /// - Complexity: O(1).
+  public func measureHandlers(
+    sampling interval: Int = 64, slowerThan limit: Duration = .seconds(1),
+    _ onSlow: (@Sendable (SlowHandlerWarning) -> Void)? = nil
+  ) {
+    require(
+      interval > 0,
+      "\(messagePrefix(name)) one of \(interval) calls cannot be measured; use at least 1.")
+    let plan = TimingPlan(sampling: interval, limit, onSlow)
+    require(
+      registry.timing.install(plan) == nil,
+      "\(messagePrefix(name)) handlers are measured already; call measureHandlers once.")
+  }
+
+  /// `origin` with a timer, if the hub measures its handlers.
+  func measured(_ origin: Origin) -> Origin {
+    guard let plan = registry.timing.current else { return origin }
+    var origin = origin
+    origin.timer = CallTimer(plan, hub: name, origin)
+    return origin
+  }
+}
+
+extension HandlerDelivery {
+  /// A delivery at the same place, whose calls `timer` measures.
+  func measured(by timer: CallTimer?) -> Self {
+    guard let timer else { return self }
+    func measuring(_ handler: @escaping @Sendable (Event) -> Void) -> @Sendable (Event) -> Void {
+      { event in
+        let began = timer.begin()
+        handler(event)
+        timer.end(began)
+      }
+    }
+    switch self {
+    case .sender(let handler): return .sender(measuring(handler))
+    case .queue(let queue, let handler): return .queue(queue, measuring(handler))
+    case .actor(let home, let handler): return .actor(home, measuring(handler))
+    case .task(let home, let limit, let handler):
+      return .task(home, limit: limit) { event in
+        let began = timer.begin()
+        await handler(event)
+        timer.end(began)
+      }
+    }
+  }
+}

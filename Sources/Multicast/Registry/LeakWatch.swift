@@ -1,0 +1,98 @@
+internal import CMulticast
+
+/// More registrations of one line than a hub should have at once: perhaps a leak.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
+public struct LeakWarning: Sendable, Hashable, CustomStringConvertible {
+  /// The name of the hub, if it has one.
+  public let hub: String?
+
+  /// The line.
+  public let site: CallSite
+
+  /// The number of registrations that were made there and have not ended.
+  public let count: Int
+
+  /// The warning in words.
+  public var description: String {
+    "\(messagePrefix(hub)) \(count) registrations were made at \(site) and have not ended."
+  }
+}
+
+/// Counts the registrations of each line of a hub, and warns of too many.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+final class LeakWatch: @unchecked Sendable {
+  // Sendable: `counters` is accessed inside `lock` alone; the rest never changes.
+
+  let limit: Int
+  private let handler: @Sendable (LeakWarning) -> Void
+  /// Guards `counters`.
+  private let lock = Lock()
+  /// By ``OriginWord/place``. One for each line of the program that registers: they are not
+  /// removed.
+  private var counters: [UInt: SiteCounter] = [:]
+
+  init(above limit: Int, _ handler: @escaping @Sendable (LeakWarning) -> Void) {
+    self.limit = limit
+    self.handler = handler
+  }
+
+  /// The counter of a line.
+  func counter(of place: UInt) -> SiteCounter {
+    lock.withLock {
+      if let counter = counters[place] { return counter }
+      let counter = SiteCounter(above: limit)
+      counters[place] = counter
+      return counter
+    }
+  }
+
+  /// Warns once of the line of a registration that was made. Runs user code: call it outside of any
+  /// lock.
+  ///
+  /// - Parameter count: counts the registrations of that line that have not ended.
+  func added(_ origin: OriginWord, hub: String?, count: (UInt) -> Int) {
+    guard let counter = origin.record?.counter, counter.isSuspicious, let site = origin.site else {
+      return
+    }
+    let exact = count(origin.place)
+    guard exact > limit else { return counter.clear() }
+    if counter.takeReport() { handler(LeakWarning(hub: hub, site: site, count: exact)) }
+  }
+}
+
+extension Registry {
+  /// What an entry keeps of its origin.
+  func word(of origin: Origin) -> OriginWord {
+    let place = OriginWord(place: origin)
+    let watch = leakWatch.current
+    if watch == nil && origin.label == nil && origin.timer == nil { return place }
+    return OriginWord(
+      retaining: OriginRecord(
+        origin, began: cmulticast_monotonic_nanoseconds(), counter: watch?.counter(of: place.bits)))
+  }
+
+  /// Warns of a leak if an entry that was added is one too many. Outside of any lock.
+  func warnIfLeaking(_ entry: Entry) {
+    leakWatch.current?.added(entry.head.pointee.origin, hub: name) { place in
+      storage.snapshot().count { entry in
+        entry.map { $0.isLive && $0.head.pointee.origin.place == place } ?? false
+      }
+    }
+  }
+
+  /// Begins to watch for leaks.
+  func watchForLeaks(above limit: Int, _ handler: @escaping @Sendable (LeakWarning) -> Void) {
+    require(
+      limit > 0,
+      "\(messagePrefix(name)) a limit of \(limit) registrations allows none; use at least 1.")
+    if let other = leakWatch.install(LeakWatch(above: limit, handler)) {
+      fatalError(
+        "\(messagePrefix(name)) it warns of more than \(other.limit) registrations already; call "
+          + "warnOfLeaks once.")
+    }
+  }
+}

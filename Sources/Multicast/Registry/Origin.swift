@@ -1,0 +1,136 @@
+internal import Synchronization
+
+/// Where a registration was made, as the function that makes it receives it.
+@usableFromInline
+struct Origin: Sendable {
+  let fileID: StaticString
+  let line: UInt
+  let label: String?
+  /// Measures the calls of the handler.
+  var timer: CallTimer?
+
+  @usableFromInline
+  init(_ fileID: StaticString, _ line: UInt, _ label: String? = nil) {
+    self.fileID = fileID
+    self.line = line
+    self.label = label
+  }
+
+  /// An origin that is not known.
+  static var unknown: Origin { Origin("", 0) }
+}
+
+/// What an entry keeps of its ``Origin``, in one word.
+///
+/// Usually that is the address of the file's name, a literal, and the line: nothing is allocated.
+/// With a label, or in a hub that watches for leaks or measures handlers, it is a reference to an
+/// ``OriginRecord``.
+struct OriginWord {
+  /// Legal values: 1, unknown; line << 50 | address << 2 | 1, with an address of 48 bits and a line
+  /// of 14; address << 2 | 3, of a retained record. So a word is odd: see ``EntryHead``.
+  let bits: UInt
+
+  private static var addressLimit: UInt { 1 << 48 }
+  private static var lineLimit: UInt { 1 << 14 }
+
+  init(bits: UInt) {
+    self.bits = bits
+  }
+
+  static var unknown: OriginWord { OriginWord(bits: 1) }
+
+  /// Only the place. Its label is ignored.
+  init(place origin: Origin) {
+    guard origin.line > 0, origin.fileID.hasPointerRepresentation else {
+      self = .unknown
+      return
+    }
+    let address = UInt(bitPattern: origin.fileID.utf8Start)
+    let line = origin.line < Self.lineLimit ? origin.line : 0
+    bits = address < Self.addressLimit ? line << 50 | address << 2 | 1 : Self.unknown.bits
+  }
+
+  /// A word that owns `record`.
+  init(retaining record: OriginRecord) {
+    bits = UInt(bitPattern: Unmanaged.passRetained(record).toOpaque()) << 2 | 3
+  }
+
+  /// The record, if there is one; the owner of the word keeps it.
+  var record: OriginRecord? {
+    guard bits & 3 == 3, let address = UnsafeRawPointer(bitPattern: bits >> 2) else { return nil }
+    // SAFETY: `init(retaining:)` made the word of a record, which its owner releases last.
+    return Unmanaged<OriginRecord>.fromOpaque(address).takeUnretainedValue()
+  }
+
+  /// The bits of the place, which are the same for each registration of one line.
+  var place: UInt { record?.place.bits ?? bits }
+
+  var site: CallSite? {
+    if let record { return record.place.site }
+    guard let name = UnsafePointer<CChar>(bitPattern: (bits >> 2) & (Self.addressLimit - 1)) else {
+      return nil
+    }
+    // SAFETY: the address of a literal, which ends with a zero and lives for ever.
+    return CallSite(fileID: String(cString: name), line: Int(bits >> 50))
+  }
+
+  /// Releases what the word owns.
+  func release() {
+    guard let record else { return }
+    record.counter?.remove()
+    Unmanaged.passUnretained(record).release()
+  }
+}
+
+/// The origin of a registration that has more than a place.
+final class OriginRecord: Sendable {
+  let place: OriginWord
+  let label: String?
+  /// When the registration was made, in nanoseconds of the monotonic clock.
+  let began: UInt64
+  /// Counts the registrations of the same line.
+  let counter: SiteCounter?
+  let timer: CallTimer?
+
+  init(_ origin: Origin, began: UInt64, counter: SiteCounter?) {
+    place = OriginWord(place: origin)
+    label = origin.label
+    self.began = began
+    self.counter = counter
+    timer = origin.timer
+    counter?.add()
+  }
+}
+
+/// The number of registrations of one line in one hub whose memory was not freed yet: no less than
+/// that of those that have not ended.
+final class SiteCounter: Sendable {
+  // Relaxed: a statistic, which only decides when to count exactly.
+  private let count = Atomic<Int>(0)
+  // Relaxed: as above.
+  private let threshold: Atomic<Int>
+  // Relaxed: one thread reports, the one whose exchange finds `false`; it reads nothing through it.
+  private let isReported = Atomic<Bool>(false)
+
+  init(above limit: Int) {
+    threshold = Atomic(limit)
+  }
+
+  func add() { count.wrappingAdd(1, ordering: .relaxed) }
+
+  func remove() { count.wrappingSubtract(1, ordering: .relaxed) }
+
+  /// Whether to count exactly: there may be too many, and none were reported.
+  var isSuspicious: Bool {
+    count.load(ordering: .relaxed) > threshold.load(ordering: .relaxed)
+      && !isReported.load(ordering: .relaxed)
+  }
+
+  /// Not too many have not ended. The next check comes when twice as many are there.
+  func clear() {
+    threshold.store(2 * count.load(ordering: .relaxed), ordering: .relaxed)
+  }
+
+  /// Whether no caller before was told so.
+  func takeReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
+}

@@ -1,0 +1,146 @@
+import Dispatch
+import Multicast
+import MulticastTestSupport
+import Testing
+
+private final class Owner: Sendable {}
+
+@Suite("A hub that measures its handlers counts each call, and times a part of them")
+struct HandlerTimingTests {
+  @Test func eachCallIsCountedAndAPartIsTimed() throws {
+    let hub = EventHub<Int>()
+    let before = hub.subscribe(on: .sender) { _ in }
+    hub.measureHandlers(sampling: 1)
+    let every = hub.subscribe(on: .sender) { _ in }
+    #expect(hub.snapshot.receivers.map { $0.timing?.calls } == [nil, 0])
+    #expect(hub.snapshot.receivers.last?.timing?.last == nil)
+    for value in 0..<100 { hub.send(value) }
+    let timing = try #require(hub.snapshot.receivers.last?.timing)
+    #expect(timing.calls == 100)
+    let last = try #require(timing.last)
+    let slowest = try #require(timing.slowest)
+    #expect(0 < last && last <= slowest)
+    withExtendedLifetime((before, every)) {}
+  }
+
+  @Test func oneOfAnIntervalIsTimed() {
+    let hub = EventHub<Int>()
+    let slow = Counter()
+    hub.measureHandlers(sampling: 33, slowerThan: .zero) { _ in slow.add() }  // 33: each 64th
+    let reports = Guarded<[Int]>([])
+    let subscription = hub.subscribe(on: .sender) { _ in reports.withLock { $0.append(slow.value) }
+    }
+    for value in 0..<64 { hub.send(value) }
+    // The first call is timed, and reported after it; the 65th is the next.
+    #expect(slow.value == 1)
+    #expect(reports.withLock { $0 } == [0] + [Int](repeating: 1, count: 63))
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func everyKindOfHandlerIsMeasured() async {
+    let hub = EventHub<Int>(retention: .last(1))
+    hub.measureHandlers()
+    let owner = Owner()
+    let queue = DispatchQueue(label: "queue")
+    let subscriptions = [
+      hub.subscribe(on: .sender) { _ in },
+      hub.subscribe(on: .main) { _ in },
+      hub.subscribe(on: queue) { _ in },
+      hub.subscribe { (_: Int) async in },
+      hub.subscribe(from: .live, on: .sender) { _ in },
+      hub.subscribe(from: .live, on: queue) { _ in },
+    ]
+    hub.subscribe(with: owner) { _, _ in }
+    let sequence = hub.events()
+    hub.send(1)
+    hub.send(2)
+    var iterator = sequence.makeAsyncIterator() as EventSequence<Int>.Iterator?
+    _ = await iterator?.next()
+    _ = await iterator?.next()
+    iterator = nil
+    await hub.flush()
+    let timings = hub.snapshot.receivers.map { $0.timing?.calls }
+    #expect(timings == [2, 2, 2, 2, 2, 2, 2])
+    withExtendedLifetime((subscriptions, owner)) {}
+  }
+
+  @Test func theHandlersOfAStateAreMeasured() {
+    let hub = StateHub<Int, Int>(0) { $0 += $1 }
+    hub.measureHandlers()
+    let subscription = hub.subscribe(on: .sender) { _ in }
+    hub.apply(1)
+    // Once for the snapshot, or for the signal of it, and once for the change.
+    #expect(hub.snapshot.receivers.map { $0.timing?.calls } == [2])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func aSlowCallIsReportedWithItsLine() throws {
+    let hub = EventHub<Int>(name: "prices")
+    let warnings = Guarded<[SlowHandlerWarning]>([])
+    hub.measureHandlers(sampling: 1, slowerThan: .zero) { [weak hub] warning in
+      warnings.withLock { $0.append(warning) }
+      _ = hub?.snapshot  // With no lock held.
+      hub?.cancelSubscriptions()
+    }
+    let subscription = hub.subscribe(
+      on: .sender, label: "board", fileID: "App/Board.swift", line: 12
+    ) { _ in }
+    hub.send(1)
+    hub.send(2)
+    let warning = try #require(warnings.withLock { $0.first })
+    #expect(warnings.withLock { $0.count } == 1)
+    #expect(warning.hub == "prices")
+    #expect(warning.label == "board")
+    #expect(warning.site == CallSite(fileID: "App/Board.swift", line: 12))
+    #expect(warning.duration > .zero)
+    let beginning =
+      "Multicast: in the hub \"prices\": a call of the handler \"board\" of App/Board.swift:12 took "
+    #expect(warning.description.hasPrefix(beginning))
+    #expect(!subscription.isActive)
+  }
+
+  @Test func aFastCallIsNotReported() {
+    let hub = EventHub<Int>()
+    let warnings = Counter()
+    hub.measureHandlers(sampling: 1, slowerThan: .seconds(3600)) { _ in warnings.add() }
+    let subscription = hub.subscribe(on: .sender) { _ in }
+    for value in 0..<1000 { hub.send(value) }
+    #expect(warnings.value == 0)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func concurrentCallsAreAllCounted() {
+    let hub = EventHub<Int>()
+    hub.measureHandlers()
+    let received = Counter()
+    let subscription = hub.subscribe(on: .sender) { _ in received.add() }
+    runThreads(4) { _ in
+      for value in 0..<10_000 { hub.send(value) }
+    }
+    #expect(received.value == 40_000)
+    #expect(hub.snapshot.receivers.map { $0.timing?.calls } == [40_000])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func anIntervalOfZeroIsRefused() async {
+    let failure = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      EventHub<Int>(name: "prices").measureHandlers(sampling: 0)
+    }
+    let message = failure.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(message.contains("in the hub \"prices\": one of 0 calls cannot be measured"))
+  }
+
+  @Test func measuringTwiceIsRefused() async {
+    let failure = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let hub = EventHub<Int>()
+      hub.measureHandlers()
+      hub.measureHandlers()
+    }
+    let message = failure.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(message.contains("handlers are measured already"))
+  }
+}

@@ -1,0 +1,122 @@
+import Dispatch
+import Foundation
+import Multicast
+import MulticastTestSupport
+import Testing
+
+private protocol Watching: AnyObject, Sendable {
+  func notice(_ value: Int)
+}
+private final class Watcher: Watching {
+  let tracker: LifetimeTracker
+  init(_ tracker: LifetimeTracker) {
+    self.tracker = tracker
+    tracker.noteCreation()
+  }
+  deinit { tracker.noteDestruction() }
+  func notice(_ value: Int) {}
+}
+
+@Suite("A snapshot shows the receivers of a hub, their places, and what waits for them")
+struct SnapshotTests {
+  @Test func delegatesAreShownWithTypePlaceAndOwnership() {
+    let tracker = LifetimeTracker()
+    let hub = MulticastDelegate<any Watching>(duplicates: .allow, name: "watchers")
+    do {
+      let watcher = Watcher(tracker)
+      hub.add(watcher, label: "first")
+      hub.add(watcher, ownership: .strong, on: DispatchQueue(label: "slow"))
+      let registration = hub.add(watcher, on: .main)
+      registration.block()
+      let snapshot = hub.snapshot
+      #expect(snapshot.type == "MulticastDelegate<Watching>")
+      #expect(snapshot.name == "watchers")
+      #expect(snapshot.receivers.map(\.label) == ["first", nil, nil])
+      #expect(snapshot.receivers.map(\.kind) == ["Watcher", "Watcher", "Watcher"])
+      #expect(snapshot.receivers.map(\.place) == ["sender", "queue slow", "actor MainActor"])
+      #expect(snapshot.receivers.map(\.isKept) == [false, true, false])
+      #expect(snapshot.receivers.map(\.isBlocked) == [false, false, true])
+      #expect(snapshot.receivers.map { $0.age != nil } == [true, false, false])
+      #expect((snapshot.receivers[0].age ?? -1) >= 0)
+      hub.removeAll()
+      #expect(hub.snapshot.receivers.isEmpty)
+    }
+    #expect(tracker.created == 1)
+    #expect(tracker.destroyed == 1)
+  }
+
+  @Test func aDeadDelegateIsNotShown() {
+    let tracker = LifetimeTracker()
+    let hub = MulticastDelegate<any Watching>()
+    hub.add(Watcher(tracker))
+    #expect(hub.snapshot.receivers.isEmpty)
+    #expect(tracker.live == 0)
+  }
+
+  @Test func whatWaitsAndWhatWasDroppedIsCounted() {
+    let hub = EventHub<Int>(name: "prices")
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let slow = hub.subscribe(on: queue, label: "slow") { _ in }
+    let sequence = hub.events(buffering: .bounded(2, whenFull: .dropOldest), label: "stored")
+    let inline = hub.subscribe(on: .sender) { _ in }
+    for value in 0..<5 { hub.send(value) }
+    let snapshot = hub.snapshot
+    #expect(snapshot.type == "EventHub<Int>")
+    #expect(snapshot.pending == 7)
+    #expect(snapshot.dropped == 3)
+    #expect(snapshot.receivers.map(\.kind) == ["handler", "sequence", "handler"])
+    #expect(snapshot.receivers.map(\.place) == ["queue suspended", "consumer", "sender"])
+    #expect(snapshot.receivers.map { $0.statistics?.pending } == [5, 2, nil])
+    #expect(snapshot.receivers.map { $0.statistics?.dropped } == [0, 3, nil])
+    hub.finish()
+    hub.send(6)
+    #expect(hub.snapshot.refused == 1)
+    #expect(hub.snapshot.pending == 7)
+    queue.resume()
+    withExtendedLifetime((slow, sequence, inline)) {}
+  }
+
+  @Test func topicsAndPatternsAreNamed() {
+    let hub = TopicHub<String, Int>(name: "rooms")
+    let all = hub.allTopics.subscribe { _ in }
+    let pattern = hub.subscribe(matching: ["b.>", "a.*"]) { _ in }
+    let topic = hub.subscribe(to: "a.b") { _ in }
+    #expect(hub.snapshot.receivers.map(\.topic) == [nil, "a.*, b.>", "a.b"])
+    #expect(hub.snapshot.name == "rooms")
+    withExtendedLifetime((all, pattern, topic)) {}
+  }
+
+  @Test func aSnapshotSurvivesCoding() throws {
+    let hub = EventHub<Int>(name: "prices")
+    let subscription = hub.subscribe(on: .main, label: "board") { _ in }
+    hub.send(1)
+    let snapshot = hub.snapshot
+    let data = try JSONEncoder().encode(snapshot)
+    #expect(try JSONDecoder().decode(HubSnapshot.self, from: data) == snapshot)
+    let children = snapshot.customMirror.children.compactMap(\.label)
+    #expect(children == ["type", "name", "pending", "dropped", "refused", "receivers"])
+    subscription.cancel()
+  }
+
+  @Test func theDescriptionIsATable() {
+    let hub = EventHub<Int>(name: "prices")
+    #expect(
+      hub.snapshot.description
+        == "EventHub<Int> \"prices\": 0 receivers, 0 pending, 0 dropped, 0 refused")
+    let queue = DispatchQueue(label: "slow")
+    queue.suspend()
+    let first = hub.subscribe(on: queue, fileID: "App/Board.swift", line: 12) { _ in }
+    let second = hub.subscribe(on: .sender, fileID: "App/A.swift", line: 3) { _ in }
+    hub.send(1)
+    let expected = """
+      EventHub<Int> "prices": 2 receivers, 1 pending, 0 dropped, 0 refused
+        made at             label  topic  receiver  place       age  delivered  pending  dropped
+        App/Board.swift:12                handler   queue slow               0        1        0
+        App/A.swift:3                     handler   sender                   -        -        -
+      """
+    #expect(hub.snapshot.description == expected)
+    queue.resume()
+    withExtendedLifetime((first, second)) {}
+  }
+}
