@@ -93,7 +93,8 @@ extension TopicLog {
     }
     guard cursor.number < numbering.minimum else { return nil }
     var missing = takeGap(through: numbering.minimum, cursor)
-    missing.mayBeElsewhere = !cursor.hasRead && !cursor.topics.isEmpty
+    missing.mayBeElsewhere =
+      !cursor.hasRead && !cursor.topics.isEmpty && missing.through.number <= cursor.newestAtStart
     return missing
   }
 
