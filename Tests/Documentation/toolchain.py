@@ -29,8 +29,7 @@ class Toolchain:
         products = self.build(root, root / ".build-docs", targets)
         modules = ["CMulticast", "Multicast", "MulticastMacros", "ConcurrencyStress",
                    "ConcurrencyStressTesting"]
-        self.link(folder, "Documented", [f for m in modules for f in
-                                         (products / f"{m}.build").rglob("*.o")])
+        self.link(folder, "Documented", [f for m in modules for f in self.objects(products, m)])
         self.flags = [
             "-swift-version", "6", "-warnings-as-errors",
             "-enable-upcoming-feature", "MemberImportVisibility",
@@ -64,10 +63,19 @@ class Toolchain:
                               text=True).stdout
         return Path(path.strip())
 
+    def objects(self, products, module):
+        """The objects of a module of this package, without those of sources that were removed."""
+        sources = {file.name for file in (self.root / "Sources" / module).rglob("*")}
+        objects = (products / f"{module}.build").rglob("*.o")
+        return [file for file in objects if file.name.removesuffix(".o") in sources]
+
     def link(self, folder, name, objects):
         """Links objects to one library, so that each program links in a fraction of a second."""
-        subprocess.run(["swiftc", "-emit-library", "-o", folder / f"lib{name}.so", *objects,
-                        "-lTesting", "-lstdc++"], check=True)
+        result = subprocess.run(["swiftc", "-emit-library", "-o", folder / f"lib{name}.so",
+                                 *objects, "-lTesting", "-lstdc++"],
+                                capture_output=True, text=True)
+        if result.returncode != 0:
+            sys.exit(f"{result.stdout}{result.stderr}the library {name} does not link")
 
     def compile(self, folder, program, flags):
         """Compiles a program to `folder/main`. Returns what the compiler says if it refuses it."""
