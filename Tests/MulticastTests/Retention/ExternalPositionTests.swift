@@ -1,0 +1,149 @@
+import MulticastTestSupport
+import Testing
+
+@testable import Multicast
+
+@Suite(
+  "A subscriber may come before its hub, or be ahead of it: it misses nothing that the log has")
+struct ExternalPositionTests: ExternalLogSuite {
+  @Test("a hub that begins late gives what came before its beginning from the log")
+  func lateHub() async {
+    let broker = Broker()
+    for number in 1...5 { await broker.append(number, to: "a", UInt64(number)) }
+    let (hub, writer) = make(broker)
+    writer.begin(epoch: 7, after: 5)
+    let sequence = hub.events(for: "a", from: .after(at(2), atMost: 9))
+    hub.finish()
+    #expect(await texts(sequence) == ["a 3 @3", "a 4 @4", "a 5 @5"])
+  }
+
+  @Test("a log that answers late: the client receives every event since its subscription began")
+  func lateAnswer() async {
+    let (asked, answer) = (AsyncGate(), AsyncGate())
+    struct Slow: ExternalLog {
+      let asked: AsyncGate
+      let answer: AsyncGate
+      func page(
+        of topics: [String], after position: EventPosition, through last: UInt64
+      ) async -> ExternalPage<Int>? { nil }
+      func contains(_ position: EventPosition) async -> Bool? {
+        asked.open()
+        await answer.wait()
+        return position.number < 9
+      }
+    }
+    var given: ExternalLogWriter<Int>?
+    let hub = Hub(retention: .last(100)) { writer in
+      given = writer
+      return Slow(asked: asked, answer: answer)
+    }
+    let writer = given!
+    writer.begin(epoch: 7, after: 0)
+    writer.deliver(1, to: "a", number: 1)
+    let (wrong, right) = (
+      hub.events(for: "a", from: .after(at(9))), hub.events(for: "a", from: .after(at(3)))
+    )
+    let received = [Task { await texts(wrong) }, Task { await texts(right) }]
+    await asked.wait()
+    for number in 2...4 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    hub.finish()
+    answer.open()
+    #expect(await received[0].value == ["missed ? 7:9-7:1", "a 2 @2", "a 3 @3", "a 4 @4"])
+    #expect(await received[1].value == ["a 4 @4"])
+  }
+
+  @Test("subscribers may come before the log has begun: they receive what they missed from the log")
+  func beforeTheBeginning() async {
+    let broker = Broker()
+    for number in 1...5 { await broker.append(number, to: "a", UInt64(number)) }
+    let (hub, writer) = make(broker)
+    let live = hub.events(for: "a", from: .live)
+    let all = hub.events(for: "a", from: .retained)
+    let missing = hub.events(for: "a", from: .after(at(3)))
+    let complete = hub.events(for: "a", from: .after(at(5)))
+    let unnamed = hub.events(for: "a", from: .after(at(4, epoch: 0)))
+    let foreign = hub.events(for: "a", from: .after(at(4, epoch: 6)))
+    let wrong = hub.events(for: "a", from: .after(at(9)))
+    let waiting = Task {
+      var iterator = live.makeAsyncIterator()
+      return await iterator.next()
+    }
+    writer.begin(epoch: 7, after: 5)
+    await broker.append(6, to: "a", 6)
+    writer.deliver(6, to: "a", number: 6)
+    hub.finish()
+    #expect(await waiting.value.map(text) == "a 6 @6")
+    #expect(await texts(all) == ["a 6 @6"])
+    #expect(await texts(missing) == ["a 4 @4", "a 5 @5", "a 6 @6"])
+    #expect(await texts(complete) == ["a 6 @6"])
+    #expect(await texts(unnamed) == ["a 5 @5", "a 6 @6"])
+    #expect(await texts(foreign) == ["missed ? 6:4-7:5", "a 6 @6"])
+    #expect(await texts(wrong) == ["missed ? 7:9-7:5", "a 6 @6"])
+  }
+
+  @Test("a client that is ahead, because another server was faster, receives no event twice")
+  func ahead() async {
+    let broker = Broker()
+    for number in 1...6 { await broker.append(number, to: "a", UInt64(number)) }
+    let (hub, writer) = make(broker)
+    writer.begin(epoch: 7, after: 0)
+    writer.deliver(1, to: "a", number: 1)
+    let sequence = hub.events(for: "a", from: .after(at(4)))
+    let received = Task { await texts(sequence) }
+    for number in 2...6 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    hub.finish()
+    #expect(await received.value == ["a 5 @5", "a 6 @6"])
+    #expect(await broker.requests.isEmpty)
+  }
+
+  @Test("a client that is ahead misses of a gap only what it does not have")
+  func aheadOfAGap() async {
+    let broker = Broker()
+    await broker.append(7, to: "a", 7)
+    let (hub, writer) = make(broker)
+    writer.begin(epoch: 7, after: 0)
+    let sequence = hub.events(for: "a", from: .after(at(7)))
+    writer.skip(through: 5)
+    writer.skip(through: 9)
+    writer.deliver(10, to: "a", number: 10)
+    hub.finish()
+    #expect(await texts(sequence) == ["missed ? 7:7-7:9", "a 10 @10"])
+  }
+
+  @Test("a position without an event is refused, and the client receives what is new")
+  func wrongPosition() async {
+    let broker = Broker()
+    await broker.append(1, to: "a", 1)
+    let (hub, writer) = make(broker)
+    writer.begin(epoch: 7, after: 0)
+    writer.deliver(1, to: "a", number: 1)
+    var iterator = hub.events(for: "a", from: .after(at(9))).makeAsyncIterator()
+    #expect(await iterator.next().map(text) == "missed ? 7:9-7:1")
+    writer.deliver(2, to: "a", number: 2)
+    #expect(await iterator.next().map(text) == "a 2 @2")
+    hub.finish()
+  }
+
+  @Test("while the log cannot be reached, a position is accepted until the log refuses it")
+  func claims() async {
+    let broker = Broker()
+    await broker.setReachable(false)
+    let (hub, writer) = make(broker)
+    writer.begin(epoch: 7, after: 0)
+    writer.deliver(1, to: "a", number: 1)
+    let right = hub.events(for: "a", from: .after(at(3)))
+    let received = Task { await texts(right) }
+    var wrong = hub.events(for: "a", from: .after(at(4))).makeAsyncIterator()
+    writer.refusePositions(after: 3)
+    #expect(await wrong.next().map(text) == "missed ? 7:4-7:1")
+    // Named after the refusal: another server may have got so far since.
+    let later = hub.events(for: "a", from: .after(at(4)))
+    // A later statement that there are more events does not undo the first.
+    writer.refusePositions(after: 9)
+    for number in 2...4 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    hub.finish()
+    #expect(await received.value == ["a 4 @4"])
+    #expect(await texts(later) == [])
+    for number in 2...4 { #expect(await wrong.next().map(text) == "a \(number) @\(number)") }
+  }
+}
