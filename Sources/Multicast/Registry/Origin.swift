@@ -131,6 +131,6 @@ final class SiteCounter: Sendable {
     threshold.store(2 * count.load(ordering: .relaxed), ordering: .relaxed)
   }
 
-  /// Whether no caller before was told so.
+  /// Whether this is the first call.
   func takeReport() -> Bool { !isReported.exchange(true, ordering: .relaxed) }
 }

@@ -1,4 +1,4 @@
-// What a slow reader misses that lets only so many events wait.
+// What a slow reader misses if only so many events may wait for it.
 
 extension TopicLog {
   /// More events wait for a reader than its limit.
@@ -9,7 +9,7 @@ extension TopicLog {
     let dropped: [Int]
   }
 
-  /// Whether more events wait for a reader than it lets wait. Inside the lock.
+  /// What a reader misses because more events wait than its limit allows. Inside the lock.
   ///
   /// What a reader begins with does not count, and has no other limit than the retention.
   ///

@@ -54,7 +54,7 @@ final class TopicLog<Event: Sendable>: @unchecked Sendable {
   var maxTrimmed: UInt64 = 0
   private(set) var count = 0
   private(set) var bytes = 0
-  /// The number of events that readers were told to have missed because they were slow.
+  /// The number of events that readers have missed because they were slow.
   var droppedEvents = 0
   /// The number of topics of which events are kept.
   private var filledTopics = 0
