@@ -44,3 +44,10 @@ extension KeptTopic {
     log.trimmedThrough <= number ? log.count(after: number) : arrived - seen
   }
 }
+
+/// An event of a topic, and its number.
+struct TopicItem {
+  let topic: String
+  let number: UInt64
+  let envelope: Envelope
+}

@@ -19,6 +19,11 @@ extension TopicLog {
     guard limit < .max, cursor.rest == nil, cursor.beginning == numbering.beginnings,
       !zip(cursor.seen, cursor.begun).contains(where: { $0 < $1 })
     else { return nil }
+    if cursor.topics.count == 1,
+      cursor.topics[0].unread(after: cursor.number, seen: cursor.seen[0]) <= limit
+    {
+      return nil
+    }
     let unread = cursor.topics.enumerated().map { index, topic in
       topic.unread(after: cursor.number, seen: cursor.seen[index])
     }

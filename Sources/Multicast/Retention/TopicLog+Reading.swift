@@ -13,7 +13,7 @@ extension TopicLog {
   ///   the place) for a function; O(topics) in addition if any event after the place is not kept.
   func read(
     _ topics: Topics, _ cursor: TopicCursor, atMost limit: Int,
-    into items: inout RingBuffer<Item>
+    into items: inout RingBuffer<TopicItem>
   ) -> (missing: [MissingEvents], newest: UInt64) {
     trimmed {
       guard numbering.hasBegun else { return ([], 0) }
@@ -28,7 +28,7 @@ extension TopicLog {
 
   /// As ``read(_:_:atMost:into:)``, inside the lock.
   private func find(
-    _ topics: Topics, _ cursor: TopicCursor, _ limit: Int, _ items: inout RingBuffer<Item>
+    _ topics: Topics, _ cursor: TopicCursor, _ limit: Int, _ items: inout RingBuffer<TopicItem>
   ) -> [MissingEvents] {
     if let missing = takeChange(cursor) { return [missing] }
     let overflow = takeOverflow(cursor)
@@ -178,7 +178,7 @@ extension TopicLog {
 
   private func readEvents(
     _ topics: Topics, _ cursor: TopicCursor, through last: UInt64, _ limit: Int,
-    _ items: inout RingBuffer<Item>
+    _ items: inout RingBuffer<TopicItem>
   ) {
     let end = min(last, newestNumber)
     guard cursor.number < end else { return }
@@ -195,19 +195,32 @@ extension TopicLog {
   /// - Returns: the number after which to read on.
   private func read(
     _ topics: [KeptTopic], after number: UInt64, through last: UInt64, _ limit: Int,
-    _ items: inout RingBuffer<Item>
+    _ items: inout RingBuffer<TopicItem>
   ) -> UInt64 {
-    var found: [Item] = []
+    if topics.count == 1 {
+      var read = RingBuffer<RetainedLog.Item>()
+      _ = topics[0].log.read(after: number, atMost: limit, into: &read)
+      let isCut = read.count == limit
+      var newest = last
+      while let item = read.popFirst() {
+        guard item.number <= last else { return last }
+        items.append(
+          TopicItem(topic: topics[0].name, number: item.number, envelope: item.envelope))
+        newest = item.number
+      }
+      return isCut ? newest : last
+    }
+    var found: [TopicItem] = []
     var isCut = false
     for topic in topics {
       var read = RingBuffer<RetainedLog.Item>()
       _ = topic.log.read(after: number, atMost: limit, into: &read)
       isCut = isCut || read.count == limit
       while let item = read.popFirst(), item.number <= last {
-        found.append(Item(topic: topic.name, number: item.number, envelope: item.envelope))
+        found.append(TopicItem(topic: topic.name, number: item.number, envelope: item.envelope))
       }
     }
-    if topics.count > 1 { found.sort { $0.number < $1.number } }
+    found.sort { $0.number < $1.number }
     for item in found.prefix(limit) { items.append(item) }
     guard isCut || found.count > limit, !found.isEmpty else { return last }
     return found[min(limit, found.count) - 1].number
@@ -218,7 +231,7 @@ extension TopicLog {
   /// - Returns: the number after which to read on.
   private func scan(
     _ accepts: (String) -> Bool, after number: UInt64, through last: UInt64, _ limit: Int,
-    _ items: inout RingBuffer<Item>
+    _ items: inout RingBuffer<TopicItem>
   ) -> UInt64 {
     var offset = firstOffset(after: number)
     var rest = limit
@@ -228,7 +241,7 @@ extension TopicLog {
         let envelope = element.topic.log.envelope(element.number)
       {
         items.append(
-          Item(topic: element.topic.name, number: element.number, envelope: envelope))
+          TopicItem(topic: element.topic.name, number: element.number, envelope: envelope))
         rest -= 1
         if rest == 0 { return element.number }
       }

@@ -26,13 +26,6 @@ final class TopicLog<Event: Sendable>: @unchecked Sendable {
     var bytes = 0
   }
 
-  /// An event of a topic, and its number.
-  struct Item {
-    let topic: String
-    let number: UInt64
-    let envelope: Envelope
-  }
-
   let rules: RetentionRules<Event>
   /// Whether the events and their numbers come from an external log.
   let isExternal: Bool

@@ -23,7 +23,7 @@ final class TopicLogReader<Event: Sendable>: PositionReader, @unchecked Sendable
   /// What to report before the next event.
   private var missing: [MissingEvents] = []
   /// Events that were read and not yet returned.
-  private var batch = RingBuffer<TopicLog<Event>.Item>()
+  private var batch = RingBuffer<TopicItem>()
   /// The number of the newest event at the last read.
   private var newest: UInt64 = 0
   /// The number of the newest event when the consumer began to handle the signal that it handles;
@@ -122,7 +122,7 @@ extension TopicLogReader {
 
   func discardRead() {
     // Destroys events, whose `deinit` may do anything, so they are no longer in `batch` then.
-    var discarded = RingBuffer<TopicLog<Event>.Item>()
+    var discarded = RingBuffer<TopicItem>()
     swap(&discarded, &batch)
     missing = []
   }

@@ -66,6 +66,21 @@ struct ExternalLogTests: ExternalLogSuite {
     #expect(await broker.requests.allSatisfy { $0.upperBound <= 10 })
   }
 
+  @Test("a quiet topic beside a busy one: what came from the log does not come from the hub again")
+  func quietTopic() async {
+    let broker = Broker()
+    let (hub, writer) = make(broker, keeping: 2)
+    writer.begin(epoch: 7, after: 0)
+    for number in 1...6 {
+      let topic = number == 2 ? "quiet" : "busy"
+      await broker.append(number, to: topic, UInt64(number))
+      writer.deliver(number, to: topic, number: UInt64(number))
+    }
+    let sequence = hub.events(for: ["quiet", "busy"], from: .after(at(0)))
+    hub.finish()
+    #expect(await texts(sequence) == (1...6).map { "\($0 == 2 ? "quiet" : "busy") \($0) @\($0)" })
+  }
+
   @Test("what the log does not have either is reported as missed, for each topic its range")
   func goneEverywhere() async {
     let broker = Broker()
