@@ -95,6 +95,8 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
           return nil
         } else {
           rest = await replay?.requestPage(reader) ?? []
+          // The subscription ends: the task does not receive the page.
+          if TaskIdentity.isCurrentCancelled { return nil }
         }
       }
       return nil

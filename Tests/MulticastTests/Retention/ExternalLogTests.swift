@@ -218,12 +218,14 @@ struct ExternalLogTests: ExternalLogSuite {
 
   @Test("a cancelled task ends while it waits for a page")
   func cancelled() async {
-    let gate = AsyncGate()
+    let (asked, gate) = (AsyncGate(), AsyncGate())
     struct Stalled: ExternalLog {
+      let asked: AsyncGate
       let gate: AsyncGate
       func page(
         of topics: [String], after position: EventPosition, through last: UInt64
       ) async -> ExternalPage<Int>? {
+        asked.open()
         await gate.wait()
         return nil
       }
@@ -232,7 +234,7 @@ struct ExternalLogTests: ExternalLogSuite {
     var given: ExternalLogWriter<Int>?
     let hub = Hub(retention: .last(1)) { writer in
       given = writer
-      return Stalled(gate: gate)
+      return Stalled(asked: asked, gate: gate)
     }
     let writer = given!
     writer.begin(epoch: 7, after: 0)
@@ -242,6 +244,7 @@ struct ExternalLogTests: ExternalLogSuite {
       var iterator = sequence.makeAsyncIterator()
       return await iterator.next()
     }
+    await asked.wait()
     task.cancel()
     gate.open()
     #expect(await task.value == nil)
