@@ -158,9 +158,9 @@ import Testing
       let silent = try await RawClient.connect(port: server.port)
       #expect(try await silent.readAll() == "")
       let slow = try await RawClient.connect(port: server.port)
-      // The connection may be closed already.
+      // The connection may be closed already. Then what is sent resets it.
       try? await slow.send("POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
-      _ = try await slow.readAll()
+      _ = try? await slow.readAll()
       #expect(try await server.metric("published_total") == 0)
     }
   }
