@@ -12,7 +12,7 @@ public enum SubscriptionStart: Hashable, Sendable {
   /// With the event after this position. The subscriber first receives a notice of what is no
   /// longer retained.
   ///
-  /// If `atMost` or more events are retained after it, only the newest `atMost` follow, and the
+  /// If more than `atMost` events are retained after it, only the newest `atMost` follow, and the
   /// others count as no longer retained.
   case after(EventPosition, atMost: Int = .max)
 }

@@ -69,13 +69,14 @@ extension TopicLog {
     _ topics: Topics, _ cursor: TopicCursor, through last: UInt64
   ) -> [MissingEvents] {
     guard maxTrimmed > cursor.number else { return [] }
-    var missing = takeMissing(topics, cursor, through: last)
     let isOld = !cursor.hasRead || cursor.limit.count == .max
-    if !missing.isEmpty, isExternal, isOld, case .names = topics {
-      // The external log has the events of all these topics up to the last missing one.
-      for index in missing.indices { missing[index].mayBeElsewhere = true }
-      cursor.number = missing.reduce(cursor.number) { max($0, $1.through.number) }
+    guard isExternal, isOld, case .names = topics else {
+      return takeMissing(topics, cursor, through: last, isDropped: cursor.hasRead)
     }
+    // The external log has the events of all these topics up to the last missing one.
+    var missing = takeMissing(topics, cursor, through: last)
+    for index in missing.indices { missing[index].mayBeElsewhere = true }
+    cursor.number = missing.reduce(cursor.number) { max($0, $1.through.number) }
     return missing
   }
 
@@ -137,8 +138,10 @@ extension TopicLog {
 
   /// The events of `topics` after the place that are not kept any more, and were not reported
   /// before.
+  ///
+  /// - Parameter isDropped: whether the reader was too slow, so that they count as dropped.
   func takeMissing(
-    _ topics: Topics, _ cursor: TopicCursor, through limit: UInt64 = .max
+    _ topics: Topics, _ cursor: TopicCursor, through limit: UInt64 = .max, isDropped: Bool = false
   ) -> [MissingEvents] {
     var missing: [MissingEvents] = []
     func add(_ topic: String?, through: UInt64, count: Int? = nil) {
@@ -156,7 +159,7 @@ extension TopicLog {
       for (index, topic) in cursor.topics.enumerated() {
         let through = topic.log.trimmedThrough
         var count: Int?
-        if cursor.hasRead, through > cursor.number {
+        if isDropped, through > cursor.number {
           count = topic.arrived - topic.log.count - cursor.seen[index]
           topic.dropped += count ?? 0
           droppedEvents += count ?? 0

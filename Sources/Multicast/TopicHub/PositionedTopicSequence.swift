@@ -40,7 +40,7 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
 
     fileprivate init(consumer: EventConsumer) {
       self.consumer = consumer
-      // SAFETY: only `TopicHub.consumer` sets it, with a reader of this type.
+      // SAFETY: only `TopicHub.sequence` sets it, with a reader of this type.
       reader = consumer.reader.map {
         unsafeDowncast($0 as AnyObject, to: TopicLogReader<Event>.self)
       }

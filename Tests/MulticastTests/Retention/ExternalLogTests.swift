@@ -81,6 +81,22 @@ struct ExternalLogTests: ExternalLogSuite {
     #expect(await texts(sequence) == (1...6).map { "\($0 == 2 ? "quiet" : "busy") \($0) @\($0)" })
   }
 
+  @Test("what a slow subscriber receives from the log is not counted as dropped")
+  func slow() async {
+    let broker = Broker()
+    let (hub, writer) = make(broker, keeping: 1)
+    writer.begin(epoch: 7, after: 0)
+    var iterator = hub.events(for: "a", from: .live).makeAsyncIterator()
+    for number in 1...5 {
+      await broker.append(number, to: "a", UInt64(number))
+      writer.deliver(number, to: "a", number: UInt64(number))
+      if number == 1 { #expect(await iterator.next().map(text) == "a 1 @1") }
+    }
+    for number in 2...5 { #expect(await iterator.next().map(text) == "a \(number) @\(number)") }
+    #expect(hub.droppedEvents == 0 && hub.statistics(for: "a")?.dropped == 0)
+    hub.finish()
+  }
+
   @Test("what the log does not have either is reported as missed, for each topic its range")
   func goneEverywhere() async {
     let broker = Broker()

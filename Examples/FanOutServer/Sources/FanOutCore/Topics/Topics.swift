@@ -92,9 +92,6 @@ extension Topics {
   /// `newest`: the log has no such event yet.
   public func rejectClaims(after newest: EventID) { log.writer?.refusePositions(after: newest) }
 
-  /// The id of the newest event; 0 before ``begin(after:)``.
-  public var newest: EventID { hub.newestPosition.number }
-
   /// The number of streams of `topic`.
   public func subscriberCount(of topic: Topic) -> Int { hub.subscriberCount(for: topic.name) }
 }
