@@ -17,7 +17,8 @@ enum Main {
       "multicast-bench",
       summary: "measures the storage strategies of Multicast side by side",
       workloads: [
-        .floor, .invocation, .composite, .retain, .contention, .churn, .registration, .memory,
+        .floor, .invocation, .timing, .composite, .retain, .contention, .churn, .registration,
+        .memory,
         .prune, .capturing, .removal,
         .compaction, .queues, .hub, .isolation, .consumers, .actor, .topics,
         .patterns, .retention,

@@ -3,7 +3,7 @@
 ///
 /// ```swift
 /// @Multicast
-/// protocol DownloadDelegate: AnyObject, Sendable {
+/// nonisolated protocol DownloadDelegate: AnyObject, Sendable {
 ///   func didFinish(_ file: String)
 ///   func shouldStart(_ file: String) -> Bool
 /// }

@@ -23,7 +23,7 @@ public typealias _MulticastComposite = MulticastComposite
 /// ## Thread safety
 /// Only composites use it, on their actor.
 public struct Composition<Delegate>: @unchecked Sendable {
-  // Unchecked: `hub` is Sendable where its delegates are. Otherwise it is reached only through a
+  // Sendable: `hub` is Sendable where its delegates are. Otherwise it is reached only through a
   // composite: one of a nonisolated protocol is not Sendable itself, and the members of one that belongs to
   // an actor check that they run there.
 

@@ -95,6 +95,16 @@ class Toolchain:
                                 cwd=folder, capture_output=True, text=True)
         return None if result.returncode == 0 else result.stdout + result.stderr
 
+    def type_check(self, folder, source, mode):
+        """Checks a source without warnings being errors. Returns the errors, if there are any."""
+        file = folder / "Examples.swift"
+        file.write_text(source)
+        flags = [flag for flag in self.flags if flag != "-warnings-as-errors"]
+        result = subprocess.run(
+            ["swiftc", "-typecheck", "-parse-as-library", "-suppress-warnings", file, *flags, *mode],
+            cwd=self.root, capture_output=True, text=True)
+        return None if result.returncode == 0 else result.stdout + result.stderr
+
     def load_manifest(self, folder, source):
         """Resolves a manifest beside this package. Returns what SwiftPM says if it refuses it."""
         package = folder / "package"

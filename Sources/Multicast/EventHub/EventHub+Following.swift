@@ -24,9 +24,29 @@ extension EventHub {
     origin: Origin
   ) -> EventSubscription {
     requireStart(start)
+    let reader = LogReader(log, filter: filter)
+    return follow(delivery, owner: owner, origin: measured(origin)) {
+      LogFollower(reader, $0)
+    } begin: {
+      begin(reader, start, $0)
+    }
+  }
+
+  /// Adds a handler that is called with what it reads elsewhere, after each delivery.
+  ///
+  /// - Parameters:
+  ///   - delivery: where the handler is called.
+  ///   - owner: the object with which the subscription ends.
+  ///   - origin: where it was made, with what measures the handler.
+  ///   - makeFollower: returns what calls the given function with each element.
+  ///   - begin: called before the handler is, with the entry, which is in the registry.
+  func follow<Element>(
+    _ delivery: HandlerDelivery<Element>, owner: (any AnyObject & Sendable)?, origin: Origin,
+    _ makeFollower: (@escaping @Sendable (Element) -> Void) -> any Follower,
+    begin: (EntryHandle) -> Void
+  ) -> EventSubscription {
     let mailbox: HandlerMailbox
-    let called: @Sendable (PositionedEvent<Event>) -> Void
-    let origin = measured(origin)
+    let called: @Sendable (Element) -> Void
     switch delivery.measured(by: origin.timer) {
     case .sender(let handler):
       called = handler
@@ -44,10 +64,10 @@ extension EventHub {
     case .task:
       fatalError("Multicast: no asynchronous handler reads the log")
     }
-    let follower = LogFollower(LogReader(log, filter: filter), called)
+    let follower = makeFollower(called)
     mailbox.progress = follower.progress
     let registration = addFollower(mailbox, follower, owner: owner, origin: origin)
-    begin(follower.reader, start, registration)
+    begin(registration)
     if let entry = registration.entry { mailbox.start(entry) }
     return EventSubscription(registration)
   }
@@ -78,7 +98,7 @@ extension EventHub {
 
   /// Adds a subscriber that each delivery tells to read. Its consumer has not started.
   private func addFollower(
-    _ mailbox: Mailbox, _ follower: LogFollower<Event>?, owner: AnyObject?,
+    _ mailbox: Mailbox, _ follower: (any Follower)?, owner: AnyObject?,
     origin: Origin
   ) -> EntryHandle {
     mailbox.isFollowing = true
@@ -120,41 +140,5 @@ extension EventHub {
       }
       return { _ in follower?.deliver(to: head) }
     }
-  }
-}
-
-/// A handler that receives positions, and the place in the log that it has reached.
-///
-/// ## Thread safety
-/// The thread that drains the mailbox.
-final class LogFollower<Event: Sendable>: Sendable {
-  let reader: LogReader<Event>
-  let progress = ReadingProgress()
-  private let handler: @Sendable (PositionedEvent<Event>) -> Void
-
-  init(_ reader: LogReader<Event>, _ handler: @escaping @Sendable (PositionedEvent<Event>) -> Void)
-  {
-    self.reader = reader
-    self.handler = handler
-  }
-
-  /// Passes what one read returns to the handler, as long as its entry is active and not blocked.
-  func deliver(to head: UnsafeMutablePointer<EntryHead>) {
-    reader.readToGoal(atMost: LogReader<Event>.share)
-    while let event = reader.nextRead() {
-      handler(event)
-      guard head.pointee.isActiveAndUnblocked else { break }
-    }
-    progress.isIncomplete = !reader.isAtGoal
-    if reader.isAtGoal { reader.goal = nil }
-  }
-}
-
-extension EntryHead {
-  /// Whether a handler may be called again in the same invocation: the next element of a drain.
-  fileprivate var isActiveAndUnblocked: Bool {
-    // Acquiring: as in `Invocation.drain`. The frame holds the entry.
-    let state = state.load(ordering: .acquiring)
-    return EntryHead.isActive(state) && state & EntryHead.blocked == 0
   }
 }

@@ -9,7 +9,7 @@ extension EventHub {
   func subscribeDirectly(
     _ handler: @escaping @Sendable (Event) -> Void, origin: Origin
   ) -> EventSubscription? {
-    guard sequencer == nil && registry.timing.current == nil else { return nil }
+    guard sequencer == nil && registry.currentTiming == nil else { return nil }
     kinds.add(SubscriberKinds.handler)
     let registration = registry.add(
       Subscriber(handler: handler, pipeline: nil), weakly: nil, mailbox: nil, origin: origin)
@@ -26,8 +26,8 @@ extension EventHub {
     let deliver = request.carried == nil ? call : callCarrying
     let mailbox: Mailbox?
     let start: (Entry) -> Void
-    let origin = measured(request.origin)
-    switch request.delivery.measured(by: origin.timer) {
+    let origin = request.isSignal ? request.origin : measured(request.origin)
+    switch request.delivery.measured(by: request.isSignal ? nil : origin.timer) {
     case .sender(let inline):
       handler = inline
       // With a replay, later events wait for its end.

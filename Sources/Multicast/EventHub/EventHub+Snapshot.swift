@@ -13,14 +13,19 @@ extension EventHub {
   }
 
   /// The subscribers, including those that have ended and still have events to receive.
-  func receivers() -> [ReceiverSnapshot] {
-    registry.receivers { entry in
-      switch entry.mailbox {
-      case is StreamMailbox: "sequence"
-      case is TaskMailbox: "async handler"
-      default: "handler"
-      }
-    }
+  ///
+  /// - Parameter readers: see ``Registry/receivers(_:readers:)``.
+  func receivers(
+    readers: [UnsafeMutableRawPointer: EventReader] = [:]
+  ) -> [ReceiverSnapshot] {
+    registry.receivers(
+      { entry in
+        switch entry.mailbox {
+        case is StreamMailbox: "sequence"
+        case is TaskMailbox: "async handler"
+        default: "handler"
+        }
+      }, readers: readers)
   }
 
   /// Calls `handler` once for each line of the program of which more than `limit` registrations

@@ -33,7 +33,7 @@ extension EventHub {
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After ``finish()``:
   ///   the handler receives what is retained, and the subscription ends.
   /// - Precondition: the hub retains events.
-  /// - Complexity: amortised O(1).
+  /// - Complexity: amortised O(1), and the calls if the handler belongs to no actor.
   public func subscribe(
     from start: SubscriptionStart, where filter: (@Sendable (Event) -> Bool)? = nil,
     isolation: isolated (any Actor)? = #isolation, label: String? = nil,
@@ -132,7 +132,7 @@ extension EventHub {
   ///   - handler: called with the owner and each element. It should not capture the owner.
   /// - Returns: a handle to end the subscription earlier.
   /// - Precondition: the hub retains events.
-  /// - Complexity: amortised O(1).
+  /// - Complexity: amortised O(1), and the calls if the handler belongs to no actor.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
     with owner: Owner, from start: SubscriptionStart,

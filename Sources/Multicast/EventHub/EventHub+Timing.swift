@@ -18,20 +18,14 @@ extension EventHub {
     sampling interval: Int = 64, slowerThan limit: Duration = .seconds(1),
     _ onSlow: (@Sendable (SlowHandlerWarning) -> Void)? = nil
   ) {
-    require(
-      interval > 0,
-      "\(messagePrefix(name)) one of \(interval) calls cannot be measured; use at least 1.")
-    let plan = TimingPlan(sampling: interval, limit, onSlow)
-    require(
-      registry.timing.install(plan) == nil,
-      "\(messagePrefix(name)) handlers are measured already; call measureHandlers once.")
+    TimingPlan(sampling: interval, limit, onSlow, hub: name).install(in: registry.timing)
   }
 
   /// `origin` with a timer, if the hub measures its handlers.
   func measured(_ origin: Origin) -> Origin {
-    guard let plan = registry.timing.current else { return origin }
+    guard let plan = registry.currentTiming else { return origin }
     var origin = origin
-    origin.timer = CallTimer(plan, hub: name, origin)
+    origin.timer = CallTimer(plan, .handler, hub: registry.nameInWarnings, origin)
     return origin
   }
 }

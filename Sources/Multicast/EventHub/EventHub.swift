@@ -115,12 +115,14 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///   - delivery: see ``EventHub/delivery``.
   ///   - source: where the events come from.
   ///   - opening: how subscriptions begin in a hub with one order that keeps no events.
+  ///   - inspection: of the hub of topics to which this one belongs.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
     replay: Int = 0, initialValue: Event? = nil, retention: Retention<Event> = .none,
     epoch: UInt64? = nil, ordering: Ordering, storage: StorageStrategy, name: String? = nil,
     forward: EventForwarding<Event>? = nil, drops: DropCounter? = nil,
     delivery: Delivery? = nil, source: (any HubSource)? = nil, opening: EventOpening<Event>? = nil,
+    inspection: HubInspection? = nil,
     onChange: (@Sendable (Int) -> Void)?
   ) {
     self.forward = forward
@@ -129,7 +131,7 @@ public final class EventHub<Event: Sendable>: Sendable {
     self.drops = LazyDropCounter(parent: drops)
     finishing = FinishFlag()
     let subscriptions = SubscriptionCounter(
-      name: name, completion: finishing, onChange: onChange)
+      name: name, completion: finishing, inspection: inspection, onChange: onChange)
     sequencer =
       replay > 0 || !retention.isNone || ordering == .total
       ? EventSequencer(

@@ -23,8 +23,8 @@ extension EventSubscription {
   /// Puts the handle into `subscriptions`: the subscription ends, at the latest, with that set.
   ///
   /// ```swift
-  /// private var subscriptions: Set<EventSubscription> = []
-  /// hub.subscribe { … }.store(in: &subscriptions)
+  /// var subscriptions: Set<EventSubscription> = []
+  /// hub.subscribe { show($0) }.store(in: &subscriptions)
   /// ```
   ///
   /// - Parameter subscriptions: the owner of the handle from now on.

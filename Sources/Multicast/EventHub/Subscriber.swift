@@ -34,7 +34,7 @@ final class EventPipeline<Event: Sendable>: Sendable {
   /// What the mailbox calls instead of the subscriber's handler, if that receives positions. Here
   /// and not in the mailbox, so that what the handler captures is released when the subscription
   /// has ended.
-  let follower: LogFollower<Event>?
+  let follower: (any Follower)?
   /// The task-local keys whose values travel with each event.
   @usableFromInline let carried: CarriedKeys?
   /// See ``SubscriptionRequest/onEnd``.
@@ -44,7 +44,7 @@ final class EventPipeline<Event: Sendable>: Sendable {
     filter: (@Sendable (Event) -> Bool)?, start: StartingPoint?,
     mailbox: Mailbox?, coalescer: Coalescer<Event>? = nil,
     asyncHandler: (@Sendable (Event) async -> Void)? = nil, carried: CarriedKeys? = nil,
-    onEnd: SubscriptionRequest<Event>.EndAction? = nil, follower: LogFollower<Event>? = nil
+    onEnd: SubscriptionRequest<Event>.EndAction? = nil, follower: (any Follower)? = nil
   ) {
     self.follower = follower
     self.asyncHandler = asyncHandler

@@ -9,3 +9,15 @@ public struct SubscriberOption<Event: Sendable>: Sendable {
     self.apply = apply
   }
 }
+
+extension SubscriberOption {
+  /// Several options in one, for a library that offers what needs more than one.
+  ///
+  /// - Parameter options: applied in this order, as if each were passed to `subscribe`.
+  /// - Returns: the option.
+  public static func combining(_ options: [Self]) -> Self {
+    Self { request in
+      for option in options { option.apply(&request) }
+    }
+  }
+}

@@ -20,11 +20,11 @@ final class SubscriptionCounter: RegistryExtras, @unchecked Sendable {
   let completion: Completion
 
   init(
-    name: String? = nil, completion: Completion = FinishFlag(),
+    name: String? = nil, completion: Completion = FinishFlag(), inspection: HubInspection? = nil,
     onChange: (@Sendable (Int) -> Void)? = nil
   ) {
     self.completion = completion
-    super.init(name, onChange: onChange)
+    super.init(name, inspection: inspection, onChange: onChange)
   }
 
   deinit {

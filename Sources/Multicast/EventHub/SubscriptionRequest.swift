@@ -16,6 +16,8 @@ struct SubscriptionRequest<Event: Sendable>: Sendable {
   var onEnd: EndAction?
   /// Gives the handler its own subscription, if it needs that.
   var binding: SubscriptionBinding?
+  /// Whether the handler only tells somebody to read. What measures that one is in `origin`.
+  var isSignal = false
   /// Where the subscription was made.
   let origin: Origin
 

@@ -14,7 +14,7 @@ final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
     on home: any Actor, limit: Int, whenFull: OverflowPolicy,
     isIdle: Bool = true, drops: DropCounter? = nil,
     whenExhausted: (@Sendable (Entry) -> Void)? = nil,
-    deliver: @escaping Delivery = { head in { envelope in envelope.call(head) } }
+    deliver: @escaping Delivery = HandlerMailbox.calls
   ) {
     let lane = ActorLane.lane(of: home)
     self.lane = lane

@@ -67,7 +67,9 @@ extension ConcurrentInvocation {
     }
     let head = entry.head
     guard head.pointee.isWeak else {
+      let measured = snapshot.isMeasured ? MeasuredCall(of: head) : nil
       let answer = await Entry.value(head, as: Value.self).pointee.pass(to: body)
+      measured?.end()
       call.pointee.end()
       return .ended(child, answer)
     }
@@ -76,7 +78,9 @@ extension ConcurrentInvocation {
       call.pointee.end()
       return .notCalled(child)
     }
+    let measured = snapshot.isMeasured ? MeasuredCall(of: head) : nil
     let answer = await Entry.value(head, as: Value.self).pointee.pass(to: body)
+    measured?.end()
     // If this is the last release, the delegate's `deinit` runs here, outside of any lock.
     target.release()
     call.pointee.end()

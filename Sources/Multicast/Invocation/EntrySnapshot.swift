@@ -9,14 +9,19 @@ final class EntrySnapshot: @unchecked Sendable {
   // SAFETY: `count` initialised references, each owning a retain, until `deinit`.
   @usableFromInline let entries: UnsafeMutablePointer<Unmanaged<Entry>>
   @usableFromInline let count: Int
+  /// Whether the calls of an entry are measured.
+  @usableFromInline let isMeasured: Bool
 
   fileprivate init(_ slots: ContiguousArray<Entry?>) {
     entries = .allocate(capacity: slots.count)
     var count = 0
+    var isMeasured = false
     for case let entry? in slots {
       (entries + count).initialize(to: .passRetained(entry))
+      if entry.head.pointee.timer != nil { isMeasured = true }
       count += 1
     }
+    self.isMeasured = isMeasured
     self.count = count
   }
 

@@ -123,24 +123,30 @@ struct Invocation {
     WeakReference(word: head.pointee.target).isDead
   }
 
-  /// Retains the target of a placed entry.
+  /// Retains the target of a placed or measured entry.
   ///
-  /// - Returns: the retained object, or `nil` if the target is dead.
+  /// - Returns: what to release after the call: the target, or an object in its place. `nil` if
+  ///   the target is dead.
   @usableFromInline @inline(never)
   static func retain(_ entry: Unmanaged<Entry>, _ access: Access) -> Unmanaged<AnyObject>? {
     let head = entry.head
+    if access == .call && !head.pointee.isWeak && head.pointee.mailbox == nil,
+      let timer = head.pointee.timer
+    {
+      return TimedTarget.beginCall(timer, nil)
+    }
     // SAFETY: an active entry owns its target, if that is strong.
     let target =
       head.pointee.isWeak
       ? WeakReference(word: head.pointee.target).promote()
       : Unmanaged<AnyObject>.fromOpaque(head.pointee.target).retain()
     guard let target else { return nil }
-    if access == .call {
-      head.pointee.mailbox?._withUnsafeGuaranteedRef {
-        $0.requireInlineCall(of: target.takeUnretainedValue())
-      }
+    guard access == .call else { return target }
+    head.pointee.mailbox?._withUnsafeGuaranteedRef {
+      $0.requireInlineCall(of: target.takeUnretainedValue())
     }
-    return target
+    guard let timer = head.pointee.timer else { return target }
+    return TimedTarget.beginCall(timer, target)
   }
 
   /// As ``pass(_:access:otherwise:_:)``, for the consumer of a mailbox.

@@ -32,7 +32,7 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
     on queue: DispatchQueue, limit: Int, whenFull: OverflowPolicy,
     isIdle: Bool = true, drops: DropCounter? = nil,
     whenExhausted: (@Sendable (Entry) -> Void)? = nil,
-    deliver: @escaping Delivery = { head in { envelope in envelope.call(head) } }
+    deliver: @escaping Delivery = HandlerMailbox.calls
   ) {
     self.queue = queue
     super.init(

@@ -35,7 +35,9 @@ extension Registry {
           var invocation = Invocation(ThreadCallStack.current)
           for entry in registered where !entry.isBlocked {
             invocation.passForMailbox(.passUnretained(entry)) { head in
+              let call = MeasuredCall(of: head)
               Entry.value(head, as: Value.self).pointee.pass(to: body)
+              call.end()
             }
           }
           invocation.end()
@@ -93,6 +95,8 @@ private final class AsyncCallBox<Value: Sendable>: Sendable {
   static func call(_ head: UnsafeMutablePointer<EntryHead>, _ envelope: Envelope) async {
     // SAFETY: the mailbox contains only such calls.
     let box = unsafeDowncast(envelope.box, to: AsyncCallBox.self)
+    let call = MeasuredCall(of: head)
     await box.body(Entry.value(head, as: Value.self).pointee.value)
+    call.end()
   }
 }

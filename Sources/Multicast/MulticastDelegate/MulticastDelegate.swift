@@ -1,7 +1,7 @@
 /// A list of delegates, held weakly or strongly, whose methods are called in registration order.
 ///
 /// ```swift
-/// protocol DownloadDelegate: AnyObject, Sendable {
+/// nonisolated protocol DownloadDelegate: AnyObject, Sendable {
 ///   func didFinish(_ file: String)
 /// }
 ///

@@ -1,7 +1,7 @@
 internal import CMulticast
 internal import Synchronization
 
-/// How long the calls of a handler took, as far as they were measured.
+/// How long the calls of a handler or a delegate took, as far as they were measured.
 ///
 /// ## Thread safety
 /// A value: any thread may use its copy.
@@ -16,7 +16,7 @@ public struct CallTiming: Sendable, Hashable, Codable {
   public let slowest: Double?
 }
 
-/// A measured call of a handler that took long.
+/// A measured call of a handler or a delegate that took long.
 ///
 /// ## Thread safety
 /// A value: any thread may use its copy.
@@ -24,24 +24,26 @@ public struct SlowHandlerWarning: Sendable, Hashable, CustomStringConvertible {
   /// The name of the hub, if it has one.
   public let hub: String?
 
-  /// The line that subscribed; `nil` if it is not known.
+  /// The line that subscribed or added; `nil` if it is not known.
   public let site: CallSite?
 
-  /// The label of the subscription.
+  /// The label of the subscription or registration.
   public let label: String?
 
   /// How long the call took.
   public let duration: Duration
 
+  let kind: CallTimer.Kind
+
   /// The warning in words.
   public var description: String {
     let label = label.map { " \"\($0)\"" } ?? ""
     let place = site.map { " of \($0)" } ?? ""
-    return "\(messagePrefix(hub)) a call of the handler\(label)\(place) took \(duration)."
+    return "\(messagePrefix(hub)) a call of the \(kind)\(label)\(place) took \(duration)."
   }
 }
 
-/// What is measured of the handlers of a hub.
+/// What is measured of the handlers or delegates of a hub.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -52,22 +54,52 @@ final class TimingPlan: Sendable {
   let limit: UInt64
   let onSlow: (@Sendable (SlowHandlerWarning) -> Void)?
 
+  let kind: CallTimer.Kind
+  private let hub: String?
+
+  /// - Parameters:
+  ///   - kind: what is measured.
+  ///   - hub: the name of the hub, for messages.
   init(
-    sampling interval: Int, _ limit: Duration, _ onSlow: (@Sendable (SlowHandlerWarning) -> Void)?
+    sampling interval: Int, _ limit: Duration,
+    _ onSlow: (@Sendable (SlowHandlerWarning) -> Void)?, _ kind: CallTimer.Kind = .handler,
+    hub: String?
   ) {
+    require(
+      interval > 0,
+      "\(messagePrefix(hub)) one of \(interval) calls cannot be measured; use at least 1.")
+    self.kind = kind
+    self.hub = hub
     mask = interval > 1 ? (1 << (Int.bitWidth - (interval - 1).leadingZeroBitCount)) - 1 : 0
     let (seconds, attoseconds) = limit.asTimeout?.components ?? (100 * 366 * 86_400, 0)
     self.limit =
       UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds) / 1_000_000_000)
     self.onSlow = onSlow
   }
+
+  /// Begins to measure.
+  ///
+  /// - Precondition: nothing is measured yet.
+  func install(in timing: borrowing LazyReference<TimingPlan>) {
+    require(
+      timing.install(self) == nil,
+      "\(messagePrefix(hub)) \(kind)s are measured already; call measure\(kind == .handler ? "Handlers" : "Delegates") once."
+    )
+  }
 }
 
-/// Measures the calls of one handler.
+/// Measures the calls of one handler or delegate.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class CallTimer: Sendable {
+  /// What is called.
+  enum Kind: Sendable, Hashable {
+    case handler
+    case delegate
+  }
+
+  let kind: Kind
   private let plan: TimingPlan
   private let hub: String?
   private let place: OriginWord
@@ -80,8 +112,9 @@ final class CallTimer: Sendable {
   /// The nanoseconds above which a call is reported.
   private let threshold: Atomic<UInt64>
 
-  init(_ plan: TimingPlan, hub: String?, _ origin: Origin) {
+  init(_ plan: TimingPlan, _ kind: Kind, hub: String?, _ origin: Origin) {
     self.plan = plan
+    self.kind = kind
     self.hub = hub
     place = OriginWord(place: origin)
     label = origin.label
@@ -121,7 +154,7 @@ final class CallTimer: Sendable {
     onSlow(
       SlowHandlerWarning(
         hub: hub, site: place.site, label: label,
-        duration: .nanoseconds(Int64(clamping: duration))))
+        duration: .nanoseconds(Int64(clamping: duration)), kind: kind))
   }
 
   var timing: CallTiming {
@@ -130,5 +163,15 @@ final class CallTimer: Sendable {
     return CallTiming(
       calls: calls.load(ordering: .relaxed), last: last > 0 ? Double(last) / 1e9 : nil,
       slowest: slowest > 0 ? Double(slowest) / 1e9 : nil)
+  }
+}
+
+extension Registry {
+  /// The origin of a delegate, with a timer if the hub measures its delegates.
+  func measured(_ origin: Origin) -> Origin {
+    guard let plan = timing.current, plan.kind == .delegate else { return origin }
+    var origin = origin
+    origin.timer = CallTimer(plan, .delegate, hub: name, origin)
+    return origin
   }
 }

@@ -87,8 +87,8 @@ struct EntryHead: ~Copyable {
   let valueOwner: ValueOwner
   /// Whether `target` is a ``WeakReference``; otherwise it is a retained object.
   @usableFromInline let isWeak: Bool
-  /// One of ``activeStrong`` and ``activeWeak``, plus ``isPlaced``; or ``inactive``, which is
-  /// final. Either may have ``finished``, and an active one ``blocked``.
+  /// One of ``activeStrong`` and ``activeWeak``, plus ``isPlaced`` and ``isMeasured``; or
+  /// ``inactive``, which is final. Either may have ``finished``, and an active one ``blocked``.
   @usableFromInline let state: Atomic<UInt8>
 
   init(
@@ -100,7 +100,8 @@ struct EntryHead: ~Copyable {
       valueOwner == .entry ? unsafeBitCast(valueType, to: UnsafeRawPointer.self) : nil
     state = Atomic(
       (isWeak ? EntryHead.activeWeak : EntryHead.activeStrong)
-        | (isPlaced && mailbox != nil ? EntryHead.isPlaced : 0))
+        | (isPlaced && mailbox != nil ? EntryHead.isPlaced : 0)
+        | (origin.record?.timer?.kind == .delegate ? EntryHead.isMeasured : 0))
     self.isWeak = isWeak
     self.valueOwner = valueOwner
     self.target = target
@@ -159,6 +160,9 @@ struct EntryHead: ~Copyable {
   /// Such a state differs from the plain ones, so that the loop over delegates compares it with two
   /// numbers.
   @usableFromInline static var isPlaced: UInt8 { 4 }
+  /// The calls of the entry, a delegate's, are measured. As ``isPlaced`` it is not one of the two
+  /// numbers, so the loop does not ask for it.
+  @usableFromInline static var isMeasured: UInt8 { 32 }
   /// The entry was removed and must not be called.
   @usableFromInline static var inactive: UInt8 { 0 }
 

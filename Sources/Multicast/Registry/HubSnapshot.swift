@@ -22,7 +22,8 @@ public struct HubSnapshot: Sendable, Hashable, Codable {
   /// The delegates or subscribers, in registration order.
   public let receivers: [ReceiverSnapshot]
 
-  /// The number of events that were dropped for receivers, also for those that are gone.
+  /// The number of events that were dropped for receivers, also for those that are gone; in a hub
+  /// of delegates the number of calls, for those that are registered.
   public let dropped: Int
 
   /// The number of events that the hub refused because it had finished.
@@ -49,11 +50,11 @@ public struct ReceiverSnapshot: Sendable, Hashable, Codable {
   /// The label that it was given there.
   public let label: String?
 
-  /// The type of a delegate; `handler`, `async handler` or `sequence` for a subscriber.
+  /// The type of a delegate; `handler`, `async handler`, `sequence` or `reader` for a subscriber.
   public let kind: String
 
   /// Where it is called: `sender`, `queue LABEL`, `actor TYPE`, `task`, or `consumer` for a
-  /// sequence.
+  /// sequence or a reader.
   public let place: String
 
   /// Whether the hub keeps it alive; a subscriber with an owner is not.
@@ -63,13 +64,15 @@ public struct ReceiverSnapshot: Sendable, Hashable, Codable {
   public let isBlocked: Bool
 
   /// The seconds since it was registered; `nil` unless it has a label, or the hub watched for leaks
-  /// or measured handlers then.
+  /// or measured calls then.
   public let age: Double?
 
-  /// How long its calls took; `nil` unless the hub measured handlers when it subscribed.
+  /// How long its calls took; `nil` unless the hub measured handlers or delegates when it was
+  /// registered.
   public let timing: CallTiming?
 
-  /// What happened to its calls or events; `nil` without a buffer.
+  /// What happened to its calls or events; `nil` without a buffer. For a subscriber of topics with
+  /// positions: what it has read, what it has not, and what it missed because it was slow.
   public let statistics: DeliveryStatistics?
 }
 

@@ -28,6 +28,9 @@ final class LeakWatch: @unchecked Sendable {
   // Sendable: `counters` is accessed inside `lock` alone; the rest never changes.
 
   let limit: Int
+  /// Counts the registrations of a line that have not ended, in all registries that are watched;
+  /// `nil`: in the one to which a registration was added.
+  let countAll: (@Sendable (UInt) -> Int)?
   private let handler: @Sendable (LeakWarning) -> Void
   /// Guards `counters`.
   private let lock = Lock()
@@ -35,9 +38,27 @@ final class LeakWatch: @unchecked Sendable {
   /// removed.
   private var counters: [UInt: SiteCounter] = [:]
 
-  init(above limit: Int, _ handler: @escaping @Sendable (LeakWarning) -> Void) {
+  init(
+    above limit: Int, countAll: (@Sendable (UInt) -> Int)? = nil, hub: String?,
+    _ handler: @escaping @Sendable (LeakWarning) -> Void
+  ) {
+    require(
+      limit > 0,
+      "\(messagePrefix(hub)) a limit of \(limit) registrations allows none; use at least 1.")
     self.limit = limit
+    self.countAll = countAll
     self.handler = handler
+  }
+
+  /// Begins to watch.
+  ///
+  /// - Precondition: nothing watches yet.
+  func install(in reference: borrowing LazyReference<LeakWatch>, hub: String?) {
+    if let other = reference.install(self) {
+      fatalError(
+        "\(messagePrefix(hub)) it warns of more than \(other.limit) registrations already; call "
+          + "warnOfLeaks once.")
+    }
   }
 
   /// The counter of a line.
@@ -68,7 +89,7 @@ extension Registry {
   /// What an entry keeps of its origin.
   func word(of origin: Origin) -> OriginWord {
     let place = OriginWord(place: origin)
-    let watch = leakWatch.current
+    let watch = currentLeakWatch
     if watch == nil && origin.label == nil && origin.timer == nil { return place }
     return OriginWord(
       retaining: OriginRecord(
@@ -77,22 +98,23 @@ extension Registry {
 
   /// Warns of a leak if an entry that was added is one too many. Outside of any lock.
   func warnIfLeaking(_ entry: Entry) {
-    leakWatch.current?.added(entry.head.pointee.origin, hub: name) { place in
-      storage.snapshot().count { entry in
-        entry.map { $0.isLive && $0.head.pointee.origin.place == place } ?? false
-      }
+    guard let watch = currentLeakWatch else { return }
+    watch.added(entry.head.pointee.origin, hub: nameInWarnings) { place in
+      watch.countAll?(place) ?? count(at: place)
+    }
+  }
+
+  /// The number of registrations of a line that have not ended.
+  ///
+  /// - Parameter place: see ``OriginWord/place``.
+  func count(at place: UInt) -> Int {
+    storage.snapshot().count { entry in
+      entry.map { $0.isLive && $0.head.pointee.origin.place == place } ?? false
     }
   }
 
   /// Begins to watch for leaks.
   func watchForLeaks(above limit: Int, _ handler: @escaping @Sendable (LeakWarning) -> Void) {
-    require(
-      limit > 0,
-      "\(messagePrefix(name)) a limit of \(limit) registrations allows none; use at least 1.")
-    if let other = leakWatch.install(LeakWatch(above: limit, handler)) {
-      fatalError(
-        "\(messagePrefix(name)) it warns of more than \(other.limit) registrations already; call "
-          + "warnOfLeaks once.")
-    }
+    LeakWatch(above: limit, hub: name, handler).install(in: leakWatch, hub: name)
   }
 }

@@ -9,7 +9,8 @@ internal import Synchronization
 /// Every operation may be called from any thread.
 @usableFromInline
 class Mailbox: @unchecked Sendable {
-  // Sendable: `state` is used only inside `lock`. Subclasses give the reasons for their own state.
+  // Sendable: `state` is used only inside `lock`, `blockedFlushes` is atomic, and other variables do not
+  // change once the entry, or the mailbox in it, is published. Subclasses explain their own state.
 
   /// Guards `state`. No user code runs inside. The mailboxes of one actor share a lock.
   final let lock: Lock

@@ -62,6 +62,14 @@ struct OriginWord {
     return Unmanaged<OriginRecord>.fromOpaque(address).takeUnretainedValue()
   }
 
+  /// Measures the calls, if they are measured; the owner of the word keeps it.
+  var timer: Unmanaged<CallTimer>? {
+    guard bits & 3 == 3, let address = UnsafeRawPointer(bitPattern: bits >> 2) else { return nil }
+    // SAFETY: as above. Unretained, because each call of a delegate asks for it.
+    return Unmanaged<OriginRecord>.fromOpaque(address)
+      ._withUnsafeGuaranteedRef { $0.timer.map { .passUnretained($0) } }
+  }
+
   /// The bits of the place, which are the same for each registration of one line.
   var place: UInt { record?.place.bits ?? bits }
 

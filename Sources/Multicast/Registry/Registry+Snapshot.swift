@@ -1,23 +1,40 @@
 internal import CMulticast
 
+/// What reads events elsewhere, after the receiver of an entry has told it that there are some.
+struct EventReader {
+  let kind: String
+  let place: String
+  var isKept = true
+  var isBlocked = false
+  let statistics: DeliveryStatistics?
+}
+
 extension Registry {
   /// The receivers that are registered now and alive.
   ///
-  /// - Parameter kind: what to call the receiver of an entry; `nil`: leave it out. It runs with no
-  ///   lock held.
-  func receivers(_ kind: (Entry) -> String?) -> [ReceiverSnapshot] {
+  /// - Parameters:
+  ///   - kind: what to call the receiver of an entry; `nil`: leave it out. It runs with no lock
+  ///     held.
+  ///   - readers: what reads the events elsewhere, and is only told by the receiver of an entry
+  ///     that there are some; by the address of the entry.
+  func receivers(
+    _ kind: (Entry) -> String?, readers: [UnsafeMutableRawPointer: EventReader] = [:]
+  ) -> [ReceiverSnapshot] {
     let now = cmulticast_monotonic_nanoseconds()
     return storage.snapshot().compactMap { entry in
       guard let entry, entry.isLive, let kind = kind(entry) else { return nil }
       let origin = entry.head.pointee.origin
       let mailbox = entry.mailbox
+      let reader = readers[Unmanaged.passUnretained(entry).toOpaque()]
       return ReceiverSnapshot(
-        topic: nil, site: origin.site, label: origin.record?.label, kind: kind,
-        place: mailbox?.place ?? "sender", isKept: !entry.head.pointee.isWeak,
-        isBlocked: entry.isBlocked,
+        topic: nil, site: origin.site, label: origin.record?.label, kind: reader?.kind ?? kind,
+        place: reader?.place ?? mailbox?.place ?? "sender",
+        isKept: !entry.head.pointee.isWeak && reader?.isKept != false,
+        isBlocked: entry.isBlocked || reader?.isBlocked == true,
         age: origin.record.map { Double(now - min(now, $0.began)) / 1_000_000_000 },
         timing: origin.record?.timer?.timing,
-        statistics: mailbox.flatMap { $0.isFollowing ? nil : $0.statistics })
+        statistics: reader?.statistics
+          ?? mailbox.flatMap { $0.isFollowing ? nil : $0.statistics })
     }
   }
 

@@ -72,6 +72,7 @@ extension Registry {
   func add<Value>(
     _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil, origin: Origin = .unknown
   ) -> EntryHandle {
+    let origin = measured(origin)
     let entry = Entry.make(
       delegate, ownership: ownership, mailbox: mailbox, origin: word(of: origin), hub: name)
     while true {

@@ -10,14 +10,20 @@ class RegistryExtras: @unchecked Sendable {
   final let name: String?
   /// The calls of tasks, if the hub awaits its delegates.
   final let taskCalls: CallTracking?
+  /// What the registry observes together with others.
+  final let inspection: HubInspection?
   private let onChange: (@Sendable (Int) -> Void)?
 
-  /// - Parameter onChange: see ``entriesChanged(by:)``.
+  /// - Parameters:
+  ///   - inspection: of the hub of topics to which the registry belongs.
+  ///   - onChange: see ``entriesChanged(by:)``.
   init(
-    _ name: String?, _ taskCalls: CallTracking? = nil, onChange: (@Sendable (Int) -> Void)? = nil
+    _ name: String?, _ taskCalls: CallTracking? = nil, inspection: HubInspection? = nil,
+    onChange: (@Sendable (Int) -> Void)? = nil
   ) {
     self.name = name
     self.taskCalls = taskCalls
+    self.inspection = inspection
     self.onChange = onChange
   }
 

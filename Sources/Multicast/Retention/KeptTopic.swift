@@ -46,8 +46,9 @@ extension KeptTopic {
 }
 
 /// An event of a topic, and its number.
+@usableFromInline
 struct TopicItem {
-  let topic: String
-  let number: UInt64
-  let envelope: Envelope
+  @usableFromInline let topic: String
+  @usableFromInline let number: UInt64
+  @usableFromInline let envelope: Envelope
 }

@@ -257,11 +257,17 @@ extension RetainedLog {
   func read(
     after number: UInt64, atMost limit: Int, into items: inout RingBuffer<Item>
   ) -> UInt64 {
+    forEach(after: number, atMost: limit) { items.append($0) }
+  }
+
+  /// Calls `body` with the events after `number`, in order; see ``read(after:atMost:into:)``.
+  @inline(__always)
+  func forEach(after number: UInt64, atMost limit: Int, _ body: (Item) -> Void) -> UInt64 {
     var offset = offset(after: number)
     var rest = limit
     while offset < slots.count, rest > 0 {
       if let item = item(at: offset) {
-        items.append(item)
+        body(item)
         rest -= 1
       }
       offset += 1

@@ -4,8 +4,8 @@ struct RetentionRules<Event: Sendable>: Sendable {
   /// See ``EventPosition/epoch``.
   let epoch: UInt64
   private let size: (@Sendable (Event) -> Int)?
-  /// The instant from which times count; `nil` if the age is not limited.
-  private let origin: ContinuousClock.Instant?
+  /// `nil` if the age is not limited.
+  let clock: RetentionClock?
   /// Used by the thread that delivers.
   let index: RetentionIndex<Event>?
   let keeps: (@Sendable (Event) -> Bool)?
@@ -14,7 +14,7 @@ struct RetentionRules<Event: Sendable>: Sendable {
     self.epoch = epoch ?? .random(in: 1 ... .max)
     isNone = retention.isNone
     size = retention.size
-    origin = retention.age.map { _ in .now }
+    clock = retention.age.map { _ in RetentionClock() }
     index = retention.makeIndex?()
     keeps = retention.keeps
   }
@@ -34,10 +34,18 @@ struct RetentionRules<Event: Sendable>: Sendable {
   var isMeasured: Bool { size != nil }
 
   /// The time, if the age of events is limited.
-  var now: Duration? { origin.map { $0.duration(to: .now) } }
+  var now: Duration? { clock?.now }
 
   /// Whether user code decides what is kept, after each event.
   var hasUserRules: Bool { index != nil || keeps != nil }
+}
+
+/// Measures the age of events.
+struct RetentionClock: Sendable {
+  private let origin = ContinuousClock.now
+
+  /// The time since the clock was made.
+  var now: Duration { origin.duration(to: .now) }
 }
 
 /// An event as a log gets it.

@@ -6,6 +6,8 @@
 final class TopicCursor {
   /// The topics, if it reads by name.
   let topics: [KeptTopic]
+  /// What reads, to find its counts.
+  let reader: ObjectIdentifier
   /// The index of the cursor among the readers of each topic.
   var places: [Int]
   let limit: TopicReadLimit
@@ -24,24 +26,46 @@ final class TopicCursor {
   var newestAtStart: UInt64 = 0
   /// By topic, the number up to which the missing events were reported.
   var reported: [String?: UInt64] = [:]
+  /// Where it was before it moved behind what is missing, because the external log may have that;
+  /// `nil` if it has not moved, or has read since.
+  var numberBeforeMissing: UInt64?
   /// How many of the events of each topic were read or reported, counted as ``KeptTopic/arrived``.
   var seen: [Int]
   /// How many events of each topic had come when the subscription began.
   var begun: [Int]
+  /// The first value of `seen`.
+  var first: [Int]
+  /// How many events of each topic the subscriber has missed because it was slow; empty: none.
+  var dropped: [Int] = []
   /// Whether there was a read: before it, the subscriber may miss events that came before its time.
   var hasRead = false
+  /// Whether events after its place had left the log when the subscription began: no limit applies
+  /// before they were reported, because they are not counted.
+  var isBehind = false
   /// The number of events that the subscriber still gets, because it was too slow; `nil`: no end.
   var rest: Int?
 
-  init(_ topics: [KeptTopic], _ limit: TopicReadLimit) {
+  init(_ topics: [KeptTopic], _ limit: TopicReadLimit, reader: ObjectIdentifier) {
     self.topics = topics
+    self.reader = reader
     self.limit = limit
     places = Array(repeating: 0, count: topics.count)
     seen = places
     begun = places
+    first = places
+  }
+
+  func addDropped(_ count: Int, index: Int) {
+    guard count > 0 else { return }
+    if dropped.isEmpty { dropped = Array(repeating: 0, count: topics.count) }
+    dropped[index] += count
   }
 
   var position: EventPosition { EventPosition(epoch: epoch, number: number) }
+
+  var positionBeforeMissing: EventPosition? {
+    numberBeforeMissing.map { EventPosition(epoch: epoch, number: $0) }
+  }
 }
 
 /// How many events may wait for a reader of a ``TopicLog``, beside those that it began with.

@@ -13,18 +13,22 @@ extension TopicLog {
   /// A place that the log has not reached is a claim, if the events come from an external log:
   /// another server may have delivered them.
   func cursor(
-    _ start: SubscriptionStart, of topics: Topics, _ limit: TopicReadLimit
+    _ start: SubscriptionStart, of topics: Topics, _ limit: TopicReadLimit,
+    reader: ObjectIdentifier
   ) -> (TopicCursor, MissingEvents?) {
     trimmed {
       var names: [String] = []
       if case .names(let given) = topics { names = given }
-      let cursor = TopicCursor(names.map { topic(named: $0) }, limit)
+      let cursor = TopicCursor(names.map { topic(named: $0) }, limit, reader: reader)
       for (index, topic) in cursor.topics.enumerated() { topic.add(cursor, index: index) }
       let missing = place(cursor, at: start, topics)
       for (index, topic) in cursor.topics.enumerated() {
         cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
         cursor.begun[index] = topic.arrived
+        let reported = max(cursor.number, cursor.reported[topic.name] ?? 0)
+        if topic.log.trimmedThrough > reported { cursor.isBehind = true }
       }
+      cursor.first = cursor.seen
       return (cursor, missing)
     }
   }
@@ -111,7 +115,7 @@ extension TopicLog {
   }
 
   /// The topic of a reader that has one.
-  private func name(of topics: Topics) -> String? {
+  func name(of topics: Topics) -> String? {
     if case .names(let names) = topics, names.count == 1 { names[0] } else { nil }
   }
 
@@ -184,6 +188,17 @@ extension TopicLog {
         cursor.number > newestNumber
       else { return nil }
       return moveBack(cursor)
+    }
+  }
+
+  /// Moves a reader, which has moved behind what is missing, back to the place after `number`,
+  /// because the external log does not have all that is missing. The next read does not report it
+  /// again.
+  func moveBack(_ cursor: TopicCursor, after number: UInt64) {
+    lock.withLock {
+      guard let before = cursor.numberBeforeMissing else { return }
+      cursor.number = min(cursor.number, max(before, number))
+      cursor.numberBeforeMissing = nil
     }
   }
 

@@ -11,8 +11,7 @@ extension TopicLog {
   /// Keeps an event that has its number.
   ///
   /// - Returns: whether it is newer than all before; otherwise nothing is done.
-  func deliver(_ event: Event, number: UInt64, to topic: String) -> Bool {
-    let retained = rules.retained(event)
+  func deliver(_ retained: RetainedEvent, number: UInt64, to topic: String) -> Bool {
     var garbage = RetainedLog.Garbage()
     return lock.withLock {
       guard numbering.hasBegun, number > newestNumber else { return false }

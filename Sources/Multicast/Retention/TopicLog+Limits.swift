@@ -17,6 +17,7 @@ extension TopicLog {
   func overflow(of cursor: TopicCursor) -> Overflow? {
     let limit = cursor.limit.count
     guard limit < .max, cursor.rest == nil, cursor.beginning == numbering.beginnings,
+      cursor.hasRead || !cursor.isBehind,
       !zip(cursor.seen, cursor.begun).contains(where: { $0 < $1 })
     else { return nil }
     if cursor.topics.count == 1,
@@ -37,7 +38,10 @@ extension TopicLog {
 
   /// Counts the events that a reader has missed. Inside the lock.
   func count(_ overflow: Overflow, of cursor: TopicCursor) {
-    for (topic, dropped) in zip(cursor.topics, overflow.dropped) { topic.dropped += dropped }
+    for (index, dropped) in overflow.dropped.enumerated() {
+      cursor.topics[index].dropped += dropped
+      cursor.addDropped(dropped, index: index)
+    }
     droppedEvents += overflow.dropped.reduce(0, +)
   }
 
@@ -53,13 +57,17 @@ extension TopicLog {
       cursor.rest = isComplete ? cursor.limit.count : 0
       return []
     }
-    let before = cursor.position
+    let before = cursor.number
     cursor.number = overflow.number
     return zip(cursor.topics, overflow.dropped).compactMap { topic, dropped in
-      dropped == 0
-        ? nil
-        : MissingEvents(
-          topic: topic.name, after: before, through: cursor.position, count: dropped)
+      guard dropped > 0 else { return nil }
+      // What was reported before is not in the range, and what has left the log since is.
+      let after = max(before, cursor.reported[topic.name] ?? 0)
+      let through = max(overflow.number, topic.log.trimmedThrough)
+      cursor.reported[topic.name] = through
+      return MissingEvents(
+        topic: topic.name, after: EventPosition(epoch: cursor.epoch, number: after),
+        through: EventPosition(epoch: cursor.epoch, number: through), count: dropped)
     }
   }
 
@@ -91,6 +99,38 @@ extension TopicLog {
     return statistics
   }
 
+  /// Calls `body` with what the readers of named topics have received of each. The lock is free
+  /// between two topics.
+  ///
+  /// - Complexity: O(topics and readers).
+  func forEachReader(_ body: (ReadTopic, DeliveryStatistics) -> Void) {
+    for name in lock.withLock({ Array(keptTopics.keys) }) {
+      let readers = trimmed {
+        keptTopics[name].map { topic in
+          topic.readers.map { cursor, index in
+            (ReadTopic(reader: cursor.reader, index: index), statistics(of: cursor, index))
+          }
+        }
+      }
+      for (place, statistics) in readers ?? [] { body(place, statistics) }
+    }
+  }
+
+  private func statistics(of cursor: TopicCursor, _ index: Int) -> DeliveryStatistics {
+    let seen = cursor.seen[index]
+    var unread = cursor.topics[index].unread(after: cursor.number, seen: seen)
+    if let rest = cursor.rest { unread = min(unread, rest) }
+    let counted = cursor.dropped.isEmpty ? 0 : cursor.dropped[index]
+    let overflow = overflow(of: cursor)?.dropped[index] ?? 0
+    var statistics = DeliveryStatistics()
+    // A subscription that ends because it was slow misses what follows the events that it has seen.
+    let missed = cursor.rest == nil ? counted : 0
+    statistics.delivered = max(0, seen - cursor.first[index] - missed)
+    statistics.dropped = counted + overflow
+    statistics.enqueued = statistics.delivered + counted + unread
+    return statistics
+  }
+
   /// The number of events that readers have missed because too many waited, or left the log.
   ///
   /// - Complexity: O(readers).
@@ -103,6 +143,13 @@ extension TopicLog {
     }
     return current + lock.withLock { droppedEvents }
   }
+}
+
+/// A topic that a reader reads by its name.
+struct ReadTopic: Hashable {
+  let reader: ObjectIdentifier
+  /// The index of the topic among those of the reader.
+  let index: Int
 }
 
 /// What is counted of a topic in a ``TopicLog``.

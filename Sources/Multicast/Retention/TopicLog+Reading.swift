@@ -17,6 +17,7 @@ extension TopicLog {
   ) -> (missing: [MissingEvents], newest: UInt64) {
     trimmed {
       guard numbering.hasBegun else { return ([], 0) }
+      cursor.numberBeforeMissing = nil
       let missing = find(topics, cursor, limit, &items)
       for (index, topic) in cursor.topics.enumerated() {
         cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
@@ -51,16 +52,16 @@ extension TopicLog {
     }
   }
 
-  /// What a new reader of named topics requests from the external log because there are gaps: the
+  /// What a new reader requests from the external log because there are gaps: the
   /// log may have removed events before a gap too, so what the hub has retained of them is not for
   /// new readers.
   private func missingBeforeStart(_ topics: Topics, _ cursor: TopicCursor) -> MissingEvents? {
-    guard case .names(let names) = topics,
-      let last = numbering.lastGap(through: cursor.newestAtStart), cursor.number < last.through
+    guard let last = numbering.lastGap(through: cursor.newestAtStart),
+      cursor.number < last.through
     else { return nil }
     var missing = takeGap(through: last.through, cursor)
     missing.mayBeElsewhere = true
-    missing.topic = names.count == 1 ? names[0] : nil
+    missing.topic = name(of: topics)
     return missing
   }
 
@@ -70,12 +71,13 @@ extension TopicLog {
   ) -> [MissingEvents] {
     guard maxTrimmed > cursor.number else { return [] }
     let isOld = !cursor.hasRead || cursor.limit.count == .max
-    guard isExternal, isOld, case .names = topics else {
+    guard isExternal, isOld else {
       return takeMissing(topics, cursor, through: last, isDropped: cursor.hasRead)
     }
     // The external log has the events of all these topics up to the last missing one.
     var missing = takeMissing(topics, cursor, through: last)
     for index in missing.indices { missing[index].mayBeElsewhere = true }
+    if !missing.isEmpty { cursor.numberBeforeMissing = cursor.number }
     cursor.number = missing.reduce(cursor.number) { max($0, $1.through.number) }
     return missing
   }
@@ -95,7 +97,7 @@ extension TopicLog {
     guard cursor.number < numbering.minimum else { return nil }
     var missing = takeGap(through: numbering.minimum, cursor)
     missing.mayBeElsewhere =
-      !cursor.hasRead && !cursor.topics.isEmpty && missing.through.number <= cursor.newestAtStart
+      !cursor.hasRead && missing.through.number <= cursor.newestAtStart
     return missing
   }
 
@@ -162,6 +164,7 @@ extension TopicLog {
         if isDropped, through > cursor.number {
           count = topic.arrived - topic.log.count - cursor.seen[index]
           topic.dropped += count ?? 0
+          cursor.addDropped(count ?? 0, index: index)
           droppedEvents += count ?? 0
           cursor.seen[index] += count ?? 0
         }
@@ -201,27 +204,27 @@ extension TopicLog {
     _ items: inout RingBuffer<TopicItem>
   ) -> UInt64 {
     if topics.count == 1 {
-      var read = RingBuffer<RetainedLog.Item>()
-      _ = topics[0].log.read(after: number, atMost: limit, into: &read)
-      let isCut = read.count == limit
+      let name = topics[0].name
+      var count = 0
       var newest = last
-      while let item = read.popFirst() {
-        guard item.number <= last else { return last }
-        items.append(
-          TopicItem(topic: topics[0].name, number: item.number, envelope: item.envelope))
+      _ = topics[0].log.forEach(after: number, atMost: limit) { item in
+        guard item.number <= last else { return }
+        items.append(TopicItem(topic: name, number: item.number, envelope: item.envelope))
+        count += 1
         newest = item.number
       }
-      return isCut ? newest : last
+      return count == limit ? newest : last
     }
     var found: [TopicItem] = []
     var isCut = false
     for topic in topics {
-      var read = RingBuffer<RetainedLog.Item>()
-      _ = topic.log.read(after: number, atMost: limit, into: &read)
-      isCut = isCut || read.count == limit
-      while let item = read.popFirst(), item.number <= last {
+      var count = 0
+      _ = topic.log.forEach(after: number, atMost: limit) { item in
+        count += 1
+        guard item.number <= last else { return }
         found.append(TopicItem(topic: topic.name, number: item.number, envelope: item.envelope))
       }
+      isCut = isCut || count == limit
     }
     found.sort { $0.number < $1.number }
     for item in found.prefix(limit) { items.append(item) }

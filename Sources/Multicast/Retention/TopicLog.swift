@@ -15,9 +15,8 @@
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
-final class TopicLog<Event: Sendable>: @unchecked Sendable {
-  // Sendable: `external` is set before another thread has the log. Everything else that changes is
-  // accessed inside `lock` alone.
+final class TopicLog: @unchecked Sendable {
+  // Sendable: everything that changes is accessed inside `lock` alone.
 
   /// What is counted, of all topics.
   struct Statistics {
@@ -26,15 +25,16 @@ final class TopicLog<Event: Sendable>: @unchecked Sendable {
     var bytes = 0
   }
 
-  let rules: RetentionRules<Event>
   /// Whether the events and their numbers come from an external log.
   let isExternal: Bool
-  /// That log. Set once, before the log has begun.
-  var external: (any ExternalLog<Event>)?
-  private let perTopic: Retention<Event>
-  private let maxCount: Int
-  private let maxBytes: Int
-  private let maxAge: Duration?
+  /// What is kept of each topic.
+  private let perTopic: RetentionLimits
+  /// What is kept of all topics together, and the age of each.
+  private let total: RetentionLimits
+  /// Whether each event has a size.
+  private let isMeasured: Bool
+  /// `nil` if the age is not limited.
+  private let clock: RetentionClock?
   /// Guards everything below. No user code runs inside: the hash of a `String` is none.
   let lock = Lock()
   var keptTopics: [String: KeptTopic] = [:]
@@ -56,34 +56,31 @@ final class TopicLog<Event: Sendable>: @unchecked Sendable {
   var numbering: TopicNumbering
 
   /// - Parameters:
-  ///   - perTopic: what is kept of each topic.
-  ///   - total: what is kept of all topics together.
-  ///   - epoch: that of the positions; `nil`: a random one.
-  ///   - isExternal: whether the numbers come from an external log, which has not begun.
+  ///   - perTopic: what is kept of each topic; its age does not count.
+  ///   - total: what is kept of all topics together, and the age up to which events are kept.
+  ///   - isMeasured: whether each event has a size.
+  ///   - clock: `nil` if the age is not limited.
+  ///   - epoch: that of the positions; `nil`: the numbers come from an external log, which has not
+  ///     begun.
   init(
-    _ perTopic: Retention<Event>, total: Retention<Event>, epoch: UInt64?, isExternal: Bool = false
+    _ perTopic: RetentionLimits, total: RetentionLimits, isMeasured: Bool, _ clock: RetentionClock?,
+    epoch: UInt64?
   ) {
     self.perTopic = perTopic
-    maxCount = total.count
-    maxBytes = total.bytes
-    maxAge = [perTopic.age, total.age].compactMap { $0 }.min()
-    var both = Retention<Event>.all
-    both.count = perTopic.count
-    both.size = perTopic.size ?? total.size
-    both.age = maxAge
-    rules = RetentionRules(both, epoch: epoch)
-    self.isExternal = isExternal
+    self.total = total
+    self.isMeasured = isMeasured
+    self.clock = clock
+    isExternal = epoch == nil
     numbering = TopicNumbering()
-    if !isExternal { numbering.begin(epoch: rules.epoch, after: 0) }
+    if let epoch { numbering.begin(epoch: epoch, after: 0) }
   }
 }
 
 // MARK: - Appending
 
 extension TopicLog {
-  /// Gives `event` the next number, and keeps it.
-  func append(_ event: Event, to topic: String) -> EventPosition {
-    let retained = rules.retained(event)
+  /// Gives an event the next number, and keeps it.
+  func append(_ retained: RetainedEvent, to topic: String) -> EventPosition {
     var garbage = RetainedLog.Garbage()
     return lock.withLock {
       append(retained, number: newestNumber + 1, to: topic, &garbage)
@@ -107,10 +104,10 @@ extension TopicLog {
         retained.envelope, number: number, size: retained.size, now: retained.now, &garbage)
     }
     order.append((number, topic))
-    while count > maxCount || bytes > maxBytes, trimOldest(&garbage) {}
+    while count > total.count || bytes > total.bytes, trimOldest(&garbage) {}
     removeIfUnused(topic)
     trim(now: retained.now, &garbage)
-    if maxAge != nil { beginPeriod(number, now: retained.now) }
+    if let age = total.age { beginPeriod(number, now: retained.now, age) }
     if order.count > 2 * count + 64 { removeStale() }
   }
 
@@ -124,7 +121,7 @@ extension TopicLog {
 
   private func makeLog(after number: UInt64) -> RetainedLog {
     RetainedLog(
-      count: perTopic.count, bytes: perTopic.bytes, isMeasured: rules.isMeasured, after: number)
+      count: perTopic.count, bytes: perTopic.bytes, isMeasured: isMeasured, after: number)
   }
 
   /// Inside the lock.
@@ -162,17 +159,17 @@ extension TopicLog {
 
   /// Removes events that are too old. Inside the lock.
   func trim(now: Duration, _ garbage: inout RetainedLog.Garbage) {
-    guard let maxAge else { return }
-    while !periods.isEmpty, periods[0].end + maxAge <= now, let period = periods.popFirst() {
+    guard let age = total.age else { return }
+    while !periods.isEmpty, periods[0].end + age <= now, let period = periods.popFirst() {
       while !order.isEmpty, order[0].number <= period.through, trimOldest(&garbage) {}
     }
   }
 
-  private func beginPeriod(_ number: UInt64, now: Duration) {
+  private func beginPeriod(_ number: UInt64, now: Duration, _ age: Duration) {
     if !periods.isEmpty, now < periods[periods.count - 1].end {
       periods[periods.count - 1].through = number
     } else {
-      periods.append((now + maxAge! / 64, number))
+      periods.append((now + age / 64, number))
     }
   }
 
@@ -218,11 +215,18 @@ extension TopicLog {
   /// Runs `body` inside the lock, after the events that are too old were removed.
   func trimmed<R>(_ body: () -> R) -> R {
     var garbage = RetainedLog.Garbage()
-    let now = rules.now
+    let now = clock?.now
     return lock.withLock {
       if let now { trim(now: now, &garbage) }
       return body()
     }
     // The garbage is destroyed here, outside the lock.
   }
+}
+
+/// The limits of what is kept.
+struct RetentionLimits: Sendable {
+  var count = Int.max
+  var bytes = Int.max
+  var age: Duration?
 }

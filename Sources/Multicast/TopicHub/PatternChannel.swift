@@ -12,13 +12,14 @@ final class PatternChannel<Topic: Hashable & Sendable, Event: Sendable>: Pattern
 
   init(
     _ patterns: Set<TopicPattern>, in index: PatternIndex, _ gate: TopicGate,
-    _ ordering: Ordering, _ storage: StorageStrategy, _ drops: DropCounter
+    _ ordering: Ordering, _ storage: StorageStrategy, _ drops: DropCounter,
+    _ inspection: HubInspection
   ) {
     super.init(patterns)
     let channel = UnownedReference(self)
     let index = UnownedReference(index)
     hub = EventHub(
-      ordering: ordering, storage: storage, drops: drops,
+      ordering: ordering, storage: storage, drops: drops, inspection: inspection,
       onChange: { difference in
         gate.addSubscribersOfAllTopics(difference)
         guard let channel = channel.object else { return }

@@ -20,3 +20,17 @@ extension PositionedTopicEvent {
     if case .event(let event, _) = self { event } else { nil }
   }
 }
+
+extension PositionedTopicEvent {
+  @inlinable @inline(__always)
+  init(_ item: TopicItem, epoch: UInt64) {
+    let event = TopicEvent(topic: item.topic, event: item.envelope.event(Event.self))
+    self = .event(event, at: EventPosition(epoch: epoch, number: item.number))
+  }
+
+  init(_ missing: MissingEvents) {
+    self = .missed(
+      MissedEvents(after: missing.after, through: missing.through, count: missing.count),
+      of: missing.topic)
+  }
+}

@@ -14,7 +14,13 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
   /// An iteration throws nothing.
   public typealias Failure = Never
 
-  let source: EventSource
+  private let source: EventSource
+  private let retention: TopicRetention<Event>
+
+  init(source: EventSource, _ retention: TopicRetention<Event>) {
+    self.source = source
+    self.retention = retention
+  }
 
   /// An iterator: the first has the subscription of the sequence, each later one a new one.
   ///
@@ -22,14 +28,15 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
   /// - Complexity: O(1) for the first one. Each later one subscribes, which costs what the call
   ///   that returned the sequence did.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(consumer: source.take())
+    Iterator(consumer: source.take(), retention)
   }
 
   /// An iterator over events with positions.
   public struct Iterator: AsyncIteratorProtocol {
     private let consumer: EventConsumer
     /// `nil` if the hub no longer existed.
-    private let reader: TopicLogReader<Event>?
+    private let reader: TopicLogReader?
+    private let retention: TopicRetention<Event>
     /// The number of events that were read since the consumer last yielded.
     private var readSinceYield = 0
     private var hasBegun = false
@@ -38,18 +45,19 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
     /// What is missing in `replay`.
     private var rest: [MissingEvents] = []
 
-    fileprivate init(consumer: EventConsumer) {
+    fileprivate init(consumer: EventConsumer, _ retention: TopicRetention<Event>) {
       self.consumer = consumer
+      self.retention = retention
       // SAFETY: only `TopicHub.sequence` sets it, with a reader of this type.
-      reader = consumer.reader.map {
-        unsafeDowncast($0 as AnyObject, to: TopicLogReader<Event>.self)
-      }
+      reader = consumer.reader.map { unsafeDowncast($0 as AnyObject, to: TopicLogReader.self) }
     }
 
     /// See ``EventSequence/Iterator/end``.
     ///
     /// - Complexity: O(1).
-    public var end: SubscriptionEnd? { consumer.mailbox.end }
+    public var end: SubscriptionEnd? {
+      reader.map { $0.end(consumer.mailbox.end) } ?? consumer.mailbox.end
+    }
 
     /// The next event or missing range, or `nil` at the end or if the task is cancelled.
     ///
@@ -70,14 +78,15 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
       guard let reader else { return nil }
       if !hasBegun {
         hasBegun = true
-        if reader.hasClaim { await reader.settleClaim() }
+        if reader.hasClaim { reader.settleClaim(await retention.contains(reader.position)) }
       }
       while true {
         if !TaskIdentity.isCurrentCancelled, let element = await nextElsewhere(reader) {
           return element
         }
         switch await consumer.next(reader, &readSinceYield) {
-        case .element(let element): return element
+        case .event(let item): return PositionedTopicEvent(item, epoch: reader.epoch)
+        case .missed(let range): return PositionedTopicEvent(range)
         case .elsewhere(let range, let missing): replay = ExternalReplay(range, missing)
         case nil: return nil
         }
@@ -85,16 +94,18 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
     }
 
     /// The next event or missing range of what comes from an external log; `nil` if that is all.
-    private mutating func nextElsewhere(_ reader: TopicLogReader<Event>) async -> Element? {
+    private mutating func nextElsewhere(_ reader: TopicLogReader) async -> Element? {
       while !rest.isEmpty || replay != nil {
         if let element = replay?.next() { return element }
-        if !rest.isEmpty { return TopicLogReader.missed(rest.removeFirst()) }
+        if !rest.isEmpty { return PositionedTopicEvent(rest.removeFirst()) }
         if replay?.isComplete != false {
           replay = nil
         } else if TaskIdentity.isCurrentCancelled {
           return nil
         } else {
-          rest = await replay?.requestPage(reader) ?? []
+          let page = await replay?.requestPage(of: reader.externalTopics, retention)
+          rest = replay?.take(page ?? nil) ?? []
+          if let position = replay?.failedAfter { reader.returnToLog(after: position) }
           // The subscription ends: the task does not receive the page.
           if TaskIdentity.isCurrentCancelled { return nil }
         }

@@ -22,13 +22,15 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecke
 
   init(
     _ topic: Topic, in table: TopicTable<Topic, Event>, _ ordering: Ordering,
-    _ storage: StorageStrategy, _ forward: @escaping EventForwarding<Event>, _ drops: DropCounter
+    _ storage: StorageStrategy, _ forward: @escaping EventForwarding<Event>, _ drops: DropCounter,
+    _ inspection: HubInspection? = nil
   ) {
     self.topic = topic
     self.table = UnownedReference(table)
     let channel = UnownedReference(self)
     hub = EventHub(
       ordering: ordering, storage: storage, forward: forward, drops: drops,
+      inspection: inspection,
       onChange: { difference in channel.object?.change(by: difference) })
   }
 

@@ -13,6 +13,7 @@ public struct TopicEvent<Topic: Hashable & Sendable, Event: Sendable>: Sendable 
   /// - Parameters:
   ///   - topic: the topic.
   ///   - event: its event.
+  @inlinable
   public init(topic: Topic, event: Event) {
     self.topic = topic
     self.event = event

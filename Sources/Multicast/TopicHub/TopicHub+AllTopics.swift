@@ -29,13 +29,13 @@ extension TopicHub {
 
   /// Keeps `event`, before it is delivered, if the hub retains.
   func retain(_ event: Event, of topic: Topic) {
-    guard let log else { return }
-    requireOwnEvents(log)
-    // SAFETY: only the initialisers for topics that are strings set the log.
-    _ = log.append(event, to: unsafeBitCast(topic, to: String.self))
+    guard let retention else { return }
+    requireOwnEvents(retention.log)
+    // SAFETY: only the initialisers for topics that are strings set the retention.
+    _ = retention.append(event, to: unsafeBitCast(topic, to: String.self))
   }
 
-  func requireOwnEvents(_ log: TopicLog<Event>) {
+  func requireOwnEvents(_ log: TopicLog) {
     require(
       !log.isExternal,
       """

@@ -7,17 +7,17 @@ extension TopicHub {
   /// - Complexity: O(subscribers of `topic`, and all subscribers with positions).
   public func cancelSubscriptions(to topic: Topic) {
     topics.hub(of: topic)?.cancelSubscriptions()
-    readers.cancelInactive()
+    signals.endInactive()
   }
 
   /// Ends every subscription, and with them every topic; the hub itself goes on. See
   /// ``EventHub/cancelSubscriptions()``.
   ///
-  /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
+  /// - Complexity: O(all subscribers), and O(largest number of topics so far).
   public func cancelSubscriptions() {
     for (_, channel) in topics.all { channel.hub.cancelSubscriptions() }
     allTopics.cancelSubscriptions()
     for hub in crossTopic.patternHubs { hub.cancelSubscriptions() }
-    readers.cancelInactive()
+    signals.endInactive()
   }
 }

@@ -40,12 +40,14 @@ extension TopicHub {
     guard
       pruneLimit.compareExchange(expected: limit, desired: .max, ordering: .relaxed).exchanged
     else { return }
+    signals.prune()
     for (_, channel) in topics.all { channel.hub.registry.prune() }
     pruneLimit.store(max(64, 2 * topics.count), ordering: .relaxed)
   }
 
   private func makeChannel(_ topic: Topic) -> TopicChannel<Topic, Event> {
     pruneTopics()
-    return TopicChannel(topic, in: topics, ordering, storage, forwarding(topic), drops)
+    return TopicChannel(
+      topic, in: topics, ordering, storage, forwarding(topic), drops, inspection)
   }
 }

@@ -27,9 +27,9 @@ extension TopicHub where Topic == String {
     log makeLog: (ExternalLogWriter<Event>) -> any ExternalLog<Event>
   ) {
     Self.requireLimits(retention, total, name)
-    let log = TopicLog<Event>(retention, total: total, epoch: nil, isExternal: true)
-    self.init(ordering: ordering, storage: storage, name: name, log: log)
-    log.external = makeLog(ExternalLogWriter(self))
+    let kept = TopicRetention(retention, total: total, epoch: nil, isExternal: true)
+    self.init(ordering: ordering, storage: storage, name: name, retention: kept)
+    kept.external = makeLog(ExternalLogWriter(self))
   }
 }
 
@@ -37,26 +37,27 @@ extension TopicHub where Topic == String {
 
 extension TopicHub where Topic == String {
   func beginExternal(epoch: UInt64, after number: UInt64) {
-    log?.begin(epoch: epoch, after: number)
-    readers.signalAll()
+    retention?.log.begin(epoch: epoch, after: number)
+    signals.signalAll()
   }
 
   func deliverExternal(_ event: Event, to topic: String, number: UInt64) -> Int? {
-    guard let log, !gate.isFinished else { return nil }
+    guard let retention, !gate.isFinished else { return nil }
     // A reader must not take what was not delivered for an event that never was.
     guard !gate.isBlocked else {
-      return log.skip(through: number, extendsLast: true) ? 0 : nil
+      return retention.log.skip(through: number, extendsLast: true) ? 0 : nil
     }
-    guard log.deliver(event, number: number, to: topic) else { return nil }
+    guard retention.deliver(event, number: number, to: topic) else { return nil }
     return deliverToAll(event, to: topic, through: topics.hub(of: topic))
   }
 
   func skipExternal(through number: UInt64) {
-    if log?.skip(through: number, extendsLast: false) == true { readers.signalAll() }
+    guard let retention else { return }
+    if retention.log.skip(through: number, extendsLast: false) { signals.signalAll() }
   }
 
   func refuseExternal(after newest: UInt64) {
-    log?.refusePositions(after: newest)
-    readers.signalAll()
+    retention?.log.refusePositions(after: newest)
+    signals.signalAll()
   }
 }

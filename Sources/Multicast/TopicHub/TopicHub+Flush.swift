@@ -8,6 +8,8 @@ extension TopicHub {
     await HubFlush(targets: flushTargets).wait()
     // Afterwards: the topics pass their events on to these.
     await HubFlush(targets: crossTopic.flushTargets).wait()
+    // And all of them tell handlers with positions to read.
+    await HubFlush(targets: signals.flushedHubs.map { .init($0) }).wait()
   }
 
   /// Blocks the thread until every event that was sent before to any topic has been handled by
@@ -24,8 +26,14 @@ extension TopicHub {
     // A hub without a replay has no handlers that the sender calls from a buffer.
     let start = ContinuousClock.now
     guard HubFlush(targets: flushTargets).wait(timeout: timeout, serve: {}) else { return false }
-    return HubFlush(targets: crossTopic.flushTargets)
-      .wait(timeout: timeout - (ContinuousClock.now - start), serve: {})
+    var rest: Duration { timeout - (ContinuousClock.now - start) }
+    guard HubFlush(targets: crossTopic.flushTargets).wait(timeout: rest, serve: {}) else {
+      return false
+    }
+    let hubs = signals.flushedHubs
+    return HubFlush(targets: hubs.map { .init($0) }).wait(timeout: rest) {
+      for hub in hubs { hub.serveHandlers() }
+    }
   }
 
   private var flushTargets: [HubFlush<Event>.Target] {

@@ -23,7 +23,8 @@ extension TopicHub where Topic == String {
     let index = crossTopic.patterns
     let target = index.acquire(patterns) {
       prunePatterns()
-      return PatternChannel<String, Event>(patterns, in: index, gate, ordering, storage, drops)
+      return PatternChannel<String, Event>(
+        patterns, in: index, gate, ordering, storage, drops, inspection)
     }
     defer { index.change(target, by: -1) }
     let hub = CrossTopicDelivery<String, Event>.hub(of: target.subject)
@@ -37,6 +38,7 @@ extension TopicHub where Topic == String {
   /// gone.
   private func prunePatterns() {
     guard let targets = crossTopic.patterns.beginPruning() else { return }
+    signals.prune()
     for target in targets {
       CrossTopicDelivery<String, Event>.hub(of: target.subject).registry.prune()
     }
@@ -65,6 +67,23 @@ extension TopicHub where Topic == String {
     hubs(with: pattern).reduce(0) { $0 + $1.subscriberCount }
   }
 
+  /// The number of subscribers that an event of `topic` reaches: those of the topic, of patterns
+  /// that match it, and of all topics, excluding those whose owner is gone.
+  ///
+  /// - Parameter topic: the topic.
+  /// - Returns: the number; a subscriber of several patterns counts once.
+  /// - Complexity: O(tokens of `topic` × patterns that begin as it does), and O(these subscribers).
+  public func subscriberCount(reaching topic: String) -> Int {
+    let matching =
+      crossTopic.hasPatterns
+      ? crossTopic.patterns.withMatches(of: topic) { matches in
+        (0..<matches.count).reduce(0) { count, index in
+          count + CrossTopicDelivery<String, Event>.hub(of: matches[index]).subscriberCount
+        }
+      } : 0
+    return subscriberCount(for: topic) + matching + crossTopic.allTopics.subscriberCount
+  }
+
   /// The statistics of the subscribers of `pattern`, alone or among several; `nil` if there are
   /// none. They include what these subscribers received by their other patterns.
   ///
@@ -82,9 +101,10 @@ extension TopicHub where Topic == String {
   /// the same topics.
   ///
   /// - Parameter pattern: equal to the one of the subscription.
-  /// - Complexity: as for ``subscriberCount(matching:)``.
+  /// - Complexity: as for ``subscriberCount(matching:)``, and O(all subscribers with positions).
   public func cancelSubscriptions(matching pattern: TopicPattern) {
     for hub in hubs(with: pattern) { hub.cancelSubscriptions() }
+    signals.endInactive()
   }
 
   private func hubs(with pattern: TopicPattern) -> [EventHub<TopicEvent<String, Event>>] {

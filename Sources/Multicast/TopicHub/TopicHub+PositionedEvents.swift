@@ -39,14 +39,7 @@ extension TopicHub where Topic == String {
     buffering: BufferingPolicy<Event> = .unbounded, label: String? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> PositionedTopicSequence<Event> {
-    require(
-      !topics.isEmpty, "\(messagePrefix(name)) a subscription needs at least one topic.")
-    requireStart(start)
-    let names = Array(Set(topics))
-    let origin = Origin(fileID, line, label)
-    return sequence(.names(names), from: start, readLimit(buffering)) { hub, signals in
-      names.map { hub.subscribe(to: $0, Self.request(signals, endingAfter: names.count, origin)) }
-    }
+    sequence(request(for: topics, from: start, buffering, Origin(fileID, line, label)))
   }
 
   /// As ``events(for:from:buffering:label:fileID:line:)-([String],_,_,_,_,_)``, for one topic.
@@ -96,65 +89,17 @@ extension TopicHub where Topic == String {
     matching patterns: [TopicPattern], from start: SubscriptionStart, label: String? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> PositionedTopicSequence<Event> {
-    require(
-      !patterns.isEmpty, "\(messagePrefix(name)) a subscription needs at least one pattern.")
-    requireStart(start)
-    let patterns = Set(patterns)
-    let origin = Origin(fileID, line, label)
-    let topics = TopicLog<Event>.Topics.matching { topic in
-      patterns.contains { $0.matches(topic) }
-    }
-    return sequence(topics, from: start, TopicReadLimit()) { hub, signals in
-      [hub.subscribe(matching: patterns, Self.request(signals, endingAfter: 1, origin))]
-    }
+    sequence(request(matching: patterns, from: start, Origin(fileID, line, label)))
   }
 
-  /// A sequence whose consumers read the log after each signal.
-  ///
-  /// - Parameter subscribe: subscribes what sends the signals.
-  private func sequence(
-    _ topics: TopicLog<Event>.Topics, from start: SubscriptionStart, _ limit: TopicReadLimit,
-    _ subscribe: @escaping @Sendable (TopicHub, TopicSignals) -> [EventSubscription]
-  ) -> PositionedTopicSequence<Event> {
-    let log = retainingLog
+  private func sequence(_ request: PositionedRequest<Event>) -> PositionedTopicSequence<Event> {
+    let retention = requiredRetention
     return PositionedTopicSequence(
       source: EventSource(completion) { [weak self, completion] in
         guard let self else { return nil }
-        let reader = TopicLogReader(log, topics, readers, limit)
-        reader.begin(start, subscriptions: subscribe(self, reader.signals))
-        return EventConsumer(nil, reader.signals.mailbox, completion, reader: reader)
-      })
-  }
-
-  /// Signals each event that is delivered.
-  ///
-  /// - Parameters:
-  ///   - count: the number of subscriptions after whose end the consumer ends.
-  ///   - origin: where the consumer was made.
-  private static func request<Element: Sendable>(
-    _ signals: TopicSignals, endingAfter count: Int, _ origin: Origin
-  ) -> SubscriptionRequest<Element> {
-    SubscriptionRequest(
-      .sender { _ in signals.signal() }, .unbounded, nil,
-      [SubscriberOption { $0.onEnd = { _, _ in signals.end(of: count) } }], origin: origin)
-  }
-
-  private func requireStart(_ start: SubscriptionStart) {
-    require(
-      start.hasValidCount,
-      "\(messagePrefix(name)) a subscription cannot begin with \(start): the count is negative.")
-  }
-
-  private func readLimit(_ buffering: BufferingPolicy<Event>) -> TopicReadLimit {
-    if buffering.limit == .max, buffering.positions == nil { return TopicReadLimit() }
-    require(
-      buffering.positions == nil
-        && (buffering.whenFull == .dropOldest || buffering.whenFull == .disconnect),
-      """
-      \(messagePrefix(name)) what waits for a subscriber with positions is what the hub retains; use \
-      .unbounded, .latest, or .bounded with .dropOldest or .disconnect.
-      """)
-    return TopicReadLimit(
-      count: buffering.limit, disconnects: buffering.whenFull == .disconnect)
+        let mailbox = StreamMailbox(
+          limit: .max, whenFull: .dropNewest, coalesces: false, drops: nil)
+        return EventConsumer(nil, mailbox, completion, reader: begin(request, mailbox))
+      }, retention)
   }
 }

@@ -27,7 +27,7 @@ extension TopicHub where Topic == String {
     Self.requireLimits(retention, total, name)
     self.init(
       ordering: ordering, storage: storage, name: name,
-      log: TopicLog(retention, total: total, epoch: epoch))
+      retention: TopicRetention(retention, total: total, epoch: epoch))
   }
 
   static func requireLimits(
@@ -55,10 +55,10 @@ extension TopicHub where Topic == String {
   /// - Complexity: as ``send(_:to:)``.
   @discardableResult
   public func publish(_ event: Event, to topic: String) -> EventPosition? {
-    let log = retainingLog
+    let retention = requiredRetention
     guard !gate.isFinished && !gate.isBlocked else { return nil }
-    requireOwnEvents(log)
-    let position = log.append(event, to: topic)
+    requireOwnEvents(retention.log)
+    let position = retention.append(event, to: topic)
     deliverToAll(event, to: topic, through: topics.hub(of: topic))
     return position
   }
@@ -69,41 +69,41 @@ extension TopicHub where Topic == String {
   /// - Precondition: the hub retains events.
   /// - Complexity: O(1).
   public var newestPosition: EventPosition {
-    retainingLog.newest
+    requiredRetention.log.newest
   }
 
   /// The topics of which events are retained, in no order.
   ///
   /// - Precondition: the hub retains events.
   /// - Complexity: O(topics).
-  public var retainedTopics: [String] { retainingLog.topics }
+  public var retainedTopics: [String] { requiredRetention.log.topics }
 
   /// The number of events that subscribers with positions have missed because they were slow,
   /// counted for each subscriber, of all topics, also of those that are gone.
   ///
   /// - Precondition: the hub retains events.
   /// - Complexity: O(topics and subscribers with positions).
-  public var droppedEvents: Int { retainingLog.totalDropped }
+  public var droppedEvents: Int { requiredRetention.log.totalDropped }
 
   /// How much the hub retains now.
   ///
   /// - Precondition: the hub retains events.
   /// - Complexity: O(1).
   public var retainedAmount: RetainedAmount {
-    let statistics = retainingLog.statistics
+    let statistics = requiredRetention.log.statistics
     return RetainedAmount(
       events: statistics.events, topics: statistics.topics, bytes: statistics.bytes)
   }
 
-  var retainingLog: TopicLog<Event> {
-    guard let log else {
+  var requiredRetention: TopicRetention<Event> {
+    guard let retention else {
       fatalError(
         """
         \(messagePrefix(name)) it retains no events, so there are no positions; create it with a \
         retention, such as TopicHub(retention: .last(100)).
         """)
     }
-    return log
+    return retention
   }
 }
 

@@ -29,9 +29,11 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   // Relaxed: guards no other data.
   let pruneLimit = Atomic<Int>(64)
   /// What the hub retains; `nil` if it retains nothing. Set only if topics are strings.
-  let log: TopicLog<Event>?
-  /// The subscribers that read `log`.
-  let readers = TopicReaders()
+  let retention: TopicRetention<Event>?
+  /// The subscribers that read its log.
+  let signals = TopicSignalSet()
+  /// What is observed of the registrations for all topics.
+  let inspection: HubInspection
   /// The subscribers of all topics and of patterns.
   let crossTopic: CrossTopicDelivery<Topic, Event>
   /// Whether the whole hub has finished, and whether it has subscribers of all topics or of
@@ -72,23 +74,28 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     _ ordering: Ordering, _ storage: StorageStrategy, _ name: String?,
     delivery: @escaping PatternDelivery
   ) {
-    self.init(ordering: ordering, storage: storage, name: name, log: nil, delivery: delivery)
+    self.init(ordering: ordering, storage: storage, name: name, retention: nil, delivery: delivery)
   }
 
   init(
-    ordering: Ordering, storage: StorageStrategy, name: String?, log: TopicLog<Event>?,
+    ordering: Ordering, storage: StorageStrategy, name: String?,
+    retention: TopicRetention<Event>?,
     delivery: @escaping PatternDelivery = TopicHub.patternDelivery
   ) {
-    self.log = log
+    self.retention = retention
     self.ordering = ordering
     self.storage = storage
     self.name = name
     drops = DropCounter(TopicHub<Topic, Event>.self, name)
+    let inspection = HubInspection(name: name)
+    self.inspection = inspection
     let gate = TopicGate()
     self.gate = gate
     // So that no sender goes past the log, which counts as a subscriber of all topics.
-    if log != nil { gate.addSubscribersOfAllTopics(1) }
-    allTopics = EventHub(ordering: ordering, storage: storage, name: name) {
+    if retention != nil { gate.addSubscribersOfAllTopics(1) }
+    allTopics = EventHub(
+      ordering: ordering, storage: storage, name: name, inspection: inspection
+    ) {
       gate.addSubscribersOfAllTopics($0)
     }
     crossTopic = CrossTopicDelivery(allTopics: allTopics, sendToOne: delivery)
@@ -140,8 +147,8 @@ extension TopicHub {
   public var statistics: [Topic: HubStatistics] {
     var statistics: [Topic: HubStatistics] = [:]
     for (topic, channel) in topics.all { statistics[topic] = channel.hub.statistics }
-    log?.forEachTopic { topic, counts in
-      // SAFETY: only the initialisers for topics that are strings set the log.
+    retention?.log.forEachTopic { topic, counts in
+      // SAFETY: only the initialisers for topics that are strings set the retention.
       let topic = unsafeBitCast(topic, to: Topic.self)
       statistics[topic, default: HubStatistics()].add(counts)
     }
@@ -155,8 +162,9 @@ extension TopicHub {
   /// - Complexity: O(subscribers of `topic`).
   public func statistics(for topic: Topic) -> HubStatistics? {
     let statistics = topics.hub(of: topic)?.statistics
-    // SAFETY: only the initialisers for topics that are strings set the log.
-    guard let counts = log?.statistics(of: unsafeBitCast(topic, to: String.self)) else {
+    // SAFETY: only the initialisers for topics that are strings set the retention.
+    let counts = retention?.log.statistics(of: unsafeBitCast(topic, to: String.self))
+    guard let counts else {
       return statistics
     }
     var sum = statistics ?? HubStatistics()

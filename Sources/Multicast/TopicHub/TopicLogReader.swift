@@ -1,23 +1,29 @@
 /// The place in the log of a hub of topics that one subscriber has reached, and what it has read.
 ///
 /// ## Thread safety
-/// One thread at a time: the consumer of the subscriber's mailbox. ``stopReading()`` may be called
+/// One thread at a time: the one that reads for the subscriber. ``stopReading()`` may be called
 /// from any thread.
-final class TopicLogReader<Event: Sendable>: PositionReader, @unchecked Sendable {
-  // Sendable: `cursor` is set before another thread has the reader. For the rest see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
+@usableFromInline
+final class TopicLogReader: PositionReader, @unchecked Sendable {
+  // Sendable: `cursor` is set when the subscription begins, before its consumer may run or stop. For
+  // the rest see "Thread safety"; what hands the subscription from thread to thread hands this over
+  // too.
 
   /// What the reader returns.
   enum Element {
-    case element(PositionedTopicEvent<Event>)
+    case event(TopicItem)
+    case missed(MissingEvents)
     /// Events that are to be requested from the external log, and the same for each topic.
     case elsewhere(MissingEvents, [MissingEvents])
   }
 
-  private let log: TopicLog<Event>
-  private let topics: TopicLog<Event>.Topics
-  /// Makes the consumer read.
-  let signals = TopicSignals()
-  private let readers: TopicReaders
+  private let log: TopicLog
+  private let topics: TopicLog.Topics
+  /// The same for an external log.
+  let externalTopics: ExternalTopics
+  /// Makes the subscriber read.
+  let signals: TopicSignals
+  private let active: TopicSignalSet
   private let limit: TopicReadLimit
   private var cursor: TopicCursor! = nil
   /// What to report before the next event.
@@ -30,15 +36,19 @@ final class TopicLogReader<Event: Sendable>: PositionReader, @unchecked Sendable
   /// `nil` if it has not begun, or handles none.
   private var goal: UInt64?
 
-  /// - Parameter readers: gets the signals.
+  /// - Parameters:
+  ///   - active: gets the signals.
+  ///   - target: what calls this reader.
   init(
-    _ log: TopicLog<Event>, _ topics: TopicLog<Event>.Topics, _ readers: TopicReaders,
-    _ limit: TopicReadLimit
+    _ log: TopicLog, _ topics: TopicLog.Topics, _ externalTopics: ExternalTopics,
+    _ active: TopicSignalSet, _ limit: TopicReadLimit, _ target: any ReadTarget
   ) {
+    self.externalTopics = externalTopics
+    signals = TopicSignals(target)
     self.limit = limit
     self.log = log
     self.topics = topics
-    self.readers = readers
+    self.active = active
   }
 }
 
@@ -48,41 +58,46 @@ extension TopicLogReader {
   /// - Parameter subscriptions: signal every later event.
   func begin(_ start: SubscriptionStart, subscriptions: [EventSubscription]) {
     signals.begin(subscriptions)
-    readers.add(signals)
+    active.add(signals)
     // Last, so that there is a signal for what comes after this place.
-    let (cursor, missing) = log.cursor(start, of: topics, limit)
+    let (cursor, missing) = log.cursor(
+      start, of: topics, limit, reader: ObjectIdentifier(signals))
     self.cursor = cursor
     if let missing { self.missing.append(missing) }
+    // They may have ended before the reader was in `active`.
+    signals.endIfInactive()
   }
 
   func stopReading() {
-    log.release(cursor)
-    readers.remove(signals)
+    if let cursor { log.release(cursor) }
+    active.remove(signals)
     signals.cancel()
   }
 
   /// The next event of those that were read, or what was missed before it.
   func nextRead() -> Element? {
     if let first = missing.first {
-      guard first.mayBeElsewhere else { return .element(Self.missed(missing.removeFirst())) }
+      guard first.mayBeElsewhere else { return .missed(missing.removeFirst()) }
       let all = missing
       missing = []
       // Every topic has its own range, and the pages have the events of all of them.
       let through = all.map(\.through).max()!
-      let after = all.map(\.after).min()!
+      // A topic of which nothing is missing may have events before the first range.
+      let after = (all.map(\.after) + [cursor.positionBeforeMissing].compactMap { $0 }).min()!
       return .elsewhere(MissingEvents(topic: nil, after: after, through: through), all)
     }
-    guard let item = batch.popFirst() else { return nil }
-    let event = TopicEvent(topic: item.topic, event: item.envelope.event(Event.self))
-    let position = EventPosition(epoch: cursor.epoch, number: item.number)
-    return .element(.event(event, at: position))
+    return batch.popFirst().map { .event($0) }
   }
 
-  static func missed(_ missing: MissingEvents) -> PositionedTopicEvent<Event> {
-    .missed(
-      MissedEvents(after: missing.after, through: missing.through, count: missing.count),
-      of: missing.topic)
+  /// The next event, unless something is to be reported before it.
+  @usableFromInline
+  func nextEvent() -> TopicItem? {
+    missing.isEmpty ? batch.popFirst() : nil
   }
+
+  /// The epoch of the events that were read.
+  @usableFromInline
+  var epoch: UInt64 { cursor.epoch }
 
   /// Reads more events, after all were returned.
   ///
@@ -92,14 +107,19 @@ extension TopicLogReader {
     // What was read is not dropped any more, so it is not more than what may wait.
     let share = min(limit, self.limit.count)
     (missing, newest) = log.read(topics, cursor, atMost: share, into: &batch)
-    if !hasRead, isDisconnected { signals.mailbox.end(.disconnected) }
+    // An external log may have begun anew, with lower numbers.
+    if let goal, goal > newest { self.goal = newest }
+    if !hasRead, isDisconnected { signals.target.end(.disconnected, nil) }
     return hasRead
   }
 
   func beginSignal(atMost limit: Int) {
-    goal = nil
+    resetGoal()
     readToGoal(atMost: limit)
   }
+
+  /// The consumer handles no signal any more.
+  func resetGoal() { goal = nil }
 
   func readToGoal(atMost limit: Int) {
     let hasRead = hasRead
@@ -111,14 +131,30 @@ extension TopicLogReader {
 
   var readCount: Int { batch.count }
 
+  var hasMissing: Bool { !missing.isEmpty }
+
+  /// Whether the last read has found everything that there was.
+  var isComplete: Bool { missing.isEmpty && cursor.number >= newest && cursor.rest == nil }
+
+  /// Why the subscription ends: because too many events waited, also if the hub has finished before
+  /// the last of them was read.
+  ///
+  /// - Parameter reason: what the target knows.
+  func end(_ reason: SubscriptionEnd?) -> SubscriptionEnd? {
+    reason == .finished && cursor.rest != nil ? .disconnected : reason
+  }
+
   /// Whether the subscriber was too slow, and has read everything that it still gets.
   private var isDisconnected: Bool { cursor.rest == 0 }
 
   var isAtGoal: Bool {
     guard let goal else { return true }
-    if isDisconnected && !hasRead && signals.mailbox.end != nil { return true }
+    if isDisconnected && !hasRead && signals.target.end != nil { return true }
     return missing.isEmpty && (batch.isEmpty ? cursor.number : batch[0].number - 1) >= goal
   }
+
+  /// Whether the consumer handles a signal, and every event up to its goal was returned.
+  var hasReachedGoal: Bool { goal != nil && isAtGoal }
 
   func discardRead() {
     // Destroys events, whose `deinit` may do anything, so they are no longer in `batch` then.
@@ -134,16 +170,15 @@ extension TopicLogReader {
   /// Whether the external log has to say whether there is the event of the subscriber's position.
   var hasClaim: Bool { cursor.claim != nil }
 
-  /// Asks the external log about the position.
-  func settleClaim() async {
-    guard let external = log.external else { return }
-    let isThere = await external.contains(cursor.position)
+  /// The position of the subscriber.
+  var position: EventPosition { cursor.position }
+
+  /// Takes the answer of the external log about the position.
+  func settleClaim(_ isThere: Bool?) {
     if let missing = log.settle(cursor, isThere: isThere) { self.missing.append(missing) }
   }
 
-  /// Requests the events between two numbers.
-  func page(after position: EventPosition, through last: UInt64) async -> ExternalPage<Event>? {
-    guard let external = log.external, case .names(let names) = topics else { return nil }
-    return await external.page(of: names, after: position, through: last)
-  }
+  /// Reads after `position` what the log of the hub has, because the external log does not have all
+  /// that is missing there. What is missing was returned.
+  func returnToLog(after position: EventPosition) { log.moveBack(cursor, after: position.number) }
 }

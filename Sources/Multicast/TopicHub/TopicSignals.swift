@@ -1,41 +1,81 @@
-internal import Synchronization
-
 /// Makes one subscriber of topics read the log.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class TopicSignals: @unchecked Sendable {
-  // Sendable: `subscriptions` is set before another thread has the object; everything else is thread-safe.
+  // Sendable: `subscriptions` is accessed inside `lock` alone; everything else is thread-safe.
 
-  /// Has no events, only signals. Its consumer reads.
-  let mailbox = StreamMailbox(limit: .max, whenFull: .dropNewest, coalesces: false, drops: nil)
-  /// What sends the signals.
-  private var subscriptions: [EventSubscription] = []
-  // Relaxed: the thread that counts the last topic has no need of what the others did.
-  private let ended = Atomic<Int>(0)
+  /// What reads, when it is signalled.
+  let target: any ReadTarget
+  private let lock = Lock()
+  /// What sends the signals; `nil` while the subscriber subscribes.
+  private var subscriptions: [EventSubscription]?
 
-  init() {
+  init(_ target: any ReadTarget) {
+    self.target = target
     signal()
   }
 
-  func signal() { mailbox.signal() }
+  func signal() { target.signal() }
 
-  /// Counts a topic that has ended. After the last of `count`, the consumer reads what is left and
-  /// ends.
-  func end(of count: Int) {
-    if ended.wrappingAdd(1, ordering: .relaxed).newValue == count { mailbox.end(.finished) }
+  /// Sets what sends the signals. One may have ended already.
+  func begin(_ subscriptions: [EventSubscription]) {
+    lock.withLock { self.subscriptions = subscriptions }
   }
 
-  /// Sets what sends the signals. Called once, before the object is shared.
-  func begin(_ subscriptions: [EventSubscription]) { self.subscriptions = subscriptions }
+  /// What sends the signals, by the topics that the subscriber named.
+  var senders: [EventSubscription] { lock.withLock { subscriptions } ?? [] }
 
-  /// Whether there is a subscription that has not ended, or the consumer is to end after it has
-  /// read.
-  var isSubscribed: Bool { mailbox.end != nil || subscriptions.contains(where: \.isActive) }
+  /// A topic has ended, whose subscription is not active any more. After the last one the target
+  /// reads what is left, and ends.
+  func topicHasEnded() {
+    endIfInactive()
+    // An event of this topic may be in the log, whose sender finds no subscription any more.
+    signal()
+  }
 
-  /// Ends the subscriptions, and the consumer.
+  /// Ends the target if no subscription is active, and all have been made: as finished if one of
+  /// them has finished, otherwise as cancelled.
+  func endIfInactive() {
+    guard let subscriptions = lock.withLock({ subscriptions }) else { return }
+    let ends = subscriptions.map(\.end)
+    guard !ends.contains(nil) else { return }
+    if ends.contains(.finished) {
+      target.end(.finished, subscriptions.lazy.compactMap(\.failure).first)
+    } else {
+      cancel()
+    }
+  }
+
+  /// Ends the subscriptions, and the target.
   func cancel() {
-    for subscription in subscriptions { subscription.cancel() }
-    mailbox.end(.cancelled)
+    for subscription in senders { subscription.cancel() }
+    target.end(.cancelled, nil)
   }
+}
+
+/// What reads a log of topics after a signal.
+///
+/// ## Thread safety
+/// Every function may be called from any thread.
+protocol ReadTarget: AnyObject, Sendable {
+  /// There is something to read.
+  func signal()
+  /// No more follows: after what there is to read, unless the reason is a cancellation. Later calls
+  /// do nothing.
+  ///
+  /// - Parameter failure: with which a topic has finished.
+  func end(_ reason: SubscriptionEnd, _ failure: (any Error)?)
+  var end: SubscriptionEnd? { get }
+  /// The hub whose flush waits for what the target does after a signal, if it can be waited for.
+  var flushedHub: EventHub<Void>? { get }
+}
+
+extension ReadTarget {
+  var flushedHub: EventHub<Void>? { nil }
+}
+
+/// The mailbox of a sequence has no events then, only signals.
+extension StreamMailbox: ReadTarget {
+  func end(_ reason: SubscriptionEnd, _ failure: (any Error)?) { end(reason) }
 }

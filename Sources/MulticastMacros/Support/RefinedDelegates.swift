@@ -162,7 +162,7 @@ extension RefinedDelegates where Delegate: Sendable {
 /// ## Thread safety
 /// The values are `Sendable`, or the program does not compile.
 public struct UncheckedArguments<Values>: @unchecked Sendable {
-  // Unchecked: see "Thread safety".
+  // Sendable: see "Thread safety".
   @usableFromInline let values: Values
 
   @usableFromInline init(values: Values) {

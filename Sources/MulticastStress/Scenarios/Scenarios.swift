@@ -17,6 +17,7 @@ enum Scenarios {
     States.self,
     Positions.self,
     Topics.self,
+    TopicPositions.self,
     Linearizability.self,
   ]
 }

@@ -30,8 +30,12 @@ struct HandlerTimingTests {
     let reports = Guarded<[Int]>([])
     let subscription = hub.subscribe(on: .sender) { _ in reports.withLock { $0.append(slow.value) }
     }
-    for value in 0..<64 { hub.send(value) }
+    hub.send(0)
+    let first = hub.snapshot.receivers.first?.timing?.last
+    for value in 1..<64 { hub.send(value) }
     // The first call is timed, and reported after it; the 65th is the next.
+    #expect(first != nil)
+    #expect(hub.snapshot.receivers.first?.timing?.last == first)
     #expect(slow.value == 1)
     #expect(reports.withLock { $0 } == [0] + [Int](repeating: 1, count: 63))
     withExtendedLifetime(subscription) {}
@@ -97,6 +101,20 @@ struct HandlerTimingTests {
       "Multicast: in the hub \"prices\": a call of the handler \"board\" of App/Board.swift:12 took "
     #expect(warning.description.hasPrefix(beginning))
     #expect(!subscription.isActive)
+  }
+
+  @Test func eachReportIsOfACallThatTookMoreThanTwiceAsLong() {
+    let hub = EventHub<Int>()
+    let reported = Guarded<[Duration]>([])
+    hub.measureHandlers(sampling: 1, slowerThan: .zero) { warning in
+      reported.withLock { $0.append(warning.duration) }
+    }
+    let subscription = hub.subscribe(on: .sender) { _ in }
+    for value in 0..<10_000 { hub.send(value) }
+    let durations = reported.withLock { $0 }
+    #expect(!durations.isEmpty)
+    for (earlier, later) in zip(durations, durations.dropFirst()) { #expect(later > earlier * 2) }
+    withExtendedLifetime(subscription) {}
   }
 
   @Test func aFastCallIsNotReported() {

@@ -53,6 +53,22 @@ struct SnapshotTests {
     #expect(tracker.live == 0)
   }
 
+  @Test func aSubscriberWhoseOwnerIsGoneIsNotShown() {
+    let tracker = LifetimeTracker()
+    let hub = EventHub<Int>()
+    let topics = TopicHub<String, Int>()
+    do {
+      let owner = Watcher(tracker)
+      hub.subscribe(with: owner) { _, _ in }
+      topics.subscribe(to: "a", with: owner) { _, _ in }
+      #expect(hub.snapshot.receivers.map(\.isKept) == [false])
+      #expect(topics.snapshot.receivers.map(\.isKept) == [false])
+    }
+    #expect(tracker.live == 0)
+    #expect(hub.snapshot.receivers.isEmpty)
+    #expect(topics.snapshot.receivers.isEmpty)
+  }
+
   @Test func whatWaitsAndWhatWasDroppedIsCounted() {
     let hub = EventHub<Int>(name: "prices")
     let queue = DispatchQueue(label: "suspended")

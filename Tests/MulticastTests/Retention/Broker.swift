@@ -21,10 +21,22 @@ actor Broker: ExternalLog {
   func page(
     of topics: [String], after position: EventPosition, through last: UInt64
   ) -> ExternalPage<Int>? {
+    page(after: position, through: last) { topics.contains($0) }
+  }
+
+  func page(
+    matching patterns: [TopicPattern], after position: EventPosition, through last: UInt64
+  ) -> ExternalPage<Int>? {
+    page(after: position, through: last) { topic in patterns.contains { $0.matches(topic) } }
+  }
+
+  private func page(
+    after position: EventPosition, through last: UInt64, _ isWanted: (String) -> Bool
+  ) -> ExternalPage<Int>? {
     requests.append(position.number + 1...last)
     guard isReachable, position.number >= trimmed else { return nil }
     let all = elements.filter {
-      $0.number > position.number && $0.number <= last && topics.contains($0.topic)
+      $0.number > position.number && $0.number <= last && isWanted($0.topic)
     }
     let page = Array(all.prefix(pageLimit))
     return ExternalPage(page, through: page.count < all.count ? page.last!.number : last)
@@ -42,12 +54,12 @@ extension ExternalLogSuite {
   typealias Hub = TopicHub<String, Int>
 
   func make(
-    _ broker: Broker, keeping count: Int = 100
+    _ log: some ExternalLog<Int>, keeping count: Int = 100
   ) -> (Hub, ExternalLogWriter<Int>) {
     var given: ExternalLogWriter<Int>?
     let hub = Hub(retention: .last(count)) { writer in
       given = writer
-      return broker
+      return log
     }
     return (hub, given!)
   }

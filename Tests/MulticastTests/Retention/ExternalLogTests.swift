@@ -115,6 +115,81 @@ struct ExternalLogTests: ExternalLogSuite {
     #expect(await texts(late) == ["a 4 @4", "a 5 @5"])
   }
 
+  @Test("an event that the hub retains is not skipped though the log has lost those around it")
+  func retainedBetween() async {
+    let broker = Broker()
+    let (hub, writer) = make(broker, keeping: 1)
+    writer.begin(epoch: 7, after: 0)
+    for number in 1...6 {
+      let topic = number == 3 ? "quiet" : "busy"
+      await broker.append(number, to: topic, UInt64(number))
+      writer.deliver(number, to: topic, number: UInt64(number))
+    }
+    await broker.trim(through: 6)
+    let named = hub.events(for: ["quiet", "busy"], from: .after(at(1)))
+    let matching = hub.events(matching: ["quiet", "busy"], from: .after(at(1)))
+    let all = hub.events(matching: [">"], from: .after(at(1)))
+    writer.deliver(7, to: "busy", number: 7)
+    hub.finish()
+    // 6 has left the hub as well.
+    let expected = ["missed busy 7:1-7:6", "quiet 3 @3", "busy 7 @7"]
+    #expect(await texts(named) == expected)
+    #expect(await texts(matching) == expected)
+    #expect(await texts(all) == expected)
+  }
+
+  @Test("after some pages, the log loses the rest: what the hub retains of the rest is not skipped")
+  func retainedAfterPages() async {
+    for isPattern in [false, true] {
+      let broker = Broker()
+      await broker.setPageLimit(1)
+      let (hub, writer) = make(broker, keeping: 1)
+      writer.begin(epoch: 7, after: 0)
+      for number in 1...6 {
+        let topic = number == 4 ? "quiet" : "busy"
+        await broker.append(number, to: topic, UInt64(number))
+        writer.deliver(number, to: topic, number: UInt64(number))
+      }
+      let sequence =
+        isPattern
+        ? hub.events(matching: ["*"], from: .after(at(1)))
+        : hub.events(for: ["quiet", "busy"], from: .after(at(1)))
+      hub.finish()
+      var iterator = sequence.makeAsyncIterator()
+      #expect(await iterator.next().map(text) == "busy 2 @2")
+      await broker.setReachable(false)
+      var rest: [String] = []
+      while let element = await iterator.next() { rest.append(text(element)) }
+      #expect(rest == ["missed busy 7:2-7:5", "quiet 4 @4", "busy 6 @6"])
+    }
+  }
+
+  @Test(
+    "a subscriber of patterns receives from the log what the hub does not retain",
+    arguments: [1, 2, 100])
+  func patternPages(limit: Int) async {
+    let broker = Broker()
+    await broker.setPageLimit(limit)
+    let (hub, writer) = make(broker, keeping: 2)
+    writer.begin(epoch: 7, after: 0)
+    for number in 1...12 {
+      let topic = ["a.x", "a.y", "b"][number % 3]
+      await broker.append(number, to: topic, UInt64(number))
+      writer.deliver(number, to: topic, number: UInt64(number))
+    }
+    let sequence = hub.events(matching: ["a.*", "a.y"], from: .after(at(1)))
+    let all = hub.events(matching: [">"], from: .after(at(0)))
+    let newest = hub.events(matching: ["a.>"], from: .after(at(10)))
+    hub.finish()
+    func expected(_ numbers: ClosedRange<Int>) -> [String] {
+      numbers.map { "\(["a.x", "a.y", "b"][$0 % 3]) \($0) @\($0)" }
+    }
+    #expect(await texts(sequence) == expected(2...12).filter { !$0.hasPrefix("b") })
+    #expect(await texts(all) == expected(1...12))
+    #expect(await texts(newest) == ["a.x 12 @12"])
+    #expect(await broker.requests.allSatisfy { $0.upperBound <= 10 })
+  }
+
   @Test("a page ends early, and then the log has lost the rest: the rest is missed")
   func lostMeanwhile() async {
     let broker = Broker()

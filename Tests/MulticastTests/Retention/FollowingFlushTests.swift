@@ -42,8 +42,10 @@ struct FollowingFlushTests {
     following.cancel()
   }
 
+  // One after the other: an actor that always has something to do keeps a thread of the pool, and with
+  // two of them none may be left for the tests.
   @Test(
-    "it does not wait for events that were sent after it began, however many follow",
+    "it does not wait for events that were sent after it began, however many follow", .serialized,
     arguments: FollowerKind.allCases)
   func endlessEvents(_ kind: FollowerKind) async {
     let hub = EventHub<Int>(retention: .last(1_000))

@@ -58,6 +58,29 @@ struct FollowingHandlerTests {
   }
 
   @Test(
+    "also if the hub finishes between its registration and its start",
+    arguments: FollowerKind.allCases)
+  func finishAfterRegistration(_ kind: FollowerKind) async {
+    let registered = Guarded<EventHub<Int>?>(nil)
+    // Runs when the subscriber is registered, before it begins to read.
+    let hub = EventHub<Int>(
+      retention: .last(9),
+      onFirstSubscriber: {
+        let hub = registered.withLock { $0.take() }
+        let other = RunningThread { hub?.finish() }
+        other.join()
+      })
+    registered.withLock { $0 = hub }
+    for event in 1...3 { hub.send(event) }
+    let follower = Follower<Int>()
+    let following = await hub.follow(kind, from: .retained) { follower.receive($0) }
+    await following.task?.value
+    await eventually { following.subscription?.isActive != true }
+    #expect(follower.events == [1, 2, 3])
+    #expect(hub.subscriberCount == 0)
+  }
+
+  @Test(
     "what a handler captures is released when the subscription has ended, though its handle lives",
     arguments: [false, true])
   func releasesTheHandler(isCancelled: Bool) async {

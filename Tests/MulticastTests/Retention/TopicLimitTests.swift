@@ -76,6 +76,23 @@ struct TopicLimitTests {
     #expect(hub.droppedEvents == 4)
   }
 
+  @Test("what a limit drops and what left the log are one range, with the exact count")
+  func droppedAndTrimmed() async {
+    let hub = Hub(retention: .last(1))
+    let sequence = hub.events(
+      for: ["a", "b", "c"], from: .live, buffering: .bounded(2, whenFull: .dropOldest))
+    var iterator = sequence.makeAsyncIterator()
+    hub.send(1, to: "a")
+    #expect(await iterator.next().map(text) == "a 1 @1")
+    // The limit drops 2 and 3; 5 leaves because of 6.
+    for (index, topic) in ["a", "b", "c", "a", "a"].enumerated() { hub.send(index + 2, to: topic) }
+    hub.finish()
+    let texts = await texts(&iterator)
+    #expect(Set(texts.prefix(2)) == ["a misses 2 1-5", "b misses 1 1-3"])
+    #expect(texts.dropFirst(2) == ["c 4 @4", "a 6 @6"])
+    #expect(hub.droppedEvents == 3)
+  }
+
   @Test(
     "disconnect: the subscriber gets what waited when the limit was exceeded, and the sequence ends"
   )
@@ -94,6 +111,39 @@ struct TopicLimitTests {
     var other = exact.makeAsyncIterator()
     #expect(await texts(&other).count == 9)
     #expect(other.end == .finished)
+  }
+
+  @Test("disconnect, before the hub finishes: the end is not that of the hub")
+  func disconnectsBeforeFinish() async {
+    let hub = Hub(retention: .last(100))
+    let sequence = hub.events(
+      for: "a", from: .live, buffering: .bounded(3, whenFull: .disconnect))
+    let reader = hub.reader(
+      for: ["a"], from: .live, buffering: .bounded(3, whenFull: .disconnect)
+    ) {}
+    var iterator = sequence.makeAsyncIterator()
+    for number in 1...9 { hub.send(number, to: "a") }
+    hub.finish()
+    #expect(await texts(&iterator) == ["a 1 @1", "a 2 @2", "a 3 @3"])
+    #expect(iterator.end == .disconnected)
+    #expect(reader.nextIfAvailable().map(text) == "a 1 @1")
+    while reader.nextIfAvailable() != nil {}
+    #expect(reader.end == .disconnected)
+  }
+
+  @Test("what left before the subscription is not counted with what a limit drops")
+  func leftBeforeTheSubscription() async {
+    let hub = Hub(retention: .last(1), total: .last(1))
+    hub.send(1, to: "a")
+    hub.send(2, to: "b")
+    let sequence = hub.events(
+      for: "a", from: .after(EventPosition(epoch: hub.newestPosition.epoch, number: 0)),
+      buffering: .latest)
+    hub.send(3, to: "a")
+    hub.send(4, to: "a")
+    hub.finish()
+    #expect(await texts(sequence) == ["a misses some 0-3", "a 4 @4"])
+    #expect(hub.droppedEvents == 0)
   }
 
   @Test("disconnect, when the first that waited have left the log: no event after a gap")

@@ -35,6 +35,20 @@ public protocol ExternalLog<Event>: Sendable {
     of topics: [String], after position: EventPosition, through last: UInt64
   ) async -> ExternalPage<Event>?
 
+  /// As ``page(of:after:through:)``, for the topics that at least one of `patterns` matches.
+  ///
+  /// By default the log does not have them.
+  ///
+  /// - Parameters:
+  ///   - patterns: one or several patterns. An event that several match is there once.
+  ///   - position: the last position before the range.
+  ///   - last: the number of the last event of the range, in the same epoch.
+  /// - Returns: `nil` if the log does not have all events of the range any more, or cannot be
+  ///   reached.
+  func page(
+    matching patterns: [TopicPattern], after position: EventPosition, through last: UInt64
+  ) async -> ExternalPage<Event>?
+
   /// Whether the log has an event that the hub has not received yet.
   ///
   /// The hub asks when a subscriber continues after a position that is higher than the newest one:
@@ -44,6 +58,19 @@ public protocol ExternalLog<Event>: Sendable {
   /// - Returns: `nil` if the log cannot be reached. The hub then accepts the position until
   ///   ``ExternalLogWriter/refusePositions(after:)`` refuses it.
   func contains(_ position: EventPosition) async -> Bool?
+}
+
+extension ExternalLog {
+  /// Has no events of patterns: subscribers of them receive only what the hub retains.
+  ///
+  /// - Parameters:
+  ///   - patterns: one or several patterns.
+  ///   - position: the last position before the range.
+  ///   - last: the number of the last event of the range.
+  /// - Returns: `nil`.
+  public func page(
+    matching patterns: [TopicPattern], after position: EventPosition, through last: UInt64
+  ) async -> ExternalPage<Event>? { nil }
 }
 
 /// Consecutive events of some topics of an ``ExternalLog``.

@@ -1,0 +1,49 @@
+extension SubscriberOption {
+  /// Each call of the handler runs inside a function of yours, for example in a span of a trace.
+  ///
+  /// ```swift
+  /// hub.subscribe(
+  ///   options: [
+  ///     .intercepting { call in signposted { call() } } async: { call in await call() }
+  ///   ]
+  /// ) { event in show(event) }
+  /// ```
+  /// It runs where the handler is called: by the sender, on the queue, on the actor or in the task
+  /// of the subscriber, with no lock held. Inside it the values of ``carrying(_:)`` are bound. A
+  /// call that ``first(_:)`` or ``removingDuplicates`` leaves out is not intercepted if that option
+  /// comes later among the `options`. The first of several interceptors is the innermost.
+  ///
+  /// An event whose `call` the function does not make was delivered, though its handler did not
+  /// run; one whose `call` it makes twice reaches the handler twice.
+  ///
+  /// - Parameters:
+  ///   - interceptor: called instead of a synchronous handler. Its argument calls the handler.
+  ///   - asyncInterceptor: called instead of an asynchronous handler.
+  /// - Returns: the option.
+  public static func intercepting(
+    _ interceptor: @escaping @Sendable (_ call: () -> Void) -> Void,
+    async asyncInterceptor:
+      @escaping @Sendable (_ call: @Sendable () async -> Void) async -> Void
+  ) -> Self {
+    Self { $0.delivery = $0.delivery.intercepted(by: interceptor, asyncInterceptor) }
+  }
+}
+
+extension HandlerDelivery {
+  /// The same, with each call inside of a function.
+  fileprivate func intercepted(
+    by interceptor: @escaping @Sendable (() -> Void) -> Void,
+    _ asyncInterceptor: @escaping @Sendable (@Sendable () async -> Void) async -> Void
+  ) -> Self {
+    let intercept: (@escaping @Sendable (Event) -> Void) -> @Sendable (Event) -> Void = { handler in
+      { event in interceptor { handler(event) } }
+    }
+    return switch self {
+    case .sender(let handler): .sender(intercept(handler))
+    case .queue(let queue, let handler): .queue(queue, intercept(handler))
+    case .actor(let home, let handler): .actor(home, intercept(handler))
+    case .task(let home, let limit, let handler):
+      .task(home, limit: limit) { event in await asyncInterceptor { await handler(event) } }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/// What several registries observe together: those of the hubs that a hub of topics consists of.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+final class HubInspection: Sendable {
+  /// The name of the whole hub.
+  let name: String?
+
+  /// Warns of too many registrations of one line, if the hub has been asked to.
+  let leakWatch = LazyReference<LeakWatch>()
+
+  /// What is measured of the handlers, if the hub has been asked to.
+  let timing = LazyReference<TimingPlan>()
+
+  init(name: String?) {
+    self.name = name
+  }
+}
+
+extension Registry {
+  /// What watches for leaks: of this registry alone, or of all that are observed together.
+  var currentLeakWatch: LeakWatch? {
+    leakWatch.current ?? extras?.inspection?.leakWatch.current
+  }
+
+  /// What is measured: of this registry alone, or of all that are observed together.
+  var currentTiming: TimingPlan? {
+    timing.current ?? extras?.inspection?.timing.current
+  }
+
+  /// The name of the whole hub, for warnings.
+  var nameInWarnings: String? { name ?? extras?.inspection?.name }
+}

@@ -1,0 +1,179 @@
+// Handlers of topics that receive positions.
+//
+//     sender ──▶ log of all topics ◀───────────────── reads ─┐
+//        └─────▶ signals ──▶ private hub ──▶ drain ──▶ follower ──▶ handler
+//
+// The private hub has one order and one subscriber, which follows: see `EventHub+Following`. So handlers of
+// topics are called, blocked, flushed and cancelled as those of an `EventHub` are.
+//
+// Ownership: the entry of the private hub owns the follower, which owns the reader, its signals and the hub:
+// a cycle until the entry is removed, by a cancellation, because its owner is gone, or after what was read last.
+// The removal ends the subscriptions to the topics.
+
+/// A handler of topics that receives positions, and the place in the log that it has reached.
+///
+/// ## Thread safety
+/// The thread that drains the mailbox. Any thread may release it.
+final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
+  // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
+
+  let progress = ReadingProgress()
+  private let reader: TopicLogReader
+  private let target: FollowerSignals
+  private let handler: @Sendable (PositionedTopicEvent<Event>) -> Void
+  /// What comes from an external log, before what is read.
+  private var external: ExternalReading<Event>
+  /// Whether an external log is asked before anything is read.
+  private lazy var isElsewhere = reader.hasClaim
+
+  init(
+    _ reader: TopicLogReader, _ target: FollowerSignals, _ retention: TopicRetention<Event>,
+    _ handler: @escaping @Sendable (PositionedTopicEvent<Event>) -> Void
+  ) {
+    self.reader = reader
+    self.target = target
+    self.handler = handler
+    external = ExternalReading(retention)
+  }
+
+  deinit {
+    reader.stopReading()
+  }
+
+  /// The most elements that the handler gets before others run.
+  private static var share: Int { 64 }
+
+  func deliver(to head: UnsafeMutablePointer<EntryHead>) {
+    // Before the read, which then finds what was sent before the end.
+    let hasEnded = target.end != nil
+    var count = 0
+    while count < Self.share, head.pointee.isActiveAndUnblocked, let element = next() {
+      handler(element)
+      count += 1
+    }
+    // The answer of the log has a signal of its own, which stands for what has come until then.
+    if external.isWaiting { return reader.resetGoal() }
+    let isDone = !isElsewhere && reader.hasReachedGoal
+    progress.isIncomplete = !isDone
+    guard isDone else { return }
+    reader.resetGoal()
+    guard hasEnded, head.pointee.isActiveAndUnblocked else { return }
+    if reader.hasRead || reader.read(atMost: Self.share) {
+      progress.isIncomplete = true
+    } else {
+      target.finish()
+    }
+  }
+
+  /// The next event or missing range up to the goal, if there is one now.
+  private func next() -> PositionedTopicEvent<Event>? {
+    while true {
+      if isElsewhere {
+        if let element = nextElsewhere() { return element }
+        if isElsewhere { return nil }
+      }
+      if reader.hasReachedGoal { return nil }
+      reader.readToGoal(atMost: Self.share)
+      switch reader.nextRead() {
+      case .event(let item): return PositionedTopicEvent(item, epoch: reader.epoch)
+      case .missed(let range): return PositionedTopicEvent(range)
+      case .elsewhere(let range, let missing):
+        external.begin(range, missing)
+        isElsewhere = true
+      case nil: return nil
+      }
+    }
+  }
+
+  /// The next of what comes from an external log, which this asks if necessary.
+  ///
+  /// - Returns: `nil`: nothing now, or all was returned.
+  private func nextElsewhere() -> PositionedTopicEvent<Event>? {
+    while !external.isWaiting || external.takeAnswer(for: reader) {
+      if let element = external.next() { return element }
+      let target = target
+      guard external.ask(for: reader, whenAnswered: { target.signal() }) else {
+        isElsewhere = false
+        return nil
+      }
+    }
+    return nil
+  }
+}
+
+/// Tells a handler of topics to read, through the hub in which it is the only subscriber.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+final class FollowerSignals: ReadTarget, @unchecked Sendable {
+  // Sendable: `hub` and `reader` are set before another thread has the object; `ending` is accessed inside
+  // `lock` alone.
+
+  private(set) var hub: EventHub<Void>! = nil
+  /// Set before the handler is added, which keeps it.
+  weak var reader: TopicLogReader?
+  private let completion: Completion
+  private let lock = Lock()
+  private var ending: (reason: SubscriptionEnd, failure: (any Error)?)?
+
+  /// - Parameter completion: how the hub of topics has finished, if it has.
+  init(_ storage: StorageStrategy, _ name: String?, _ completion: Completion) {
+    self.completion = completion
+    let signals = UnownedReference(self)
+    hub = EventHub(
+      ordering: .total, storage: storage, name: name, delivery: EventHub<Void>.delivery,
+      onChange: { if $0 < 0 { signals.object?.reader?.signals.cancel() } })
+  }
+
+  func signal() { hub.send(()) }
+
+  func end(_ reason: SubscriptionEnd, _ failure: (any Error)?) {
+    let isFirst = lock.withLock {
+      guard ending == nil else { return false }
+      ending = (reason, failure)
+      return true
+    }
+    guard isFirst else { return }
+    // Otherwise the follower reads what is left, and finishes the hub.
+    if reason == .cancelled { hub.cancelSubscriptions() } else { signal() }
+  }
+
+  var end: SubscriptionEnd? { lock.withLock { ending?.reason } }
+
+  var flushedHub: EventHub<Void>? { hub }
+
+  /// The handler has received everything.
+  func finish() {
+    hub.finish(completion.failure ?? lock.withLock { ending?.failure })
+  }
+}
+
+extension TopicHub where Topic == String {
+  /// Adds a handler that reads the log.
+  ///
+  /// - Parameters:
+  ///   - delivery: where the handler is called.
+  ///   - owner: the object with which the subscription ends.
+  ///   - origin: where it was made.
+  ///   - makeRequest: what it asks for, with the origin and what measures the handler.
+  func follow(
+    _ delivery: HandlerDelivery<PositionedTopicEvent<Event>>,
+    owner: (any AnyObject & Sendable)? = nil, origin: Origin,
+    _ makeRequest: (Origin) -> PositionedRequest<Event>
+  ) -> EventSubscription {
+    var origin = origin
+    if let plan = inspection.timing.current {
+      origin.timer = CallTimer(plan, .handler, hub: name, origin)
+    }
+    let request = makeRequest(origin)
+    let retention = requiredRetention
+    let target = FollowerSignals(storage, name, completion)
+    let reader = makeReader(request, target)
+    target.reader = reader
+    return target.hub.follow(delivery, owner: owner, origin: origin) {
+      TopicFollower(reader, target, retention, $0)
+    } begin: { _ in
+      begin(reader, request)
+    }
+  }
+}

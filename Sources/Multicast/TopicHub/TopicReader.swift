@@ -1,0 +1,96 @@
+/// Reads the events of topics with their positions whenever its owner has time for them, without a
+/// task of its own; returned by
+/// ``TopicHub/reader(for:from:buffering:label:fileID:line:whenReadable:)``.
+///
+/// It is for an event loop that serves very many subscribers. A sequence has a task for each, which
+/// takes more memory, and wakes up for each event.
+///
+/// What it has read, at most 64 events, is not missed any more. The subscription ends when the
+/// reader is cancelled or destroyed.
+///
+/// ## Thread safety
+/// It belongs to one isolation, such as an actor or an event loop: it is not `Sendable`.
+public final class TopicReader<Event: Sendable> {
+  @usableFromInline let core: TopicReaderCore
+  /// What comes from an external log, before what is read.
+  private var external: ExternalReading<Event>
+
+  init(_ core: TopicReaderCore, _ retention: TopicRetention<Event>) {
+    self.core = core
+    external = ExternalReading(retention)
+  }
+}
+
+extension TopicReader {
+  /// Why the subscription has ended, once everything was returned: after it has ended, what waits
+  /// is still returned, unless it was cancelled. `nil` until then.
+  ///
+  /// - Complexity: O(1).
+  public var end: SubscriptionEnd? { core.ending }
+
+  /// The next event or missing range, if there is one now.
+  ///
+  /// If ``end`` is not `nil` after a call that has returned `nil`, no more will come. Otherwise,
+  /// `whenReadable` is called once when there may be more, or when the subscription has ended.
+  ///
+  /// - Returns: the event or range, or `nil`.
+  /// - Complexity: for each read of up to 64 events, O(events) for one topic, O(events × topics)
+  ///   for several, and O(all retained events after the last position) for patterns.
+  @inlinable
+  public func nextIfAvailable() -> PositionedTopicEvent<Event>? {
+    if let item = core.nextEvent() { return PositionedTopicEvent(item, epoch: core.epoch) }
+    return core.hasOther ? nextOther() : nil
+  }
+
+  /// Ends the subscription. Nothing more is returned, and `whenReadable` is not called any more,
+  /// except by a thread that has begun to call it.
+  ///
+  /// - Complexity: O(topics).
+  public func cancel() {
+    external.cancel()
+    core.cancel()
+  }
+}
+
+extension TopicReader {
+  /// The next missing range, or what comes from an external log; then what was read after it.
+  @usableFromInline
+  func nextOther() -> PositionedTopicEvent<Event>? {
+    while core.hasOther {
+      if core.isElsewhere {
+        if let element = nextElsewhere() { return element }
+        // Otherwise it is asked, or the subscription was cancelled.
+        if core.isElsewhere { return nil }
+      } else {
+        switch core.reader.nextRead() {
+        case .missed(let range): return PositionedTopicEvent(range)
+        case .elsewhere(let range, let missing):
+          external.begin(range, missing)
+          core.isElsewhere = true
+        case .event(let item): return PositionedTopicEvent(item, epoch: core.epoch)
+        case nil: break
+        }
+      }
+      // May find that something else comes first.
+      if let item = core.nextEvent() { return PositionedTopicEvent(item, epoch: core.epoch) }
+    }
+    return nil
+  }
+
+  /// The next of what comes from an external log, which this asks if necessary.
+  ///
+  /// - Returns: `nil`: nothing now, or all was returned.
+  private func nextElsewhere() -> PositionedTopicEvent<Event>? {
+    while true {
+      if external.isWaiting, !core.waitForAnswer({ external.takeAnswer(for: core.reader) }) {
+        return nil
+      }
+      if let element = external.next() { return element }
+      let notice = core.notice
+      guard external.ask(for: core.reader, whenAnswered: { notice.signal() }) else {
+        core.isElsewhere = false
+        return nil
+      }
+    }
+  }
+}

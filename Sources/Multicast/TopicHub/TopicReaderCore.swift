@@ -1,0 +1,101 @@
+/// What a ``TopicReader`` does whatever the type of the events is.
+///
+/// ## Thread safety
+/// For the isolation of the reader only.
+@usableFromInline
+final class TopicReaderCore {
+  let reader: TopicLogReader
+  let notice: ReadNotice
+  /// Why the subscription has ended, after everything was returned.
+  private(set) var ending: SubscriptionEnd?
+  /// Whether an external log is asked before anything is read.
+  var isElsewhere: Bool
+  /// Whether the last read has found everything that there was.
+  private var isComplete = false
+
+  init(_ reader: TopicLogReader, _ notice: ReadNotice) {
+    self.reader = reader
+    self.notice = notice
+    isElsewhere = reader.hasClaim
+  }
+
+  deinit {
+    stop()
+  }
+}
+
+extension TopicReaderCore {
+  /// The most events that are read at once.
+  private static var share: Int { 64 }
+
+  @usableFromInline var epoch: UInt64 { reader.epoch }
+
+  /// The next event, if it comes before everything else.
+  @usableFromInline
+  func nextEvent() -> TopicItem? {
+    reader.nextEvent() ?? readEvent()
+  }
+
+  /// Whether something else is to be returned, or asked for, before an event.
+  @usableFromInline
+  var hasOther: Bool { ending == nil && (isElsewhere || reader.hasMissing) }
+
+  /// Reads, and returns the first event that it has read.
+  private func readEvent() -> TopicItem? {
+    guard ending == nil, !hasOther else { return nil }
+    if isComplete {
+      isComplete = false
+      if notice.beginWaiting() { return nil }
+    }
+    repeat {
+      notice.beginReading()
+      let reason = notice.end
+      guard reason != .cancelled else {
+        end(.cancelled)
+        return nil
+      }
+      if reader.read(atMost: Self.share) {
+        isComplete = reason == nil && reader.isComplete
+        return reader.nextEvent()
+      }
+      if let reason {
+        end(reason)
+        return nil
+      }
+    } while !notice.beginWaiting()
+    return nil
+  }
+
+  /// Prepares to wait for the answer of an external log, which `take` takes if it is there.
+  ///
+  /// - Returns: whether it was there.
+  func waitForAnswer(_ take: () -> Bool) -> Bool {
+    repeat {
+      notice.beginReading()
+      guard notice.end != .cancelled else {
+        end(.cancelled)
+        return false
+      }
+      if take() { return true }
+    } while !notice.beginWaiting()
+    return false
+  }
+
+  /// Ends the subscription, and discards what was read.
+  func cancel() {
+    stop()
+    ending = ending ?? .cancelled
+    reader.discardRead()
+  }
+
+  /// Nothing more is returned.
+  private func end(_ reason: SubscriptionEnd) {
+    ending = reader.end(reason)
+    notice.silence()
+  }
+
+  private func stop() {
+    notice.silence()
+    reader.stopReading()
+  }
+}

@@ -1,0 +1,408 @@
+import ConcurrencyStress
+import Dispatch
+import MulticastTestSupport
+import Testing
+
+@testable import Multicast
+
+@Suite("A handler of topics with positions receives what a sequence does, where it belongs")
+struct TopicHandlerTests: ExternalLogSuite {
+  private func texts(_ received: TopicElements) -> [String] { received.elements.map(text) }
+
+  @Test(
+    "between what is retained and what is new there is neither gap nor duplicate",
+    arguments: TopicHandlerKind.all)
+  func retainedAndNew(_ kind: TopicHandlerKind) async {
+    for start in [SubscriptionStart.retained, .last(150), .live] {
+      let hub = Hub(retention: .last(1_000))
+      for event in 1...300 { hub.send(event, to: event % 3 == 0 ? "b" : "a") }
+      let received = TopicElements()
+      let following = await hub.follow(kind, ["a", "b"], from: start) { received.receive($0) }
+      for event in 301...400 {
+        hub.send(event, to: event % 3 == 0 ? "b" : "a")
+        hub.send(0, to: "other")
+        // Some come while the handler still reads.
+        if event % 20 == 0 { await eventually { received.elements.last?.payload == event } }
+      }
+      let first = start == .live ? 301 : start == .retained ? 1 : 151
+      #expect(received.elements.map(\.payload) == (first...400).map { $0 })
+      following.cancel()
+    }
+  }
+
+  @Test("what is no longer retained is reported for each topic", arguments: TopicHandlerKind.all)
+  func missed(_ kind: TopicHandlerKind) async {
+    let hub = Hub(retention: .last(2), epoch: 7)
+    for event in 1...6 { hub.send(event, to: event < 6 ? "a" : "b") }
+    let received = TopicElements()
+    let following = await hub.follow(kind, ["a", "b"], from: .after(at(1))) { received.receive($0) }
+    await hub.flush()
+    #expect(texts(received) == ["missed a 7:1-7:3", "a 4 @4", "a 5 @5", "b 6 @6"])
+    following.cancel()
+  }
+
+  @Test(
+    "after flush it has handled every event that was sent before", arguments: TopicHandlerKind.all)
+  func flush(_ kind: TopicHandlerKind) async {
+    let hub = Hub(retention: .last(10_000))
+    let handled = (0..<3).map { _ in Counter() }
+    let following = await hub.follow(kind, ["0", "1", "2"], from: .live) { element in
+      if let event = element.payload { handled[event].add() }
+    }
+    await withTaskGroup { group in
+      for sender in 0..<3 {
+        group.addTask {
+          for round in 1...20 {
+            for _ in 0..<100 { hub.send(sender, to: "\(sender)") }
+            await hub.flush()
+            #expect(handled[sender].value == round * 100)
+          }
+        }
+      }
+    }
+    following.cancel()
+  }
+
+  @Test("a blocking flush waits too, and inside the handler not for itself")
+  func blockingFlush() async {
+    let hub = Hub(retention: .last(100))
+    let (started, mayContinue) = (Gate("it is called"), Gate("it may continue"))
+    let results = Guarded<[Bool]>([])
+    let following = await hub.follow(TopicHandlerKind(place: .serialQueue), ["a"], from: .live) {
+      [weak hub] _ in
+      guard let hub else { return }
+      started.open()
+      mayContinue.wait()
+      let isDone = hub.flush(timeout: .seconds(100))
+      results.withLock { $0.append(isDone) }
+    }
+    hub.send(1, to: "a")
+    started.wait()
+    let isEarly = flush(hub, .milliseconds(1))
+    mayContinue.open()
+    let isDone = flush(hub, .seconds(100))
+    #expect(!isEarly && isDone && results.withLock { $0 } == [true])
+    following.cancel()
+  }
+
+  private func flush(_ hub: Hub, _ timeout: Duration) -> Bool { hub.flush(timeout: timeout) }
+
+  @Test("it ends after the last event when the hub finishes", arguments: TopicHandlerKind.all)
+  func finish(_ kind: TopicHandlerKind) async throws {
+    struct Failure: Error {}
+    let hub = Hub(retention: .last(1_000))
+    let mayContinue = Gate("the handler may continue")
+    if kind.isAtOnce { mayContinue.open() }
+    let received = TopicElements()
+    let following = await hub.follow(kind, ["a", "b"], from: .live) { element in
+      if element.payload == 1 { mayContinue.wait() }
+      received.receive(element)
+    }
+    for event in 1...500 { hub.send(event, to: event % 2 == 0 ? "a" : "b") }
+    hub.finish(throwing: Failure())
+    mayContinue.open()
+    await eventually { !following.subscription.isActive }
+    #expect(received.numbers == Array(1...500))
+    #expect(following.subscription.end == .finished && following.subscription.failure is Failure)
+    let late = TopicElements()
+    let after = await hub.follow(kind, ["a", "b"], from: .last(3)) { late.receive($0) }
+    await eventually { !after.subscription.isActive }
+    #expect(late.numbers == [498, 499, 500])
+    #expect(hub.subscriberCount(for: "a") == 0)
+  }
+
+  @Test("it ends when each of its topics has finished, with everything that was sent before")
+  func finishTopics() async {
+    let hub = Hub(retention: .last(100))
+    let received = TopicElements()
+    let following = await hub.follow(
+      TopicHandlerKind(place: .serialQueue), ["a", "b"], from: .live
+    ) {
+      received.receive($0)
+    }
+    hub.send(1, to: "a")
+    hub.finish("a")
+    hub.send(2, to: "b")
+    await hub.flush()
+    #expect(following.subscription.isActive)
+    hub.send(3, to: "b")
+    hub.finish("b")
+    await eventually { !following.subscription.isActive }
+    #expect(received.numbers == [1, 2, 3])
+  }
+
+  @Test("an event during whose delivery one of several topics finishes is received all the same")
+  func finishDuringDelivery() {
+    let hub = Hub(retention: .last(9))
+    // Called first, so the topic has ended for the other subscribers when they would be told.
+    let first = hub.subscribe(to: "a", on: .sender) { [weak hub] _ in hub?.finish("a") }
+    let received = TopicElements()
+    let handler = hub.subscribe(to: ["a", "b"], from: .live, on: .sender) { received.receive($0) }
+    let notices = Counter()
+    let reader = hub.reader(for: ["a", "b"], from: .live) { notices.add() }
+    #expect(reader.nextIfAvailable() == nil)
+    hub.send(1, to: "a")
+    #expect(received.numbers == [1])
+    #expect(notices.value == 1 && reader.nextIfAvailable().map(text) == "a 1 @1")
+    withExtendedLifetime((first, handler)) {}
+  }
+
+  @Test("a block pauses it, and it goes on where it was", arguments: TopicHandlerKind.all)
+  func blocks(_ kind: TopicHandlerKind) async {
+    let hub = Hub(retention: .last(1_000))
+    let received = TopicElements()
+    let following = await hub.follow(kind, ["a"], from: .live) { received.receive($0) }
+    hub.send(1, to: "a")
+    await eventually { received.count == 1 }
+    following.subscription.block()
+    for event in 2...300 { hub.send(event, to: "a") }
+    await hub.flush()
+    #expect(received.count == 1)
+    following.subscription.unblock()
+    await eventually { received.count == 300 }
+    following.subscription.block()
+    hub.send(301, to: "a")
+    hub.finish()
+    #expect(following.subscription.isActive && received.count == 300)
+    following.subscription.unblock()
+    await eventually { !following.subscription.isActive }
+    #expect(received.numbers == Array(1...301))
+  }
+
+  @Test(
+    "after a cancellation it is not called, and its topics and what it captures are released",
+    arguments: TopicHandlerKind.all)
+  func cancel(_ kind: TopicHandlerKind) async {
+    let tracker = LifetimeTracker()
+    let hub = Hub(retention: .last(100))
+    let received = TopicElements()
+    var following: TopicFollowing
+    do {
+      let observer = RecordingObserver(0, tracker: tracker)
+      following = await hub.follow(kind, ["a", "b"], from: .live) { element in
+        received.receive(element)
+        _ = observer
+      }
+    }
+    hub.send(1, to: "a")
+    await hub.flush()
+    #expect(tracker.live == 1)
+    await following.subscription.cancelAndWait()
+    // A block on a queue may still be about to leave.
+    await eventually { tracker.live == 0 }
+    hub.send(2, to: "a")
+    await hub.flush()
+    #expect(received.count == 1)
+    #expect(hub.topicCount == 0 && hub.patterns.isEmpty)
+    #expect(following.subscription.end == .cancelled)
+  }
+
+  @Test("cancel in the handler: it is not called again", arguments: TopicHandlerKind.all)
+  func cancelInTheHandler(_ kind: TopicHandlerKind) async {
+    let hub = Hub(retention: .last(200))
+    for event in 1...100 { hub.send(event, to: "a") }
+    let received = TopicElements()
+    let (holder, mayBegin) = (Guarded<EventSubscription?>(nil), Gate("it may begin"))
+    let following = await hub.follow(kind, ["a"], from: kind.isAtOnce ? .live : .retained) {
+      element in
+      if !kind.isAtOnce { mayBegin.wait() }
+      received.receive(element)
+      if received.count == 3 { holder.withLock { $0 }?.cancel() }
+    }
+    holder.withLock { $0 = following.subscription }
+    mayBegin.open()
+    for event in 101...110 { hub.send(event, to: "a") }
+    await hub.flush()
+    await following.subscription.cancelAndWait()
+    #expect(received.count == 3 && hub.topicCount == 0)
+    holder.withLock { $0 = nil }
+  }
+
+  @Test("all ways to cancel the subscriptions of the hub end it", arguments: TopicHandlerKind.all)
+  func cancelSubscriptions(_ kind: TopicHandlerKind) async {
+    let hub = Hub(retention: .last(100))
+    for way in 0..<2 {
+      let following = await hub.follow(kind, ["a"], from: .live) { _ in }
+      if way == 0 {
+        hub.cancelSubscriptions()
+      } else if kind.hasPatterns {
+        hub.cancelSubscriptions(matching: "a")
+      } else {
+        hub.cancelSubscriptions(to: "a")
+      }
+      #expect(following.subscription.end == .cancelled)
+      #expect(hub.topicCount == 0 && hub.patterns.isEmpty)
+    }
+  }
+
+  @Test("after one of its topics was cancelled, it ends with the others")
+  func cancelOneTopic() async {
+    let hub = Hub(retention: .last(100))
+    let received = TopicElements()
+    let handler = hub.subscribe(to: ["a", "b"], from: .live, on: .sender) { received.receive($0) }
+    let sequence = hub.events(for: ["a", "b"], from: .live)
+    hub.cancelSubscriptions(to: "a")
+    hub.send(1, to: "b")
+    hub.finish()
+    #expect(received.numbers == [1] && handler.end == .finished)
+    #expect(await texts(sequence) == ["b 1 @1"])
+  }
+
+  @Test("a cancellation ends its subscriptions to topics at once, though its queue is suspended")
+  func cancelOnASuspendedQueue() {
+    let hub = Hub(retention: .last(100))
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let subscription = hub.subscribe(to: ["a"], from: .live, on: queue) { _ in }
+    hub.send(1, to: "a")
+    subscription.cancel()
+    #expect(hub.subscriberCount(for: "a") == 0 && hub.topicCount == 0)
+    #expect(hub.send(2, to: "a") == 0)
+    queue.resume()
+  }
+
+  @Test("an error with which its topic finishes is its failure")
+  func failureOfATopic() {
+    struct Failure: Error {}
+    let hub = Hub(retention: .last(100))
+    let handler = hub.subscribe(to: ["a"], from: .live, on: .sender) { _ in }
+    hub.finish("a", throwing: Failure())
+    #expect(handler.end == .finished && handler.failure is Failure)
+  }
+
+  @Test("subscribing while all subscriptions are cancelled: it is active and told, or has ended")
+  func cancelWhileSubscribing() {
+    struct State: Sendable {
+      let hub = Hub(retention: .last(9))
+      let received = TopicElements()
+      let subscription = Guarded<EventSubscription?>(nil)
+    }
+    let outcomes: [Bool: Int] = race(
+      rounds: 5_000, setUp: { State() },
+      actors: [
+        { state in
+          let received = state.received
+          let subscription = state.hub.subscribe(to: ["a", "b"], from: .live, on: .sender) {
+            received.receive($0)
+          }
+          state.subscription.withLock { $0 = subscription }
+        }, { $0.hub.cancelSubscriptions() },
+      ],
+      outcome: { state in
+        let isActive = state.subscription.withLock { $0!.isActive }
+        for topic in ["a", "b"] { state.hub.send(1, to: topic) }
+        // One of the topics may have been cancelled.
+        return isActive == !state.received.elements.isEmpty
+      })
+    #expect(outcomes[false] == nil)
+  }
+
+  @Test("a sequence of patterns ends when the subscriptions of its pattern are cancelled")
+  func cancelPatternSequence() async {
+    let hub = Hub(retention: .last(100))
+    let sequence = hub.events(matching: ["a.*"], from: .live)
+    hub.cancelSubscriptions(matching: "a.*")
+    #expect(await texts(sequence) == [])
+  }
+
+  @Test("it ends with its owner, also if its topics get no more events", arguments: [false, true])
+  func owner(hasPatterns: Bool) async {
+    let hub = Hub(retention: .last(1_000))
+    let received = TopicElements()
+    var owner: FollowingOwner? = FollowingOwner()
+    let subscription =
+      hasPatterns
+      ? hub.subscribe(matching: ["a"], with: owner!, from: .live, isolation: nil) {
+        received.receive($1)
+      }
+      : hub.subscribe(to: ["a"], with: owner!, from: .live, isolation: nil) { received.receive($1) }
+    hub.send(1, to: "a")
+    owner = nil
+    #expect(!subscription.isActive)
+    // Enough topics and patterns that those whose subscribers have no owner any more are removed.
+    let others = (0..<200).map { hub.subscribe(to: "other \($0)", on: .sender) { _ in } }
+    let more = (0..<200).map {
+      hub.subscribe(matching: [TopicPattern("more.\($0)")!], on: .sender) { _ in }
+    }
+    #expect(hub.topicCount == 200 && hub.patterns.count == 200)
+    hub.send(2, to: "a")
+    #expect(received.numbers == [1])
+    withExtendedLifetime((others, more)) {}
+  }
+
+  @Test("the end of the hub releases handler and owner", arguments: [false, true])
+  func releases(isOwnerDead: Bool) async {
+    let tracker = LifetimeTracker()
+    var owner: FollowingOwner? = FollowingOwner()
+    do {
+      let hub = Hub(retention: .last(1_000))
+      let observer = RecordingObserver(0, tracker: tracker)
+      hub.subscribe(to: ["a"], with: owner!, from: .live, isolation: nil) { _, _ in _ = observer }
+      hub.subscribe(matching: ["a"], with: owner!, from: .live, isolation: nil) { _, _ in
+        _ = observer
+      }
+      hub.send(1, to: "a")
+      if isOwnerDead { owner = nil }
+    }
+    #expect(tracker.live == 0)
+    withExtendedLifetime(owner) {}
+  }
+
+  @Test(
+    "concurrent senders, blocks and subscribers: each event once, in order",
+    arguments: TopicHandlerKind.all)
+  func concurrent(_ kind: TopicHandlerKind) async {
+    let hub = Hub(retention: .last(100_000))
+    let received = TopicElements()
+    let (calls, overlaps) = (Guarded(0), Counter())
+    let following = await hub.follow(kind, ["0", "1"], from: .live) { element in
+      let running = calls.withLock { calls in
+        calls += 1
+        return calls
+      }
+      if running > 1 { overlaps.add() }
+      received.receive(element)
+      calls.withLock { $0 -= 1 }
+    }
+    let late = Guarded<[(TopicFollowing, TopicElements)]>([])
+    runThreads(4) { thread in
+      for event in 1...1_000 {
+        switch thread {
+        case 0, 1: hub.send(event, to: "\(thread)")
+        case 2:
+          following.subscription.block()
+          following.subscription.unblock()
+        default:
+          if event % 100 == 0 {
+            let other = TopicElements()
+            let subscription = hub.subscribe(to: ["0", "1"], from: .retained, on: .global()) {
+              other.receive($0)
+            }
+            late.withLock { $0.append((TopicFollowing(subscription, nil), other)) }
+          }
+        }
+      }
+    }
+    await hub.flush()
+    #expect(overlaps.value == 0)
+    #expect(received.numbers == Array(1...2_000))
+    for (_, other) in late.withLock({ $0 }) { #expect(other.numbers == Array(1...2_000)) }
+    following.cancel()
+  }
+
+  @Test("the handler is measured, once, and its line and label are shown")
+  func inspection() async throws {
+    let hub = Hub(retention: .last(10))
+    hub.measureHandlers(sampling: 1)
+    let received = TopicElements()
+    let subscription = hub.subscribe(to: ["a"], from: .live, on: .sender, label: "shown") {
+      received.receive($0)
+    }
+    for event in 1...3 { hub.send(event, to: "a") }
+    let line = #line - 4
+    let shown = try #require(hub.snapshot.receivers.first)
+    #expect(shown.label == "shown" && shown.site?.line == line)
+    #expect(shown.timing?.calls == 3)
+    withExtendedLifetime(subscription) {}
+  }
+}
