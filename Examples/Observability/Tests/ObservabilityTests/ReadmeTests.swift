@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@Suite("The README shows the program that is built, and what that prints")
+struct ReadmeTests {
+  private let package = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private func text(_ path: String) throws -> String {
+    try String(contentsOf: package.appending(path: path), encoding: .utf8)
+  }
+
+  /// The blocks of the README in a language.
+  private func blocks(_ language: String) throws -> [String] {
+    try text("README.md").components(separatedBy: "```\(language)\n").dropFirst()
+      .map { $0.components(separatedBy: "```")[0] }
+  }
+
+  @Test func theProgramIsThatOfTheTarget() throws {
+    #expect(try blocks("swift").first == text("Sources/ObservabilityExample/main.swift"))
+  }
+
+  @Test func theOtherExamplesAreCompiled() throws {
+    let examples = try blocks("swift").dropFirst()
+    #expect(examples.count == 1)
+    func lines(_ text: String) -> String {
+      text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        .joined(separator: "\n")
+    }
+    let compiled = lines(try text("Tests/ObservabilityTests/ReadmeExamples.swift"))
+    for example in examples { #expect(compiled.contains(lines(example))) }
+  }
+
+  @Test func itPrintsWhatIsShown() throws {
+    let process = Process()
+    process.executableURL = products.appending(path: "ObservabilityExample")
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let printed = String(
+      decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    let parts = try blocks("text")[0].trimmingCharacters(in: .whitespacesAndNewlines)
+      .components(separatedBy: "…")
+    // Each part follows the one before it.
+    var rest = printed[...]
+    #expect(rest.hasPrefix(parts[0]))
+    for part in parts {
+      let found = try #require(rest.range(of: part), "\(part) is missing in:\n\(printed)")
+      rest = rest[found.upperBound...]
+    }
+    #expect(rest == "\n")
+  }
+
+  /// The folder of what was built.
+  private var products: URL {
+    URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+  }
+}
