@@ -29,10 +29,18 @@ struct FanOutServer: AsyncParsableCommand {
 
   @OptionGroup var options: Options
   @OptionGroup var relay: RelayOptions
+  @OptionGroup var store: StoreOptions
   /// Environment variables that look like options, but are none.
   var unknownVariables: [String] = []
 
-  private enum CodingKeys: CodingKey { case options, relay }
+  private enum CodingKeys: CodingKey { case options, relay, store }
+
+  func validate() throws {
+    guard store.store == nil || relay.relay == nil else {
+      throw ValidationError("--store: the broker of --relay keeps the events: use one of both")
+    }
+    try relay.requireBuild()
+  }
 
   func run() async throws {
     // Before the first line of output, after which SIGHUP must not end the process.
@@ -43,7 +51,8 @@ struct FanOutServer: AsyncParsableCommand {
       settings.logger.warning("the environment variable \(variable) is not an option")
     }
     let service = FanOutService(
-      settings, makeLog: try relay.makeLog(settings.logger),
+      settings,
+      makeLog: try store.makeLog(settings) ?? relay.makeLog(settings.logger),
       whenListening: { address in
         // Not `print`, which buffers the line if the output is not a terminal.
         if let path = settings.unixSocket { options.share(path) }

@@ -117,7 +117,7 @@ extension OptionSources {
 
   /// The options as their declarations name them.
   private static var options: [Known] {
-    let groups: [any ParsableArguments] = [Options(), RelayOptions()]
+    let groups: [any ParsableArguments] = [Options(), RelayOptions(), StoreOptions()]
     return groups.flatMap { Mirror(reflecting: $0).children }.compactMap { label, value in
       guard let label, label != "_config" else { return nil }
       let name = label.dropFirst().reduce(into: "") { name, character in

@@ -25,6 +25,11 @@ struct Options: ParsableArguments {
   @Option(help: "Events that may wait for one subscriber.") var buffer = 256
   @Option(help: "Maximum size of an event in bytes.") var maxEventBytes = 64 << 10
   @Option(help: "Maximum length of a topic name.") var maxTopicLength = 128
+  @Option(help: "Maximum number of topics and patterns of one stream.") var maxStreamTopics = 64
+  @Option(help: "Maximum number of events of one batch.") var maxBatchEvents = 128
+  @Option(help: "Maximum size of a batch in bytes.") var maxBatchBytes = 1 << 20
+  @Option(help: "Ids of publishers that the server remembers, to recognise repeated events.")
+  var rememberedIds = 65_536
   @Option(
     help: "Maximum number of connections. (default: 20000, or fewer if the system allows fewer)")
   var maxConnections: Int?
@@ -32,9 +37,6 @@ struct Options: ParsableArguments {
     help:
       "Maximum number of connections of one address, or of one IPv6 network. (default: no limit)")
   var maxConnectionsPerAddress: Int?
-  @Option(
-    help: "Minimum milliseconds between two batches of writes of an event loop.")
-  var linger = 40.0
   @Option(help: "Seconds between heartbeats on an idle stream.") var heartbeat = 15.0
   @Option(help: "Milliseconds that clients should wait before they reconnect.") var retry = 2000
   @Option(help: "Seconds that a client may take to send a request or to read a response.")
@@ -73,10 +75,13 @@ extension Options {
     try Self.require("--buffer", buffer, in: 1...1_000_000)
     try Self.require("--max-event-bytes", maxEventBytes, in: 1...(64 << 20))
     try Self.require("--max-topic-length", maxTopicLength, in: 1...1024)
+    try Self.require("--max-stream-topics", maxStreamTopics, in: 1...1000)
+    try Self.require("--max-batch-events", maxBatchEvents, in: 1...100_000)
+    try Self.require("--max-batch-bytes", maxBatchBytes, in: 1...(256 << 20))
+    try Self.require("--remembered-ids", rememberedIds, in: 0...10_000_000)
     try Self.require("--max-connections", maxConnections ?? 1, in: 1...1_000_000)
     try Self.require(
       "--max-connections-per-address", maxConnectionsPerAddress ?? 1, in: 1...1_000_000)
-    try Self.require("--linger", linger, in: 0...10_000)
     try Self.require("--heartbeat", heartbeat, in: 0.1...3600)
     try Self.require("--retry", retry, in: 0...3_600_000)
     try Self.require("--idle", idle, in: 0.1...86_400)
@@ -117,9 +122,12 @@ extension Options {
     settings.bufferLimit = buffer
     settings.maxEventBytes = maxEventBytes
     settings.maxTopicLength = maxTopicLength
+    settings.maxStreamTopics = maxStreamTopics
+    settings.maxBatchEvents = maxBatchEvents
+    settings.maxBatchBytes = maxBatchBytes
+    settings.rememberedKeys = rememberedIds
     settings.maxConnections = try OpenFileLimit.connections(maxConnections)
     settings.maxConnectionsPerAddress = maxConnectionsPerAddress
-    settings.linger = .seconds(linger / 1000)
     settings.heartbeat = .seconds(heartbeat)
     settings.retry = .milliseconds(Int64(retry))
     settings.idleTimeout = .seconds(idle)

@@ -30,6 +30,9 @@ extension RelayOptions {
   #if NATS
     func validate() throws { _ = try settings() }
 
+    /// This server has what the options need.
+    func requireBuild() throws {}
+
     /// Creates the log of a server that shares its topics; `nil` without `--relay`.
     func makeLog(_ logger: Logger) throws -> (@Sendable (Topics) -> any EventLog)? {
       guard let settings = try settings() else { return nil }
@@ -62,7 +65,8 @@ extension RelayOptions {
       }
     }
   #else
-    func validate() throws {
+    /// Refuses options for which this server was not built.
+    func requireBuild() throws {
       guard relay == nil, relayCredentials == nil else {
         throw ValidationError(
           "\(relay == nil ? "--relay-credentials" : "--relay"): this server was built without NATS: build it with --traits NATS"

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FanOutCore
+internal import FanOutJWT
 internal import FoundationEssentials
 
 /// Reads a file with tokens.

@@ -75,12 +75,22 @@
 
     private func store(_ message: Message, in topic: Topic) async throws(Unavailable) -> Receipt {
       guard current != nil else { throw Unavailable(problem ?? "the broker cannot be reached") }
-      let key = String(UInt128.random(in: .min ... .max), radix: 36)
+      // A name of a topic has no '/', so keys of different topics differ.
+      let key =
+        message.key.map { "\(topic.name)/\($0.text)" }
+        ?? String(UInt128.random(in: .min ... .max), radix: 36)
+      var isFirst = true
       let deadline = ContinuousClock.now + Limits.publication
       while ContinuousClock.now < deadline, !publications.isAbandoned {
-        if let session = current, let id = try await send(message, topic, key, session, deadline) {
-          return Receipt(id: id, subscribers: topics.subscriberCount(of: topic))
+        if let session = current,
+          let stored = try await send(message, topic, key, session, deadline)
+        {
+          // A later attempt may find what the first one has stored.
+          return Receipt(
+            id: stored.id, subscribers: topics.subscriberCount(of: topic),
+            isRepeated: stored.isDuplicate && isFirst)
         }
+        isFirst = false
         guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { break }
       }
       throw Unavailable("the broker did not answer in time: the event may have been taken in")
@@ -90,7 +100,7 @@
     private func send(
       _ message: Message, _ topic: Topic, _ key: String, _ session: Session,
       _ deadline: ContinuousClock.Instant
-    ) async throws(Unavailable) -> EventID? {
+    ) async throws(Unavailable) -> Session.Stored? {
       do {
         return try await publishers.runIfActive {
           // Time has passed in the queue of the thread pool.
@@ -108,18 +118,24 @@
       }
     }
 
+    public func page(
+      matching patterns: [TopicPattern], after position: EventPosition, through last: EventID
+    ) async -> ExternalPage<Event>? {
+      // Subjects have the same wildcards.
+      await page(of: patterns.map(\.description), after: position, through: last)
+    }
+
     /// Waits briefly for the broker if it is unavailable.
     public func page(
       of topics: [String], after position: EventPosition, through last: EventID
     ) async -> ExternalPage<Event>? {
-      // A stream has one topic.
-      guard topics.count == 1, position.number < last else { return nil }
+      guard position.number < last else { return nil }
       let deadline = ContinuousClock.now + Limits.fetch
       while true {
         do {
           guard let session = current else { throw BrokerError("the broker cannot be reached") }
           return try await fetchers.runIfActive {
-            try session.page(of: topics[0], after: position.number, through: last)
+            try session.page(of: topics, after: position.number, through: last)
           }
         } catch {
           guard ContinuousClock.now < deadline,

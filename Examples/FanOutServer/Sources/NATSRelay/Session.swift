@@ -147,10 +147,9 @@
     /// Sends `message` to the broker, and waits until it is stored.
     ///
     /// - Parameter key: the broker does not store a second message with the same key.
-    /// - Returns: the sequence number of the message.
     func publish(
       _ message: Message, to topic: Topic, key: String, within milliseconds: Int64
-    ) throws(BrokerError) -> EventID {
+    ) throws(BrokerError) -> Stored {
       var answer: UnsafeMutablePointer<jsPubAck>?
       var code = jsErrCode(0)
       let status = key.withCString { key in
@@ -185,7 +184,15 @@
       try BrokerError.check(status, code)
       defer { jsPubAck_Destroy(answer) }
       guard let answer else { throw BrokerError("the response of the broker is empty") }
-      return answer.pointee.Sequence
+      return Stored(id: answer.pointee.Sequence, isDuplicate: answer.pointee.Duplicate)
+    }
+
+    /// The acknowledgement of the broker.
+    struct Stored: Sendable {
+      /// The sequence number of the message.
+      let id: EventID
+      /// Whether the broker had a message with this key.
+      let isDuplicate: Bool
     }
   }
 
@@ -227,29 +234,59 @@
       return batch
     }
 
-    /// The first events of the topic `name` with ids above `id`, up to `last`.
+    /// The first events of topics with ids above `id`, up to `last`.
     ///
+    /// - Parameter names: topics and patterns.
     /// - Returns: `nil` if some of them may not be available any more.
     func page(
-      of name: String, after id: EventID, through last: EventID
+      of names: [String], after id: EventID, through last: EventID
     ) throws(BrokerError) -> ExternalPage<Event>? {
       var elements: [ExternalPage<Event>.Element] = []
       var through = last
       var bytes = 0
-      var next = id + 1
-      while let message = try first(of: name, from: next), message.storedNumber <= last {
-        next = message.storedNumber + 1
-        bytes += message.count
-        if let event = message.event(message.storedNumber, subjects) {
-          elements.append(.init(topic: name, event: event, number: event.id))
+      // The next message of each topic or pattern that has one in the range.
+      var heads: [(name: String, message: Fetched)] = []
+      for name in names {
+        if let message = try first(of: name, from: id + 1, through: last) {
+          heads.append((name, message))
+        }
+      }
+      while let index = heads.indices.min(by: { heads[$0].message.id < heads[$1].message.id }) {
+        let (name, message) = heads[index]
+        bytes += message.bytes
+        // Another pattern may have matched the same topic.
+        if let event = message.event, event.id != elements.last?.number {
+          elements.append(.init(topic: event.topic.name, event: event, number: event.id))
         }
         guard elements.count < Limits.pageEvents, bytes < Limits.pageBytes else {
-          through = message.storedNumber
+          through = message.id
           break
+        }
+        if let next = try first(of: name, from: message.id + 1, through: last) {
+          heads[index].message = next
+        } else {
+          heads.remove(at: index)
         }
       }
       // Checked afterwards: events that the stream has now were there during the reads too.
       return try stream().first <= id + 1 ? ExternalPage(elements, through: through) : nil
+    }
+
+    /// A message that was read for a client that reconnects.
+    private struct Fetched {
+      let id: EventID
+      let bytes: Int
+      /// `nil` if no server published it.
+      let event: Event?
+    }
+
+    private func first(
+      of name: String, from id: EventID, through last: EventID
+    ) throws(BrokerError) -> Fetched? {
+      guard id <= last, let message = try first(of: name, from: id) else { return nil }
+      let number = message.storedNumber
+      guard number <= last else { return nil }
+      return Fetched(id: number, bytes: message.count, event: message.event(number, subjects))
     }
 
     private func first(of name: String, from id: EventID) throws(BrokerError) -> BrokerMessage? {

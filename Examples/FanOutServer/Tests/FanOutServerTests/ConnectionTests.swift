@@ -70,6 +70,8 @@ import Testing
   func monitoringIsAnsweredWhenAllConnectionsAreTaken(_ path: String) async throws {
     var settings = Settings()
     settings.maxConnections = 5
+    // Longer than a client waits for its turn on a loaded machine.
+    settings.patience = .minutes(5)
     try await RunningServer.with(settings) { server in
       let streams = try await takeAll(5, server)
       for _ in 0..<50 {

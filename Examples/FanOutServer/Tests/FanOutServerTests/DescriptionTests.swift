@@ -10,13 +10,16 @@ import Testing
   private typealias Object = [String: Any]
 
   private static let routes: [Route] = [
-    .page, .client, .description, .health, .metrics, .topics, .publish("a"), .subscribe("a"),
+    .page, .client, .description, .health, .metrics, .topics, .hubs, .events, .topic("a"),
+    .subscribe("a"),
   ]
 
   /// Fails to compile if there is another route: then add it to `routes`.
   private func isDescribed(_ route: Route) -> Bool {
     switch route {
-    case .page, .client, .description, .health, .metrics, .topics, .publish, .subscribe: true
+    case .page, .client, .description, .health, .metrics, .topics, .hubs, .events, .topic,
+      .subscribe:
+      true
     // `OPTIONS *` has no path.
     case .server: false
     }
@@ -58,23 +61,34 @@ import Testing
     try await RunningServer.with { server in
       let values = [
         "policy": "latest", "lastEventId": "1", "event": "price", "retry": "1", "prefix": "a",
-        "after": "a", "limit": "1", "access_token": "x",
+        "after": "a", "limit": "1", "access_token": "x", "topic": "a", "id": "x",
       ]
       var used: Set<String> = []
       for (path, value) in try #require(try await description(server)["paths"] as? Object) {
         let path = path.replacing("{topic}", with: "a")
         for (method, operation) in operations(try #require(value as? Object)) {
           let parameters = operation["parameters"] as? [Object] ?? []
-          let names = parameters.filter { $0["in"] as? String == "query" }
+          let inQuery = parameters.filter { $0["in"] as? String == "query" }
+          let names = inQuery.compactMap { $0["name"] as? String }
+          let required = inQuery.filter { $0["required"] as? Bool == true }
             .compactMap { $0["name"] as? String }
           for name in names {
-            let value = try #require(values[name], "\(name)")
+            let query = try Set(required + [name]).map {
+              "\($0)=\(try #require(values[$0], "\($0)"))"
+            }
             used.insert(name)
-            #expect(try await status(server, method, "\(path)?\(name)=\(value)") == 200)
+            let target = "\(path)?\(query.joined(separator: "&"))"
+            #expect(try await status(server, method, target) == 200, "\(target)")
+          }
+          for name in required {
+            #expect(try await status(server, method, path) == 400, "\(path) \(name)")
           }
           guard !names.isEmpty else { continue }
+          let query = try required.map { "\($0)=\(try #require(values[$0]))&" }.joined()
           for name in values.keys where !names.contains(name) {
-            #expect(try await status(server, method, "\(path)?\(name)=1") == 400, "\(path) \(name)")
+            #expect(
+              try await status(server, method, "\(path)?\(query)\(name)=1") == 400,
+              "\(path) \(name)")
           }
         }
       }
@@ -97,10 +111,13 @@ import Testing
   @Test(arguments: [
     ("GET", "/health", 200), ("GET", "/topics", 200), ("POST", "/topics/a", 200),
     ("GET", "/topics?limit=0", 400), ("POST", "/topics/a?x", 400),
-    ("GET", "/topics/a/events?x", 400),
+    ("GET", "/topics/a/events?x", 400), ("GET", "/topics/a", 200), ("GET", "/topics/a?x", 400),
+    ("GET", "/events", 400), ("POST", "/events", 415),
+    ("GET", "/hubs", 200), ("GET", "/hubs?limit=0", 400),
   ])
   func responsesAreAsDescribed(_ method: String, _ target: String, _ status: Int) async throws {
     try await RunningServer.with { server in
+      let stream = try await server.stream("a")
       try await server.published("x", to: "a")
       let answer = try await server.request(method, target)
       #expect(answer.status == status)
@@ -113,6 +130,26 @@ import Testing
       let schema = try #require(content["application/json"]?["schema"] as? Object)
       let value = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
       try check(value, schema, description)
+      withExtendedLifetime(stream) {}
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"topic":"a","data":"x"}"#, "application/json", 200, "Receipt"),
+    (#"{"topic":"a","data":"x","id":"k"}"#, "application/x-ndjson", 200, "Receipts"),
+    ("x", "application/json", 400, "Error"),
+  ])
+  func responsesToEventsAreAsDescribed(
+    _ body: String, _ type: String, _ status: Int, _ schema: String
+  ) async throws {
+    try await RunningServer.with { server in
+      let description = try await description(server)
+      for _ in 0..<2 {
+        let answer = try await server.publish(batch: body, type)
+        #expect(answer.status == status)
+        let value = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
+        try check(value, ["$ref": "#/components/schemas/\(schema)"], description)
+      }
     }
   }
 

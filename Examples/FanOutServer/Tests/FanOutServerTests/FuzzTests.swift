@@ -8,7 +8,8 @@ import Testing
   private static let workers = 16
   /// Without 500, which would be a fault of the server.
   private static let statuses: Set<Substring> = [
-    "100", "200", "204", "400", "401", "403", "404", "405", "413", "421", "431", "501", "503",
+    "100", "200", "204", "400", "401", "403", "404", "405", "413", "415", "421", "431", "501",
+    "503",
     "505",
   ]
 

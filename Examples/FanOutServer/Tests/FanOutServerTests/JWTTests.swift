@@ -1,7 +1,9 @@
 import AsyncHTTPClient
 import FanOutCore
+import FanOutJWT
 import Foundation
 import JWTKit
+import Multicast
 import NIOCore
 import Testing
 
@@ -89,6 +91,57 @@ import Testing
     }
   }
 
+  @Test func aStreamOfSeveralTopicsIsForThoseOfTheTokenAlone() async throws {
+    let token = try await signed(
+      claims(publish: [">"], subscribe: ["news", "a.*", "b.>", "c.*.x"]))
+    try await withServer { (server) async throws -> Void in
+      let allowed = [
+        "topic=news", "topic=a.x&topic=news", "topic=a.*", "topic=b.%3E", "topic=b.*",
+        "topic=b.x.%3E&topic=a.y", "topic=c.*.x", "topic=c.d.x", "topic=b.*.c.%3E",
+      ]
+      for query in allowed {
+        _ = try await server.events(query, headers: bearer(token))
+      }
+      let refused = [
+        "topic=other", "topic=news&topic=other", "topic=*", "topic=%3E", "topic=a.%3E",
+        "topic=a.*.x", "topic=b", "topic=*.x", "topic=a.*&topic=*.x", "topic=c.*", "topic=c.%3E",
+        "topic=c.*.*", "topic=news.%3E", "topic=news.*",
+      ]
+      for query in refused {
+        let answer = try await server.request("GET", "/events?\(query)", bearer(token))
+        #expect(answer.status == 403, "\(query)")
+        #expect(answer["www-authenticate"]?.contains("insufficient_scope") == true)
+      }
+      #expect(try await server.request("GET", "/events?topic=news").status == 401)
+      // Nothing of another topic arrives.
+      var stream = try await server.events("topic=a.*&topic=news", headers: bearer(token))
+      for topic in ["other", "a.x.y", "a", "a.x"] {
+        #expect(try await publish(server, topic, bearer(token)) == 200)
+      }
+      #expect(try await stream.next()?.data?.hasPrefix(#"{"topic":"a.x","#) == true)
+      // The number of streams of a topic is for those who may subscribe to it.
+      #expect(try await server.request("GET", "/topics/a.x", bearer(token)).status == 200)
+      #expect(try await server.request("GET", "/topics/x", bearer(token)).status == 403)
+      #expect(try await server.request("GET", "/topics/a.x").status == 401)
+    }
+  }
+
+  @Test func aBatchIsForTheTopicsOfTheTokenAlone() async throws {
+    let token = try await signed(claims(publish: ["a.*"], subscribe: [">"]))
+    try await withServer { (server) async throws -> Void in
+      func batch(_ topics: String...) -> String {
+        topics.map { #"{"topic":"\#($0)","data":"x"}"# }.joined(separator: "\n")
+      }
+      let type = "application/x-ndjson"
+      let good = try await server.publish(batch: batch("a.x", "a.y"), type, bearer(token))
+      #expect(good.status == 200)
+      let bad = try await server.publish(batch: batch("a.x", "b", "a.y"), type, bearer(token))
+      #expect(bad.status == 403 && bad.body.contains("line 2: the token is not for this topic"))
+      #expect(try await server.publish(batch: batch("a.x")).status == 401)
+      #expect(try await server.metric("published_total") == 2)
+    }
+  }
+
   @Test func theListHasOnlyTheTopicsOfTheToken() async throws {
     let publisher = try await signed(claims(publish: [">"]))
     let reader = try await signed(claims(subscribe: ["b.>"]))
@@ -119,6 +172,47 @@ import Testing
       let wrong = try await server.request(
         "GET", "/topics/news/events?access_token=\(token)", bearer("wrong"))
       #expect(wrong.status == 401)
+    }
+  }
+
+  /// A verifier whose tokens are the milliseconds for which they are valid.
+  private struct Milliseconds: TokenVerifier {
+    func claims(of token: String) async -> TokenClaims? {
+      guard let milliseconds = Int(token) else { return nil }
+      return TokenClaims(
+        publish: ["news"], subscribe: ["news"],
+        timeLeft: .milliseconds(milliseconds))
+    }
+  }
+
+  @Test func aStreamEndsWithItsToken() async throws {
+    var settings = Settings()
+    settings.tokens = AccessTokens(jwt: Milliseconds())
+    try await RunningServer.with(settings) { (server) async throws -> Void in
+      var long = try await server.stream(headers: bearer("3600000000"))
+      for milliseconds in [0, 1, 200] {
+        let client = try await RawClient.connect(port: server.port)
+        try await client.send(
+          "GET /topics/news/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(milliseconds)\r\n\r\n"
+        )
+        // Without a heartbeat: the end asks the client to come again.
+        let text = try await client.readAll()
+        #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(text)")
+        #expect(text.ranges(of: "retry: 2000\n").count == 2, "\(text)")
+        #expect(text.hasSuffix("retry: 2000\n\n\r\n0\r\n\r\n"), "\(text)")
+      }
+      // The others continue.
+      #expect(try await publish(server, "news", bearer("1")) == 200)
+      #expect(try await long.data(1) == ["x"])
+    }
+  }
+
+  @Test func theTimeOfATokenEndsWithItsClaim() async throws {
+    let keys = try await JWTKeys(Self.secret)
+    for (seconds, limit) in [(300.0, 300.0), (1e15, 1e9)] {
+      let token = try await signed(claims(seconds, subscribe: ["news"]))
+      let left = try #require(await keys.claims(of: token)).timeLeft
+      #expect(left > .zero && left <= .seconds(limit), "\(left)")
     }
   }
 

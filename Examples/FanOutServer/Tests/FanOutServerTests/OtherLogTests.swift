@@ -60,15 +60,16 @@ import Testing
   func aGapIsReportedAlthoughTheNextEventTakesItsBuffer(_ query: String) async throws {
     var settings = Settings()
     settings.bufferLimit = 1
-    settings.linger = .milliseconds(500)
     try await with(settings) { server, topics in
       var stream = try await server.stream(query: query)
       try topics.deliver(Self.event(1))
-      // From now on the stream lingers: events wait in the buffer, which holds one.
       #expect(try await stream.data(1) == ["1"])
-      topics.skip(through: 4)
-      topics.skip(through: 7)
-      try topics.deliver(Self.event(8))
+      // Meanwhile events wait in the buffer, which holds one.
+      try blockingEventLoops {
+        topics.skip(through: 4)
+        topics.skip(through: 7)
+        try topics.deliver(Self.event(8))
+      }
       let told = [missed(after: 1, through: 4), missed(after: 4, through: 7), "8"]
       #expect(try await stream.data(3) == told)
     }
@@ -87,13 +88,13 @@ import Testing
   }
 
   @Test func eventsThatAClientHasAreNotReportedAsMissed() async throws {
-    var settings = Settings()
-    settings.linger = .milliseconds(500)
-    try await with(settings) { server, topics in
+    try await with { server, topics in
       var stream = try await server.stream(
         query: "?policy=latest", headers: [("Last-Event-ID", "9")])
-      // While the stream lingers, each event replaces the one before.
-      for id: EventID in 1...9 { try topics.deliver(Self.event(id)) }
+      // Each event replaces the one before.
+      try blockingEventLoops {
+        for id: EventID in 1...9 { try topics.deliver(Self.event(id)) }
+      }
       try await server.wait(until: "pending_events", is: 0)
       try topics.deliver(Self.event(10))
       #expect(try await stream.data(1) == ["10"])

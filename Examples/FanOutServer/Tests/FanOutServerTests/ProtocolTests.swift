@@ -132,8 +132,10 @@ import Testing
     settings.idleTimeout = .seconds(2)
     try await RunningServer.with(settings) { server in
       let client = try await RawClient.connect(port: server.port)
-      try await client.send("GET / HTTP/1.1\r\n\r\n")
-      #expect(try await client.readAll().hasPrefix("HTTP/1.1 400 "))
+      // On a busy machine the connection may be closed already.
+      try? await client.send("GET / HTTP/1.1\r\n\r\n")
+      let answer = try await client.readAll()
+      #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
       // The server has closed its side; it discards the rest until it closes the other one.
       while (try? await client.send("x")) != nil { try Task.checkCancellation() }
     }
@@ -141,7 +143,7 @@ import Testing
 
   @Test(arguments: [
     "/", "/health", "/metrics", "/topics", "/topics/a/events", "/nothing",
-    "/client.js", "/openapi.json",
+    "/client.js", "/openapi.json", "/hubs",
   ])
   func noResponseIsSniffed(_ path: String) async throws {
     try await RunningServer.with { server in

@@ -1,5 +1,6 @@
 import FanOutCore
 import NIOCore
+import ServiceLifecycle
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RequestTests {
@@ -9,13 +10,13 @@ import Testing
   func anUnknownPathIsNotFound(_ path: String) async throws {
     try await RunningServer.with { server in
       let answer = try await server.request("GET", path)
-      #expect(answer.status == (path == "/topics/" ? 405 : 404))
+      #expect(answer.status == (path == "/topics/" ? 400 : 404))
       #expect(answer.body.hasPrefix("{\"error\":\""))
     }
   }
 
   @Test(arguments: [
-    ("PUT", "/topics/a", "POST"), ("GET", "/topics/a", "POST"),
+    ("PUT", "/topics/a", "GET, HEAD, POST"), ("HEAD", "/events", "GET, POST"),
     ("POST", "/topics/a/events", "GET"), ("HEAD", "/topics/a/events", "GET"),
     ("POST", "/", "GET, HEAD"), ("DELETE", "/topics", "GET, HEAD"),
   ])
@@ -49,7 +50,8 @@ import Testing
         try await client.send("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         let answers = try await client.readAll()
         #expect(answers.ranges(of: "HTTP/1.1 ").count == 2)
-        #expect(!answers.contains("{"), "\(answers)")
+        // The labels of metrics are in braces too.
+        #expect(!answers.contains("{\""), "\(answers)")
       }
     }
   }
@@ -103,7 +105,8 @@ import Testing
       let metrics = lines.dropLast()
       #expect(metrics.count % 3 == 0)
       for index in stride(from: 0, to: metrics.count - 2, by: 3) {
-        let name = metrics[index + 2].split(separator: " ")[0]
+        // There is one hub, so each name has one value.
+        let name = metrics[index + 2].prefix { $0 != " " && $0 != "{" }
         #expect(metrics[index].hasPrefix("# HELP \(name) "))
         #expect(["counter", "gauge"].contains { metrics[index + 1] == "# TYPE \(name) \($0)" })
         #expect(name.hasSuffix("_total") == metrics[index + 1].hasSuffix("counter"))
@@ -113,7 +116,6 @@ import Testing
 
   /// Input that is not HTTP, or not correct.
   @Test(arguments: [
-    ("\r\n\r\nx", ""),
     ("GET\r\n\r\n", "400"), ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", "400"),
     ("G\u{1}T / HTTP/1.1\r\n\r\n", "400"), ("GET / HTTP/9.9\r\n\r\n", "505"),
     ("GET / HTTP/1.1\r\nHost: a\r\nA: \u{0}\r\n\r\n", "400"),
@@ -138,30 +140,57 @@ import Testing
     ("GET / HTTP/1.1\r\nHost: a\r\nA: \(String(repeating: "x", count: 200_000))\r\n\r\n", "431"),
   ])
   func malformedRequestsAreRefused(_ text: String, _ status: String) async throws {
-    var settings = Settings()
-    settings.idleTimeout = .seconds(status.isEmpty ? 1 : 60)
-    try await RunningServer.with(settings) { server in
+    try await RunningServer.with { server in
       let client = try await RawClient.connect(port: server.port)
       // The connection may be closed already: the server refuses some requests before it reads them.
       try? await client.send(text)
       // The server reads the rest of a body that is too long, so that the client can read the response.
       let answer = try await client.read(until: status == "413" ? "}\n" : "nothing")
-      #expect(answer.hasPrefix(status.isEmpty ? "" : "HTTP/1.1 \(status) "), "\(answer)")
+      #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
       #expect(try await server.request("GET", "/health").status == 200)
     }
+  }
+
+  /// The client closes its side before the request is complete.
+  @Test(arguments: [
+    "", "\r\n\r\nx", "GET / HTTP/1.1\r\n",
+    "POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx",
+  ])
+  func anUnfinishedRequestIsNotServed(_ text: String) async throws {
+    try await RunningServer.with { server in
+      let client = try await RawClient.connect(port: server.port)
+      try await client.send(text)
+      await client.finish()
+      let answer = try await client.readAll()
+      #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+      #expect(try await server.metric("published_total") == 0)
+    }
+  }
+
+  /// A log that must not be used.
+  private struct Untouched: EventLog {
+    func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
+      Issue.record("an event was published")
+      throw Unavailable("the test publishes nothing")
+    }
+
+    func run() async throws { try? await gracefulShutdown() }
+
+    var status: LogStatus { LogStatus(kind: "none", isConnected: true) }
   }
 
   @Test func aConnectionThatSaysNothingIsClosed() async throws {
     var settings = Settings()
     settings.idleTimeout = .milliseconds(100)
-    try await RunningServer.with(settings) { server in
+    // The log fails the test at a publication: on a busy machine the server may close the connection of
+    // a request for the metrics before it arrives.
+    try await RunningServer.with(settings, makeLog: { _ in Untouched() }) { server in
       let silent = try await RawClient.connect(port: server.port)
       #expect(try await silent.readAll() == "")
       let slow = try await RawClient.connect(port: server.port)
       // The connection may be closed already. Then what is sent resets it.
       try? await slow.send("POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
       _ = try? await slow.readAll()
-      #expect(try await server.metric("published_total") == 0)
     }
   }
 

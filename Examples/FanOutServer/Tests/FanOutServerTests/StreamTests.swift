@@ -53,7 +53,6 @@ import Testing
   @Test func theEndOfASlowStreamDoesNotDelayOthers() async throws {
     var settings = Settings()
     settings.bufferLimit = 4
-    settings.linger = .hours(1)
     settings.heartbeat = .hours(1)
     settings.drain = .milliseconds(100)
     try await RunningServer.with(settings) { server in

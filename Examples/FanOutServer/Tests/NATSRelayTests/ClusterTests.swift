@@ -57,6 +57,48 @@
       }
     }
 
+    /// Of several topics and patterns too: a server that has kept nothing fetches them.
+    @Test(arguments: ["topic=news&topic=a.b", "topic=news&topic=a.*", "topic=%3E"])
+    func aStreamOfSeveralTopicsContinuesAtAnotherServer(_ query: String) async throws {
+      try await Cluster.with(nodes: 1) { cluster in
+        let topics = ["news", "a.b"]
+        for number in 1...10 {
+          _ = try await cluster.nodes[0].publish("\(number)", to: topics[number % 2])
+        }
+        try await cluster.nodes[0].wait(untilPublished: 10)
+        let late = try Node(cluster.broker, cluster.client)
+        defer { late.kill() }
+        try await late.wait(until: "ok")
+        for node in cluster.nodes + [late] {
+          let stream = try await node.seen(query: query, after: 3)
+          _ = try await node.publish("end")
+          let seen = try await stream.value.dropLast()
+          let expected = (4...10).map { number in
+            Node.Seen(
+              id: UInt64(number),
+              data: #"{"topic":"\#(topics[number % 2])","data":"\#(number)"}"#)
+          }
+          #expect(seen.prefix(7) == expected[...])
+        }
+      }
+    }
+
+    @Test func aRepeatAtAnotherServerIsNotPublishedAgain() async throws {
+      try await Cluster.with(nodes: 2) { cluster in
+        let path = "/topics/news?id=once"
+        let first = try #require(await cluster.nodes[0].request(path, publish: "1"))
+        #expect(first == (200, "{\"id\":1,\"subscribers\":0}\n"))
+        for node in cluster.nodes.reversed() {
+          let again = try #require(await node.request(path, publish: "1"))
+          #expect(again == (200, "{\"id\":1,\"subscribers\":0,\"repeated\":true}\n"))
+        }
+        // A key belongs to its topic.
+        let other = try #require(
+          await cluster.nodes[1].request("/topics/other?id=once", publish: "1"))
+        #expect(other == (200, "{\"id\":2,\"subscribers\":0}\n"))
+      }
+    }
+
     @Test func aServerWithoutItsBrokerServesItsClients() async throws {
       try await Cluster.with(nodes: 1, isBrokerThere: false) { cluster in
         let node = cluster.nodes[0]

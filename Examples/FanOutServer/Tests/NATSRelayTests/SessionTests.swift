@@ -39,7 +39,8 @@
         let ids = try ["a", "b", "a"].map { key in
           try session.publish(message(key), to: topic, key: key, within: 10_000)
         }
-        #expect(ids == [1, 2, 1])
+        #expect(ids.map(\.id) == [1, 2, 1])
+        #expect(ids.map(\.isDuplicate) == [false, false, true])
         #expect(try session.stream().last == 2)
       }
     }
@@ -53,8 +54,8 @@
         }
         #expect(!error.isRefusal)
         await broker.resume()
-        #expect(try session.publish(message("1"), to: topic, key: "1", within: 10_000) == 1)
-        #expect(try session.publish(message("2"), to: topic, key: "2", within: 10_000) == 2)
+        #expect(try session.publish(message("1"), to: topic, key: "1", within: 10_000).id == 1)
+        #expect(try session.publish(message("2"), to: topic, key: "2", within: 10_000).id == 2)
       }
     }
 
@@ -80,14 +81,38 @@
           let topic = topics[number % 3]
           _ = try session.publish(message(topic.name), to: topic, key: "\(number)", within: 10_000)
         }
-        let some = try session.page(of: topics[0].name, after: 1, through: 6)
+        let some = try session.page(of: [topics[0].name], after: 1, through: 6)
         #expect(some?.elements.map(\.number) == [4])
         #expect(some?.through == 6)
-        let all = try session.page(of: topics[2].name, after: 0, through: 9)
+        let all = try session.page(of: [topics[2].name], after: 0, through: 9)
         #expect(all?.elements.map(\.number) == [3, 6, 9])
         #expect(all?.elements.allSatisfy { $0.event.topic == topics[2] } == true)
-        let none = try session.page(of: "other", after: 0, through: 9)
+        let none = try session.page(of: ["other"], after: 0, through: 9)
         #expect(none?.elements.count == 0)
+      }
+    }
+
+    /// Each event once, in order, also if several patterns match.
+    @Test(
+      arguments: [
+        (["news", "a-b_c~d"], [1, 3, 4, 6, 7, 9]), (["news.*", "news"], [1, 2, 4, 5, 7, 8]),
+        (["*"], [1, 3, 4, 6, 7, 9]), ([">"], Array(1...9)), (["news.>", "other"], [2, 5, 8]),
+        (["*", ">", "news", "news.*"], Array(1...9)), (["*.sport", "x.>"], [2, 5, 8]),
+      ] as [([String], [UInt64])])
+    func theEventsOfSeveralTopicsAndPatternsAreFetched(
+      _ wanted: [String], _ numbers: [UInt64]
+    ) async throws {
+      let topics = try ["news", "news.sport", "a-b_c~d"].map { try Topic($0, limit: 99) }
+      try await withSession { session, _ in
+        for number in 0..<9 {
+          let topic = topics[number % 3]
+          _ = try session.publish(message(topic.name), to: topic, key: "\(number)", within: 10_000)
+        }
+        let all = try #require(try session.page(of: wanted, after: 0, through: 9))
+        #expect(all.elements.map(\.number) == numbers && all.through == 9)
+        #expect(all.elements.allSatisfy { $0.topic == $0.event.topic.name })
+        let some = try session.page(of: wanted, after: 3, through: 7)
+        #expect(some?.elements.map(\.number) == numbers.filter { (4...7).contains($0) })
       }
     }
 
@@ -101,7 +126,7 @@
         let typed = try #require(Message(data, type: type))
         _ = try session.publish(typed, to: topic, key: "2", within: 10_000)
         let text = "id: 1\nevent: price\nretry: 50\ndata: x\n\n"
-        let page = try #require(try session.page(of: "news", after: 0, through: 2))
+        let page = try #require(try session.page(of: ["news"], after: 0, through: 2))
         #expect(page.elements.map { String(buffer: $0.event.frame) }.first?.contains(text) == true)
         #expect(!String(buffer: page.elements[1].event.frame).contains("retry"))
         try session.subscribe(after: 0)
@@ -118,7 +143,7 @@
         var ids: [EventID] = []
         var after: EventID = 1
         while after < 599 {
-          let page = try #require(try session.page(of: "news", after: after, through: 599))
+          let page = try #require(try session.page(of: ["news"], after: after, through: 599))
           #expect(page.elements.count <= Limits.pageEvents)
           #expect(page.elements.last?.number == page.through)
           ids += page.elements.map(\.number)

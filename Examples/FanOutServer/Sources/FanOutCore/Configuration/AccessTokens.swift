@@ -9,9 +9,9 @@ public final class AccessTokens: Sendable {
     /// Tokens for subscribing and listing topics; `nil`: no token needed.
     public var subscribe: Tokens?
     /// Keys for JSON web tokens, which name their topics; `nil`: none is valid.
-    public var jwt: JWTKeys?
+    public var jwt: (any TokenVerifier)?
 
-    public init(publish: Tokens? = nil, subscribe: Tokens? = nil, jwt: JWTKeys? = nil) {
+    public init(publish: Tokens? = nil, subscribe: Tokens? = nil, jwt: (any TokenVerifier)? = nil) {
       self.publish = publish
       self.subscribe = subscribe
       self.jwt = jwt
@@ -23,7 +23,7 @@ public final class AccessTokens: Sendable {
 
   private let box: NIOLockedValueBox<Value>
 
-  public init(publish: Tokens? = nil, subscribe: Tokens? = nil, jwt: JWTKeys? = nil) {
+  public init(publish: Tokens? = nil, subscribe: Tokens? = nil, jwt: (any TokenVerifier)? = nil) {
     box = NIOLockedValueBox(Value(publish: publish, subscribe: subscribe, jwt: jwt))
   }
 }

@@ -16,7 +16,7 @@
 public typealias EventID = UInt64
 
 extension EventID {
-  static var microsecondsSince1970: EventID {
+  package static var microsecondsSince1970: EventID {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     return EventID(Swift.max(0, now.tv_sec)) * 1_000_000 + EventID(now.tv_nsec) / 1000

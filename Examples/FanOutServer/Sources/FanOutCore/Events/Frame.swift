@@ -41,13 +41,25 @@ enum Frame {
   }
 
   /// A notice that `count` events were dropped for this subscriber.
-  static func missed(_ count: Int) -> ByteBuffer {
-    notice("missed", #"{"reason":"slow","count":\#(count)}"#)
+  ///
+  /// - Parameter topic: the name of their topic; `nil`: that of the stream.
+  static func missed(_ count: Int, of topic: String? = nil) -> ByteBuffer {
+    notice("missed", #"{"reason":"slow",\#(member(topic))"count":\#(count)}"#)
   }
 
   /// A notice that the server does not have the events after `id`, up to `last`.
-  static func missed(after id: EventID, through last: EventID) -> ByteBuffer {
-    notice("missed", #"{"reason":"history","after":\#(id),"through":\#(last)}"#)
+  ///
+  /// - Parameter topic: the name of their topic; `nil`: any topic of the stream.
+  static func missed(
+    after id: EventID, through last: EventID, of topic: String? = nil
+  ) -> ByteBuffer {
+    notice(
+      "missed", #"{"reason":"history",\#(member(topic))"after":\#(id),"through":\#(last)}"#)
+  }
+
+  /// - Parameter topic: a valid name, which needs no escaping.
+  private static func member(_ topic: String?) -> String {
+    topic.map { #""topic":"\#($0)","# } ?? ""
   }
 
   /// The last chunk, which ends the response.
@@ -58,7 +70,7 @@ enum Frame {
   /// The longest size line of a chunk: 16 digits and CR LF.
   private static let headRoom = 18
 
-  private static func frame(capacity: Int, _ write: (inout ByteBuffer) -> Void) -> ByteBuffer {
+  static func frame(capacity: Int, _ write: (inout ByteBuffer) -> Void) -> ByteBuffer {
     var buffer = ByteBufferAllocator().buffer(capacity: headRoom + capacity + 2)
     buffer.writeRepeatingByte(0, count: headRoom)
     write(&buffer)

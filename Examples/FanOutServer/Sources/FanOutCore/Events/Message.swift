@@ -7,9 +7,14 @@ public struct Message: Sendable {
   public let type: EventType?
   /// The value of `retry:`, how long a client waits before it reconnects; `nil`: unchanged.
   public let retryMilliseconds: Int?
+  /// The publisher's own id of the event; `nil`: it has none.
+  public let key: PublicationKey?
 
   /// - Returns: `nil` if `data` is not UTF-8.
-  public init?(_ data: ByteBuffer, type: EventType? = nil, retryMilliseconds: Int? = nil) {
+  public init?(
+    _ data: ByteBuffer, type: EventType? = nil, retryMilliseconds: Int? = nil,
+    key: PublicationKey? = nil
+  ) {
     let isText = data.withUnsafeReadableBytes { bytes in
       String(validating: bytes, as: UTF8.self) != nil
     }
@@ -17,5 +22,6 @@ public struct Message: Sendable {
     self.data = data
     self.type = type
     self.retryMilliseconds = retryMilliseconds
+    self.key = key
   }
 }

@@ -1,10 +1,14 @@
 internal import HTTPTypes
+internal import NIOCore
 
 /// Checks tokens, hosts and origins of requests.
 struct AccessControl: Sendable {
   let tokens: AccessTokens
   let allowedOrigins: Set<String>
   let isLoopbackOnly: Bool
+
+  /// A token in a query, which others may log, is valid for no longer than this.
+  private static let shortLife = Duration.seconds(600)
 
   /// What a token is for.
   enum Action {
@@ -44,21 +48,22 @@ struct AccessControl: Sendable {
   }
 
   private func grant(
-    _ token: String, _ action: Action, _ keys: JWTKeys?, isInQuery: Bool = false
+    _ token: String, _ action: Action, _ keys: (any TokenVerifier)?, isInQuery: Bool = false
   ) async throws(RequestError) -> Grant {
     guard let claims = await keys?.claims(of: token) else {
       throw RequestError(
         .unauthorized, "the token is not valid",
         [.wwwAuthenticate: #"Bearer error="invalid_token""#])
     }
-    guard !isInQuery || claims.isShortLived else {
+    guard !isInQuery || claims.timeLeft <= Self.shortLife else {
       throw RequestError(
         .unauthorized, "a token in a query must expire within 10 minutes",
         [.wwwAuthenticate: #"Bearer error="invalid_token""#])
     }
+    let end = NIODeadline.now() + TimeAmount(claims.timeLeft)
     return switch action {
-    case .publish: .patterns(claims.publish)
-    case .subscribe: .patterns(claims.subscribe)
+    case .publish: .patterns(claims.publish, until: end)
+    case .subscribe: .patterns(claims.subscribe, until: end)
     }
   }
 

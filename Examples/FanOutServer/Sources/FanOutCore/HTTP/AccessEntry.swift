@@ -14,6 +14,7 @@ struct AccessEntry {
   /// The parameters of a query that the server knows. None of them is secret.
   private static let parameters: Set<Substring> = [
     "policy", "lasteventid", "last-event-id", "event", "retry", "prefix", "after", "limit",
+    "topic", "id",
   ]
 
   private let time = Timestamp.now

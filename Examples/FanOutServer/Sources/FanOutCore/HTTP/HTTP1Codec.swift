@@ -21,8 +21,9 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// How long a connection without a place may stay.
-  private static let patience = TimeAmount.seconds(2)
+  /// How long a connection without a place may wait for the end of its request, and stay after a
+  /// refusal.
+  private let patience: TimeAmount
 
   private let logger: Logger
   private let accessLog: AccessLog?
@@ -35,7 +36,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   /// The requests without a line in the access log, oldest first.
   private var entries: Deque<AccessEntry> = []
   /// The stream of the connection, for the number of its bytes.
-  private var stream: StreamOutput?
+  private var stream: EventStream?
   /// Requests whose response is not complete.
   private var pendingResponses = 0
   /// Whether the body of a request is being received.
@@ -48,7 +49,10 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private var refusal: RequestError?
   private var isRefused = false
 
-  init(_ logger: Logger, _ accessLog: AccessLog?, _ places: ConnectionPlaces) {
+  init(
+    _ logger: Logger, _ accessLog: AccessLog?, _ places: ConnectionPlaces, patience: TimeAmount
+  ) {
+    self.patience = patience
     self.logger = logger
     self.accessLog = accessLog
     self.places = places
@@ -59,7 +63,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     admission = places.take(address)
     guard admission != .all else { return }
     let channel = context.channel
-    deadline = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+    deadline = context.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
@@ -79,6 +83,8 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     case .end(let trailers):
       guard isReceivingBody else { return }
       isReceivingBody = false
+      // From now on the client waits for the server, which may be busy.
+      deadline?.cancel()
       let fields = trailers.map { HTTPFields($0, splitCookie: false) }
       context.fireChannelRead(wrapInboundOut(.end(fields)))
     }
@@ -113,8 +119,8 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if let begins = event as? Connection.StreamBegins {
-      begins.output.isChunked = !isOld
-      if accessLog != nil { stream = begins.output }
+      begins.stream.isChunked = !isOld
+      if accessLog != nil { stream = begins.stream }
     }
     context.fireUserInboundEventTriggered(event)
   }

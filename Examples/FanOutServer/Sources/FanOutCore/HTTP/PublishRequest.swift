@@ -1,23 +1,62 @@
+internal import HTTPTypes
+internal import NIOCore
+
 /// Parameters of a publication, apart from the topic and the body.
 struct PublishRequest {
   static let retryMilliseconds = 0...3_600_000
 
   var type: EventType?
   var retryMilliseconds: Int?
+  /// The publisher's own id of the event.
+  var key: PublicationKey?
 }
 
 extension PublishRequest {
-  init(query: Substring?) throws(RequestError) {
+  init(_ headers: HTTPFields, query: Substring?) throws(RequestError) {
     var query = try Query(query)
-    if let name = try query.take("event") {
-      type = EventType(name)
-      guard type != nil else {
-        throw .badRequest(
-          "'event' has 1 to \(EventType.maximumLength) letters, digits, '-', '_', '~' and '.', and is "
-            + "neither 'missed' nor 'disconnected'")
-      }
-    }
+    type = try query.take("event").map(Self.type)
     retryMilliseconds = try query.takeNumber("retry", in: Self.retryMilliseconds)
-    try query.refuseRest("event", "retry")
+    key = try query.take("id").map(Self.key)
+    try query.refuseRest("event", "retry", "id")
+    let fields = headers[values: .idempotencyKey]
+    guard let field = fields.first else { return }
+    guard fields.count == 1, key == nil else {
+      throw .badRequest("there is more than one Idempotency-Key or 'id'")
+    }
+    key = try Self.key(Self.unquoted(field))
   }
+
+  static func type(_ name: String) throws(RequestError) -> EventType {
+    guard let type = EventType(name) else {
+      throw .badRequest(
+        "'event' has 1 to \(EventType.maximumLength) letters, digits, '-', '_', '~' and '.', and is "
+          + "neither 'missed' nor 'disconnected'")
+    }
+    return type
+  }
+
+  static func key(_ text: some StringProtocol) throws(RequestError) -> PublicationKey {
+    guard let key = PublicationKey(text) else {
+      throw .badRequest(
+        "the 'id' of a publisher has 1 to \(PublicationKey.maximumLength) visible ASCII characters "
+          + "other than '\"' and '\\'")
+    }
+    return key
+  }
+
+  /// - Parameter field: a string in quotes, as a structured field has it, or without them.
+  private static func unquoted(_ field: String) -> Substring {
+    let isQuoted = field.utf8.count >= 2 && field.hasPrefix("\"") && field.hasSuffix("\"")
+    return isQuoted ? field.dropFirst().dropLast() : field[...]
+  }
+
+  /// - Returns: `nil` if `data` is not UTF-8.
+  func message(_ data: ByteBuffer) -> Message? {
+    Message(data, type: type, retryMilliseconds: retryMilliseconds, key: key)
+  }
+}
+
+extension HTTPField.Name {
+  /// A publisher's own id of an event.
+  static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
 }

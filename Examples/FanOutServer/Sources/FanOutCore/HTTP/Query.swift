@@ -51,6 +51,15 @@ extension Query {
     return values.first
   }
 
+  /// Removes all parameters with a name.
+  ///
+  /// - Returns: their values.
+  mutating func takeAll(_ name: String) -> [String] {
+    let values = parameters.filter { $0.name == name }.map(\.value)
+    parameters.removeAll { $0.name == name }
+    return values
+  }
+
   /// Removes a parameter whose value is a number.
   mutating func takeNumber<Number: FixedWidthInteger>(
     _ name: String, in range: ClosedRange<Number>
@@ -66,7 +75,10 @@ extension Query {
   /// Refuses the parameters that were not taken.
   ///
   /// - Parameter allowed: the names that the path takes.
-  func refuseRest(_ allowed: String...) throws(RequestError) {
+  func refuseRest(_ allowed: String...) throws(RequestError) { try refuseRest(allowed) }
+
+  /// As ``refuseRest(_:)-(String...)``.
+  func refuseRest(_ allowed: [String]) throws(RequestError) {
     guard !parameters.isEmpty else { return }
     guard !allowed.isEmpty else { throw .badRequest("this path takes no parameters") }
     let names = allowed.map { "'\($0)=…'" }.joined(separator: ", ")

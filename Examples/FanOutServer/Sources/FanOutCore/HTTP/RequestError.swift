@@ -7,6 +7,8 @@ struct RequestError: Error {
   let status: HTTPResponse.Status
   let reason: String
   var headers: HTTPFields = [:]
+  /// Further members of the response: names, and JSON.
+  var members: [(String, String)] = []
 
   init(_ status: HTTPResponse.Status, _ reason: String, _ headers: HTTPFields = [:]) {
     self.status = status
@@ -23,7 +25,12 @@ struct RequestError: Error {
   }
 
   /// The body of the response.
-  var json: String { JSON.object([("error", JSON.string(reason))]) }
+  var json: String { JSON.object([("error", JSON.string(reason))] + members) }
 
   var response: Response { .json(json, status: status, headers: headers) }
+}
+
+/// For applications that pass it on from a route.
+extension RequestError: HTTPResponseError {
+  func response(from request: Request, context: some RequestContext) -> Response { response }
 }

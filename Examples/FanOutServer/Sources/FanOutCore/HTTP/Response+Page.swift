@@ -42,7 +42,7 @@ extension Response {
       status: .noContent,
       headers: [
         .allow: methods, .accessControlAllowMethods: methods,
-        .accessControlAllowHeaders: "Authorization, Content-Type, Last-Event-ID",
+        .accessControlAllowHeaders: "Authorization, Content-Type, Idempotency-Key, Last-Event-ID",
         .accessControlMaxAge: "600",
       ])
   }

@@ -10,7 +10,10 @@ enum Route: Hashable {
   case health
   case metrics
   case topics
-  case publish(Substring)
+  /// The streams of several topics, and publications to any topics.
+  case events
+  case topic(Substring)
+  case hubs
   case subscribe(Substring)
 
   /// - Parameter path: without the query.
@@ -28,7 +31,9 @@ enum Route: Hashable {
     case 2 where parts[1] == "health": self = .health
     case 2 where parts[1] == "metrics": self = .metrics
     case 2 where parts[1] == "topics": self = .topics
-    case 3 where parts[1] == "topics": self = .publish(parts[2])
+    case 2 where parts[1] == "events": self = .events
+    case 2 where parts[1] == "hubs": self = .hubs
+    case 3 where parts[1] == "topics": self = .topic(parts[2])
     case 4 where parts[1] == "topics" && parts[3] == "events": self = .subscribe(parts[2])
     default: return nil
     }
@@ -37,8 +42,9 @@ enum Route: Hashable {
   var methods: [HTTPRequest.Method] {
     switch self {
     case .server: []
-    case .page, .client, .description, .health, .metrics, .topics: [.get, .head]
-    case .publish: [.post]
+    case .page, .client, .description, .health, .metrics, .topics, .hubs: [.get, .head]
+    case .events: [.get, .post]
+    case .topic: [.get, .head, .post]
     case .subscribe: [.get]
     }
   }
@@ -56,7 +62,9 @@ enum Route: Hashable {
     case .health: "/health"
     case .metrics: "/metrics"
     case .topics: "/topics"
-    case .publish: "/topics/NAME"
+    case .events: "/events"
+    case .hubs: "/hubs"
+    case .topic: "/topics/NAME"
     case .subscribe: "/topics/NAME/events"
     }
   }

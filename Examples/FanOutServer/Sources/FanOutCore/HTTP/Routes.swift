@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import Multicast
 internal import NIOCore
 internal import NIOHTTPTypes
 internal import NIOPosix
@@ -9,13 +10,20 @@ struct Routes: HTTPResponder {
   let settings: Settings
   let topics: Topics
   let log: any EventLog
+  let publisher: Publisher
   let loops: ConnectionLoops
+  let series: MetricSeries
   let access: AccessControl
 
-  init(_ settings: Settings, _ topics: Topics, _ log: any EventLog, _ loops: ConnectionLoops) {
+  init(
+    _ settings: Settings, _ topics: Topics, _ log: any EventLog, _ loops: ConnectionLoops,
+    _ series: MetricSeries
+  ) {
     self.settings = settings
+    self.series = series
     self.topics = topics
     self.log = log
+    publisher = Publisher(topics: topics, log: log)
     self.loops = loops
     access = AccessControl(
       tokens: settings.tokens, allowedOrigins: settings.allowedOrigins,
@@ -81,7 +89,9 @@ extension Routes {
     case .metrics:
       let status = await log.status
       return .text(
-        try await onThreadPool { Metrics(topics.counts, loops.statistics, status).text },
+        try await onThreadPool {
+          Metrics(topics.counts, loops.statistics, status).text + series.text
+        },
         "text/plain; version=0.0.4; charset=utf-8")
     case .topics:
       let topicsRequest = try TopicsRequest(query: query)
@@ -89,17 +99,33 @@ extension Routes {
         request.headers, query: topicsRequest.token, .subscribe)
       return .json(
         try await onThreadPool { topicsRequest.page(of: topics.counts.topics, grant) })
-    case .publish(let name):
+    case .hubs:
+      let hubsRequest = try HubsRequest(query: query)
+      let grant = try await access.authorize(
+        request.headers, query: hubsRequest.token, .subscribe)
+      return .json(
+        try await onThreadPool { hubsRequest.page(of: settings.hubs.snapshots, grant) })
+    case .events where request.method == .post:
+      return try await publishBatch(request, query, context.channel)
+    case .events: return try await subscribe(request, query, context.channel)
+    case .topic(let name) where request.method == .post:
       let grant = try await access.authorize(request.headers, .publish)
-      let publishRequest = try PublishRequest(query: query)
-      let topic = try topic(name, grant)
+      let publishRequest = try PublishRequest(request.headers, query: query)
+      let topic = try Topic(name, grant, settings)
       return try await publish(request, publishRequest, to: topic, context.channel)
+    case .topic(let name):
+      var parameters = try Query(query)
+      let token = try parameters.take("access_token")
+      try parameters.refuseRest()
+      let grant = try await access.authorize(request.headers, query: token, .subscribe)
+      return .json(topics.counts.statistics(of: try Topic(name, grant, settings).name).json)
     case .subscribe(let name):
       let streamRequest = try StreamRequest(request.headers, query: query)
       let grant = try await access.authorize(
         request.headers, query: streamRequest.token, .subscribe)
-      let topic = try topic(name, grant)
-      return try await subscribe(topic, streamRequest, request, context.channel)
+      let topic = try Topic(name, grant, settings)
+      return try await subscribe(
+        .topic(topic), streamRequest, request, context.channel, until: grant.end)
     }
   }
 
@@ -114,107 +140,18 @@ extension Routes {
     }
   }
 
-  private func topic(_ name: Substring, _ grant: Grant) throws(RequestError) -> Topic {
-    let topic: Topic
-    do {
-      topic = try Topic(name, limit: settings.maxTopicLength)
-    } catch {
-      throw .badRequest(error.description)
-    }
-    guard grant.allows(topic.name) else {
-      throw RequestError(
-        .forbidden, "the token is not for this topic",
-        [.wwwAuthenticate: #"Bearer error="insufficient_scope""#])
-    }
-    return topic
-  }
-
   private func health() async -> Response {
     let status = await log.status
     let isClosed = topics.isClosed
     let state = isClosed ? "closing" : status.isConnected ? "ok" : "disconnected"
+    let problem = status.problem.map { [("problem", JSON.string($0))] } ?? []
     return .json(
-      JSON.object([
-        ("status", JSON.string(state)),
-        ("log", JSON.string(status.kind)),
-        ("connected", "\(status.isConnected)"),
-        ("streams", "\(loops.statistics.streams)"),
-      ]), status: isClosed ? .serviceUnavailable : .ok)
-  }
-}
-
-// MARK: - Publishing and subscribing
-
-extension Routes {
-  private func publish(
-    _ request: Request, _ publishRequest: PublishRequest, to topic: Topic, _ channel: any Channel
-  ) async throws(RequestError) -> Response {
-    let body = try await body(of: request, channel)
-    let message = Message(
-      body, type: publishRequest.type, retryMilliseconds: publishRequest.retryMilliseconds)
-    guard let message else {
-      throw .badRequest("the body is not UTF-8: events are text")
-    }
-    do {
-      let receipt = try await log.publish(message, to: topic)
-      return .json(
-        JSON.object([("id", "\(receipt.id)"), ("subscribers", "\(receipt.subscribers)")]))
-    } catch {
-      throw .unavailable(error)
-    }
-  }
-
-  private func body(
-    of request: Request, _ channel: any Channel
-  ) async throws(RequestError) -> ByteBuffer {
-    let limit = settings.maxEventBytes
-    let isTooLong = request.headers[.contentLength].flatMap(Int.init).map { $0 > limit } ?? false
-    if isTooLong { throw .tooLong(limit) }
-    if request.headers[.expect]?.lowercased() == "100-continue" {
-      let interim = HTTPResponse(status: .continue)
-      channel.writeAndFlush(HTTPResponsePart.head(interim), promise: nil)
-    }
-    do {
-      return try await request.body.collect(upTo: limit)
-    } catch is NIOTooManyBytesError {
-      throw .tooLong(limit)
-    } catch {
-      throw .badRequest("the body is malformed, or it ends too early")
-    }
-  }
-
-  private func subscribe(
-    _ topic: Topic, _ streamRequest: StreamRequest, _ request: Request, _ channel: any Channel
-  ) async throws(RequestError) -> Response {
-    let subscription: TopicSubscription
-    do {
-      subscription = try topics.subscribe(
-        to: topic, after: streamRequest.after, streamRequest.policy)
-    } catch {
-      throw .unavailable(error)
-    }
-    let stream = EventStream(
-      channel: channel, loop: loops[channel.eventLoop],
-      retryMilliseconds: settings.retry.nanoseconds / 1_000_000,
-      closesWhenStalled: streamRequest.policy == .disconnect)
-    let isLast = request.headers[.connection] == "close"
-    return Response(
-      status: .ok,
-      headers: [
-        .contentType: "text/event-stream; charset=utf-8",
-        .cacheControl: "no-store",
-        .accelBuffering: "no",
-      ],
-      body: ResponseBody { _ in
-        let task = try await stream.start(subscription)
-        // The server closes this connection when the body returns.
-        if isLast { await task.value }
-      })
-  }
-}
-
-extension RequestError {
-  fileprivate static func tooLong(_ limit: Int) -> RequestError {
-    RequestError(.contentTooLarge, "an event has at most \(limit) bytes")
+      JSON.object(
+        [
+          ("status", JSON.string(state)),
+          ("log", JSON.string(status.kind)),
+          ("connected", "\(status.isConnected)"),
+          ("streams", "\(loops.statistics.streams)"),
+        ] + problem), status: isClosed ? .serviceUnavailable : .ok)
   }
 }

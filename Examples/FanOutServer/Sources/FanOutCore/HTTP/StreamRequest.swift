@@ -1,7 +1,9 @@
 internal import HTTPTypes
 
-/// Parameters of a stream, apart from the topic.
+/// Parameters of a stream. The topic of a stream of one topic is in the path.
 struct StreamRequest {
+  /// The names and patterns of a stream of several topics.
+  var topics: [String] = []
   /// The last event that the client has; `nil` if it has none.
   var after: EventID?
   var policy = StreamPolicy.dropOldest
@@ -10,8 +12,10 @@ struct StreamRequest {
 }
 
 extension StreamRequest {
-  init(_ headers: HTTPFields, query: Substring?) throws(RequestError) {
+  /// - Parameter hasTopics: whether the query names the topics.
+  init(_ headers: HTTPFields, query: Substring?, hasTopics: Bool = false) throws(RequestError) {
     var query = try Query(query)
+    if hasTopics { topics = query.takeAll("topic") }
     // For clients that cannot set a header field. The field is newer: a browser keeps the query when
     // it reconnects.
     let text = try query.take("lasteventid", "last-event-id")
@@ -19,7 +23,13 @@ extension StreamRequest {
     after = try Self.lastEventID(headers[values: .lastEventID]) ?? claim
     policy = try Self.policy(query.take("policy")) ?? policy
     token = try query.take("access_token")
-    try query.refuseRest("policy", "lastEventId")
+    try query.refuseRest((hasTopics ? ["topic"] : []) + ["policy", "lastEventId"])
+  }
+
+  /// Refuses a policy that patterns do not have: what waits for them is not counted.
+  func checkPolicy(for topics: TopicSelection) throws(RequestError) {
+    guard case .patterns = topics, policy != .dropOldest else { return }
+    throw .badRequest("a stream with a pattern has no other policy than dropOldest")
   }
 
   /// An empty field is as none.

@@ -2,45 +2,45 @@
 //
 //     import { subscribe, publish } from "http://localhost:8080/client.js";
 //
-//     const subscription = subscribe(["news", "sport"], {
+//     const subscription = subscribe(["news", "sport.*"], {
 //       event: ({ topic, id, type, data }) => console.log(topic, data),
 //       missed: ({ topic, reason, count }) => console.warn("events are missing", topic, reason, count),
 //     });
 //     await publish("news", "hello");
 //     subscription.close();
 //
-// A browser opens six connections to a server with HTTP/1.1, and each topic takes one.
+// All topics of a subscription share one connection.
 
 const server = new URL(".", import.meta.url);
 
-/// Subscribes to topics. After an interruption, each continues after its last event.
+/// Subscribes to topics and patterns: `*` stands for one part of a name between dots, `>` at the end for
+/// one or more. After an interruption, the subscription continues after its last event.
 ///
 /// handlers:
 ///   event({ topic, id, type, data })  an event; `type` is "message" unless the publisher sets one
 ///   missed({ topic, reason, … })      events are missing here: "slow" with `count`, or "history" with
-///                                     the ids `after` and `through`
-///   state({ topic, state })           "open", "waiting" for the server, or "disconnected", as a reader
+///                                     the ids `after` and `through`; without `topic`, of any topic
+///   state(state)                      "open", "waiting" for the server, or "disconnected", as a reader
 ///                                     that is too slow with the policy "disconnect"; that is the end
 /// options:
 ///   types       the types of events that publishers set, for example ["price"]
-///   policy      dropOldest, latest or disconnect
-///   lastEventIds  an object with the id after which each topic begins
+///   policy      dropOldest, latest or disconnect; with a pattern, only dropOldest
+///   lastEventId  the id after which it begins
 ///   token       a JSON web token for the query, or a function that returns a new one
 ///   url         the server; without it, the one that serves this module
 export function subscribe(topics, handlers, options = {}) {
-  const streams = topics.map(topic => new Stream(topic, handlers, options));
+  const stream = new Stream(topics, handlers, options);
   return {
-    close() { for (const stream of streams) stream.close(); },
-    /// For `lastEventIds` of a later subscription.
-    get lastEventIds() {
-      return Object.fromEntries(streams.map(stream => [stream.topic, stream.lastID]));
-    },
+    close() { stream.close(); },
+    /// For `lastEventId` of a later subscription, also to other topics.
+    get lastEventId() { return stream.lastID; },
   };
 }
 
-/// Publishes an event, and returns { id, subscribers }. options: type, retry, url, token.
-export async function publish(topic, data, { type, retry, url, token } = {}) {
-  const target = address(url, topic, "", { event: type, retry });
+/// Publishes an event, and returns { id, subscribers }. options: type, retry, url, token, and id: the
+/// publisher's own, so that the event is published once if this is called again.
+export async function publish(topic, data, { type, retry, id, url, token } = {}) {
+  const target = address(url, `topics/${encodeURIComponent(topic)}`, { event: type, retry, id });
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
   const response = await fetch(target, { method: "POST", body: data, headers });
   const answer = await response.json();
@@ -48,8 +48,8 @@ export async function publish(topic, data, { type, retry, url, token } = {}) {
   return answer;
 }
 
-function address(url, topic, rest, parameters) {
-  const target = new URL(`topics/${encodeURIComponent(topic)}${rest}`, url ?? server);
+function address(url, path, parameters) {
+  const target = new URL(path, url ?? server);
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) target.searchParams.set(name, value);
   }
@@ -57,38 +57,37 @@ function address(url, topic, rest, parameters) {
 }
 
 class Stream {
-  constructor(topic, handlers, options) {
-    Object.assign(this, { topic, handlers, options, lastID: options.lastEventIds?.[topic] });
+  constructor(topics, handlers, options) {
+    Object.assign(this, { topics, handlers, options, lastID: options.lastEventId });
     this.open();
   }
 
   open() {
-    const { topic, options: { url, policy, token, types = [] } } = this;
-    const source = new EventSource(address(url, topic, "/events", {
+    const { topics, handlers, options: { url, policy, token, types = [] } } = this;
+    const target = address(url, "events", {
       policy, lastEventId: this.lastID, access_token: typeof token === "function" ? token() : token,
-    }));
+    });
+    for (const topic of topics) target.searchParams.append("topic", topic);
+    const source = new EventSource(target);
     this.source = source;
-    source.onopen = () => this.tell("open");
+    source.onopen = () => handlers.state?.("open");
     source.onerror = () => {
-      this.tell("waiting");
+      handlers.state?.("waiting");
       // EventSource gives up after a response that is not a stream, such as 503.
       if (source.readyState === EventSource.CLOSED) this.timer = setTimeout(() => this.open(), 2000);
     };
     for (const type of ["message", ...types]) {
       source.addEventListener(type, ({ lastEventId, data }) => {
         this.lastID = lastEventId;
-        this.handlers.event?.({ topic, id: lastEventId, type, data });
+        handlers.event?.({ id: lastEventId, type, ...JSON.parse(data) });
       });
     }
-    source.addEventListener("missed", ({ data }) =>
-      this.handlers.missed?.({ topic, ...JSON.parse(data) }));
+    source.addEventListener("missed", ({ data }) => handlers.missed?.(JSON.parse(data)));
     source.addEventListener("disconnected", () => {
       this.close();
-      this.tell("disconnected");
+      handlers.state?.("disconnected");
     });
   }
-
-  tell(state) { this.handlers.state?.({ topic: this.topic, state }); }
 
   close() {
     clearTimeout(this.timer);

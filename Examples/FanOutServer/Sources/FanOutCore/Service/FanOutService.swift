@@ -29,20 +29,21 @@ public struct FanOutService: Service {
   /// Serves until the service group shuts down.
   public func run() async throws {
     let loops = try await ConnectionLoops(
-      eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout,
-      linger: settings.linger)
+      eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout)
     defer { loops.stop() }
-    let topics = Topics(settings, whenBuffersFill: { loops.skipLinger() })
-    let log: any EventLog =
-      makeLog?(topics) ?? LocalLog(topics, startingAfter: EventID.microsecondsSince1970)
-    topics.connect(log)
+    let source = TopicSource(settings, makeLog: makeLog) { deliver in loops.deliver(deliver) }
+    let (topics, log) = (source.topics, source.log)
+    topics.warnOfLeaks()
+    let series = MetricSeries(help: HubReports.help)
+    let routes = Routes(settings, topics, log, loops, series)
     let http = HTTPService(
-      application: application(Routes(settings, topics, log, loops), loops), log: log,
+      application: application(routes, loops), log: log,
       topics: topics, loops: loops, drain: .nanoseconds(settings.drain.nanoseconds))
     defer { settings.accessLog?.flush() }
     // Services shut down in reverse order: the log outlives the last client.
     try await ServiceGroup(
-      services: [LogService(log: log), http], logger: settings.logger
+      services: [HubReports(settings, series), LogService(log: log), http],
+      logger: settings.logger
     ).run()
   }
 

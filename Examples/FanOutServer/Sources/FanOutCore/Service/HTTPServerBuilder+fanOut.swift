@@ -47,7 +47,8 @@ private struct HTTP1Connections: HTTPChannelHandler {
         // `HTTPFields` are valid.
         withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
         withDecoderLimitConfiguration: limits)
-      try pipeline.addHandler(HTTP1Codec(settings.logger, settings.accessLog, places))
+      try pipeline.addHandler(
+        HTTP1Codec(settings.logger, settings.accessLog, places, patience: settings.patience))
       try pipeline.addHandler(Connection(loops))
       let idleTimeout = Duration.nanoseconds(settings.idleTimeout.nanoseconds)
       try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))

@@ -14,7 +14,7 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler, IndexedLi
 
   /// Sent through the pipeline when a stream begins: a response without a time limit.
   struct StreamBegins {
-    let output: StreamOutput
+    let stream: EventStream
   }
 
   /// Sent through the pipeline when the server has refused a request. It waits until the client

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The connections and streams of one event loop: flushes streams together, sends heartbeats, and
+/// The connections and streams of one event loop: writes to streams in turns, sends heartbeats, and
 /// closes connections that time out.
 ///
 /// Not thread-safe: all but the counts belong to the event loop.
@@ -17,6 +17,11 @@ final class ConnectionLoop {
 
   /// Ticks per heartbeat interval.
   static let ticksPerInterval = 8
+  /// The most bytes, and streams, of one turn: then the loop serves its sockets.
+  static let bytesPerTurn = 1 << 20
+  static let streamsPerTurn = 1024
+  /// The longest pause between two turns.
+  static let longestPause = TimeAmount.milliseconds(20)
 
   let eventLoop: any EventLoop
   let counts: Counts
@@ -24,19 +29,35 @@ final class ConnectionLoop {
   private(set) var heartbeat = TimeAmount.zero
   /// Counts ticks: a clock that costs nothing to read.
   private(set) var tick = 0
+  /// The frames of events for streams of several topics.
+  var topicFrames = TopicFrames()
   private var connections = IndexedList<Connection>()
-  private var streams = IndexedList<StreamOutput>()
-  /// Streams with writes since the last flush.
-  private var unflushed: [StreamOutput] = []
+  private var streams = IndexedList<EventStream>()
   private var timers: [RepeatedTask] = []
-  /// Runs the tasks of the streams.
-  let executor: BatchingExecutor
+  /// Keeps this object alive until ``stop()``.
+  private let this: NIOLoopBoundBox<ConnectionLoop?>
+  /// Streams that have something to write.
+  let ready: ReadyStreams
+  /// Those of the current turn, from `next` on, or of the next one.
+  private var turn: [StreamSignal] = []
+  private var next = 0
+  /// Counts turns.
+  private(set) var turnNumber = 0
+  private var turnStart = NIODeadline.uptimeNanoseconds(0)
+  /// When the next turn may begin.
+  private var nextStart = NIODeadline.uptimeNanoseconds(0)
+  /// Whether the rest of the turn, or the next turn, is scheduled.
+  private var isScheduled = false
 
-  init(_ eventLoop: any EventLoop, linger: TimeAmount, _ counts: Counts) {
+  init(_ eventLoop: any EventLoop, _ counts: Counts) {
     self.eventLoop = eventLoop
     self.counts = counts
-    executor = BatchingExecutor(eventLoop, linger: linger)
-    executor.loop = self
+    let this = NIOLoopBoundBox<ConnectionLoop?>(nil, eventLoop: eventLoop)
+    self.this = this
+    ready = ReadyStreams {
+      eventLoop.execute { this.value?.beginTurn() }
+    }
+    this.value = self
   }
 }
 
@@ -60,44 +81,90 @@ extension ConnectionLoop {
       eventLoop.scheduleRepeatedTask(initialDelay: delay, delay: delay) { _ in action(loop.value) })
   }
 
-  /// Cancels the timers, which keep this object alive.
+  /// Cancels the timers, and ends the turns.
   func stop() {
     for timer in timers { timer.cancel() }
     timers = []
+    this.value = nil
   }
 
   func add(_ connection: Connection) { connections.add(connection) }
 
   func remove(_ connection: Connection) { connections.remove(connection) }
 
-  func add(_ stream: StreamOutput) {
+  func add(_ stream: EventStream) {
     streams.add(stream)
     counts.streams.wrappingAdd(1, ordering: .relaxed)
   }
 
-  func remove(_ stream: StreamOutput) {
+  func remove(_ stream: EventStream) {
     guard streams.remove(stream) else { return }
     counts.streams.wrappingSubtract(1, ordering: .relaxed)
   }
 
-  /// Flushes `stream` after the current batch of tasks.
-  func flushSoon(_ stream: StreamOutput) {
-    unflushed.append(stream)
+  func count(events: Int) {
+    counts.events.wrappingAdd(events, ordering: .relaxed)
   }
 
-  func flush() {
-    guard !unflushed.isEmpty else { return }
-    // A flush may fail and close a connection, and closing may write to another stream.
-    var due: [StreamOutput] = []
-    swap(&due, &unflushed)
-    for stream in due { stream.flush() }
-    guard unflushed.isEmpty else { return flush() }
-    due.removeAll(keepingCapacity: due.count <= 16_384)
-    unflushed = due
+  private func beginTurn() {
+    let known = turn.count
+    ready.take(into: &turn)
+    guard !isScheduled else { return writeQuiet(from: known) }
+    let now = NIODeadline.now()
+    guard now >= nextStart else {
+      writeQuiet(from: known)
+      if !turn.isEmpty { schedule(in: nextStart - now) { $0.beginTurn() } }
+      return
+    }
+    turnNumber += 1
+    turnStart = now
+    continueTurn()
   }
 
-  func countEvent() {
-    counts.events.wrappingAdd(1, ordering: .relaxed)
+  /// Writes to those streams that the last turn has not written to: they wait for no pause.
+  private func writeQuiet(from first: Int) {
+    var busy = first
+    for index in first..<turn.count {
+      let signal = turn[index]
+      if let stream = signal.stream, stream.lastTurn != turnNumber {
+        _ = stream.writePending()
+      } else {
+        turn[busy] = signal
+        busy += 1
+      }
+    }
+    turn.removeLast(turn.count - busy)
+  }
+
+  private func continueTurn() {
+    var bytes = 0
+    let last = min(turn.count, next + Self.streamsPerTurn)
+    while next < last, bytes < Self.bytesPerTurn {
+      let stream = turn[next].stream
+      next += 1
+      bytes += stream?.writePending() ?? 0
+    }
+    guard next == turn.count else {
+      // After the loop has served its sockets. It runs all tasks that are due before, so the pause is not
+      // zero.
+      return schedule(in: .microseconds(100)) { $0.continueTurn() }
+    }
+    next = 0
+    turn.removeAll(keepingCapacity: turn.count <= 16_384)
+    // The streams of this turn pause as long as it took, so that a busy loop finds several events of each
+    // of them in the next one.
+    let end = NIODeadline.now()
+    nextStart = end + min(Self.longestPause, end - turnStart)
+  }
+
+  private func schedule(
+    in pause: TimeAmount, _ action: @escaping @Sendable (ConnectionLoop) -> Void
+  ) {
+    isScheduled = true
+    eventLoop.assumeIsolated().scheduleTask(in: pause) {
+      self.isScheduled = false
+      action(self)
+    }
   }
 
   /// Closes every connection.
@@ -115,6 +182,5 @@ extension ConnectionLoop {
     for stream in streams where stream.handleTick() {
       counts.heartbeats.wrappingAdd(1, ordering: .relaxed)
     }
-    flush()
   }
 }

@@ -6,24 +6,24 @@ struct ConnectionLoops: Sendable {
   private struct Slot: Sendable {
     let loop: NIOLoopBound<ConnectionLoop>
     let counts: ConnectionLoop.Counts
+    let ready: ReadyStreams
     let eventLoop: any EventLoop
   }
 
   private let slots: [ObjectIdentifier: Slot]
 
   /// Creates one for each event loop of `group`, and starts its timers. ``stop()`` cancels them.
-  init(_ group: any EventLoopGroup, heartbeat: TimeAmount, idle: TimeAmount, linger: TimeAmount)
-    async throws
-  {
+  init(_ group: any EventLoopGroup, heartbeat: TimeAmount, idle: TimeAmount) async throws {
     var slots: [ObjectIdentifier: Slot] = [:]
     for eventLoop in group.makeIterator() {
       let counts = ConnectionLoop.Counts()
-      let loop = try await eventLoop.submit {
-        let loop = ConnectionLoop(eventLoop, linger: linger, counts)
+      let (loop, ready) = try await eventLoop.submit {
+        let loop = ConnectionLoop(eventLoop, counts)
         loop.start(heartbeat: heartbeat, idle: idle)
-        return NIOLoopBound(loop, eventLoop: eventLoop)
+        return (NIOLoopBound(loop, eventLoop: eventLoop), loop.ready)
       }.get()
-      slots[ObjectIdentifier(eventLoop)] = Slot(loop: loop, counts: counts, eventLoop: eventLoop)
+      slots[ObjectIdentifier(eventLoop)] = Slot(
+        loop: loop, counts: counts, ready: ready, eventLoop: eventLoop)
     }
     self.slots = slots
   }
@@ -53,11 +53,13 @@ extension ConnectionLoops {
     return slot.loop
   }
 
-  /// Makes the streams of all loops take their pending events without lingering.
-  func skipLinger() {
-    for slot in slots.values {
-      slot.eventLoop.execute { slot.loop.value.executor.skipLinger() }
+  /// Delivers an event: no loop writes it to a stream before all its streams have it.
+  func deliver<R>(_ body: () -> R) -> R {
+    for slot in slots.values { slot.ready.beginDelivery() }
+    defer {
+      for slot in slots.values { slot.ready.endDelivery() }
     }
+    return body()
   }
 
   /// Closes every connection.

@@ -3,66 +3,213 @@ internal import NIOCore
 
 /// One subscriber's stream: writes its events to its connection.
 ///
-/// Its task runs on the event loop of the connection, so that writes need no thread switch.
-struct EventStream: Sendable {
-  let channel: any Channel
-  /// The one of the event loop of `channel`.
-  let loop: NIOLoopBound<ConnectionLoop>
-  let retryMilliseconds: Int64
+/// It has no task: whenever its signal was sent, or the socket takes more, the loop calls
+/// ``writePending()``.
+///
+/// It is the handler next to the socket, after the HTTP encoder, because a ``Frame`` already contains
+/// its chunk. So a write only adds a shared buffer to the pending writes of the socket.
+///
+/// Not thread-safe: it belongs to the event loop of the connection.
+final class EventStream: ChannelDuplexHandler, RemovableChannelHandler, IndexedListElement {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  let loop: ConnectionLoop
+  private let retryMilliseconds: Int64
   /// Whether to disconnect a client that reads nothing.
-  let closesWhenStalled: Bool
+  private let closesWhenStalled: Bool
+  /// When the token of the client expires; `nil`: never.
+  private let end: NIODeadline?
+  private var expiration: Scheduled<Void>?
+  /// What it writes. Set before the stream is added to the pipeline, `nil` when it has ended.
+  var subscription: TopicSubscription?
+  /// Whether the channel takes more: false while the pending writes exceed its limit.
+  private var isWritable = true
+  /// Tells the loop that there is something to write.
+  private(set) lazy var signal = StreamSignal(self, loop.ready)
+  /// Whether frames keep their chunk. False for HTTP/1.0.
+  var isChunked = true
+  /// Bytes that were written, with those of chunks.
+  private(set) var bytes = 0
+  /// The index in the list of the loop.
+  var listIndex: Int?
+  /// The turn of the last write.
+  private(set) var lastTurn = 0
+  /// The tick of the last write.
+  private var lastTick = 0
+  /// The tick of the last poll of the connection.
+  private var lastPoll = 0
+  private var acknowledgements = AcknowledgementMonitor()
+  private var context: ChannelHandlerContext?
+  private var isLost = false
+  private var isFlushDue = false
+  /// Whether the last frame has been written.
+  private var isEnding = false
+
+  init(
+    _ loop: ConnectionLoop, retryMilliseconds: Int64, closesWhenStalled: Bool,
+    end: NIODeadline? = nil
+  ) {
+    self.end = end
+    self.loop = loop
+    self.retryMilliseconds = retryMilliseconds
+    self.closesWhenStalled = closesWhenStalled
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    lastTick = loop.tick
+    lastPoll = loop.tick
+    isWritable = context.channel.isWritable
+    loop.add(self)
+    expiration = end.map { end in
+      context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { self.expire() }
+    }
+    context.fireUserInboundEventTriggered(Connection.StreamBegins(stream: self))
+    write(Frame.retry(milliseconds: retryMilliseconds, id: subscription?.newest))
+    _ = writePending()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    loop.remove(self)
+    self.context = nil
+    connectionLost()
+  }
+
+  /// Closes the connection: a client with a stream must not send anything, because a response would
+  /// be inside of the stream.
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    closeConnection()
+  }
+
+  /// Closes the connection: this is not a write of the stream, but the response to a request that was
+  /// read before the stream began.
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    promise?.fail(ChannelError.ioOnClosedChannel)
+    closeConnection()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    context.fireChannelInactive()
+    connectionLost()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    context.fireUserInboundEventTriggered(event)
+    // Treats half-closure as the end: a client that closes its side gets no more events.
+    if case ChannelEvent.inputClosed = event { closeConnection() }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    context.fireChannelWritabilityChanged()
+    isWritable = context.channel.isWritable
+    if isWritable { signal.send() }
+  }
 }
 
 extension EventStream {
-  /// Starts to write the events of `subscription`, until it ends or the client disconnects. Then closes the connection.
+  /// Writes the events that there are, as many as the channel takes, and flushes them.
   ///
-  /// The head of the response has been written, and nothing else writes to the connection from now
-  /// on. The stream has its own task, so that the task of the request can return to its shallowest
-  /// stack: a task that waits deep inside of a response takes several kilobytes more.
-  ///
-  /// - Returns: the task of the stream.
-  func start(_ subscription: TopicSubscription) async throws -> Task<Void, Never> {
-    try await channel.eventLoop.submit {
-      let output = StreamOutput(loop.value, closesWhenStalled: closesWhenStalled)
-      try channel.pipeline.syncOperations.addHandler(output, position: .first)
-      let bound = NIOLoopBound(output, eventLoop: channel.eventLoop)
-      let task = Task.detached(executorPreference: loop.value.executor) {
-        await run(subscription, bound)
+  /// - Returns: the number of bytes.
+  func writePending() -> Int {
+    lastTurn = loop.turnNumber
+    let before = bytes
+    var events = 0
+    guard let reader = subscription?.reader, let namesTopics = subscription?.namesTopics else {
+      return 0
+    }
+    while isWritable, !isLost, !isEnding {
+      guard let element = reader.nextIfAvailable() else {
+        if let end = reader.end { writeEnd(end) }
+        break
       }
-      output.whenLost = { task.cancel() }
-      return task
-    }.get()
-  }
-
-  @concurrent private func run(
-    _ subscription: TopicSubscription, _ bound: NIOLoopBound<StreamOutput>
-  ) async {
-    let output = bound.value
-    output.write(Frame.retry(milliseconds: retryMilliseconds, id: subscription.newest))
-    var elements = subscription.events.makeAsyncIterator()
-    while let element = await elements.next() {
       switch element {
-      case .event(let event, at: _): output.write(event.event)
-      case .missed(let range, of: _): output.write(Frame.missed(range))
+      case .event(let element, at: _):
+        let event = element.event
+        write(namesTopics ? loop.topicFrames.frame(of: event) : event.frame)
+        events += 1
+      case .missed(let range, of: let topic):
+        write(Frame.missed(range, of: namesTopics ? topic : nil))
       }
-      if !output.isReady { await output.ready() }
     }
-    guard output.isOpen, !Task.isCancelled else { return }
-    if elements.end == .finished {
-      output.write(Frame.retry(milliseconds: retryMilliseconds))
-    } else {
-      output.write(Frame.disconnected)
-    }
-    output.write(Frame.end)
-    await output.drained()
-    output.closeConnection()
+    flush()
+    if events > 0 { loop.count(events: events) }
+    return bytes - before
   }
-}
 
-extension Frame {
-  /// A notice of missed events: those that a slow client did not read in time are counted.
-  fileprivate static func missed(_ range: MissedEvents) -> ByteBuffer {
-    range.count.map { missed($0) }
-      ?? missed(after: range.after.number, through: range.through.number)
+  private func write(_ frame: ByteBuffer) {
+    guard !isLost, let context else { return }
+    lastTick = loop.tick
+    let bytes = isChunked ? frame : Frame.payload(of: frame)
+    self.bytes += bytes.readableBytes
+    context.write(wrapOutboundOut(bytes), promise: nil)
+    isFlushDue = true
+  }
+
+  private func flush() {
+    guard isFlushDue else { return }
+    isFlushDue = false
+    context?.flush()
+  }
+
+  /// Ends the response, and closes the connection when all writes have reached the socket.
+  private func writeEnd(_ end: SubscriptionEnd) {
+    subscription = nil
+    isEnding = true
+    write(
+      end == .finished ? Frame.retry(milliseconds: retryMilliseconds) : Frame.disconnected)
+    write(Frame.end)
+    guard let context else { return }
+    // Writes complete in order: after this empty one, all earlier ones are complete.
+    let done = context.eventLoop.makePromise(of: Void.self)
+    context.write(wrapOutboundOut(ByteBuffer()), promise: done)
+    isFlushDue = true
+    done.futureResult.assumeIsolated().whenComplete { _ in self.closeConnection() }
+  }
+
+  /// Ends the stream, so that the client continues it with a new token.
+  private func expire() {
+    guard !isLost, subscription != nil else { return }
+    writeEnd(.finished)
+    flush()
+  }
+
+  /// Writes a heartbeat if the stream is idle. Closes the connection if nothing was acknowledged for a
+  /// whole interval, or if the client reads nothing and `closesWhenStalled`. Call it at each tick.
+  ///
+  /// - Returns: whether it wrote a heartbeat.
+  func handleTick() -> Bool {
+    let isQuiet = !isEnding && loop.tick - lastTick >= ConnectionLoop.ticksPerInterval && isWritable
+    guard isQuiet || loop.tick - lastPoll >= ConnectionLoop.ticksPerInterval else { return false }
+    pollConnection()
+    guard isQuiet, !isLost else { return false }
+    write(Frame.heartbeat)
+    flush()
+    acknowledgements.expect(loop.tick)
+    return true
+  }
+
+  private func pollConnection() {
+    guard !isLost, let context else { return }
+    lastPoll = loop.tick
+    let ticks = acknowledgements.poll(context.channel, loop.tick)
+    let isStalled = (isEnding || !isWritable) && acknowledgements.sinceSending >= loop.heartbeat * 2
+    if ticks >= ConnectionLoop.ticksPerInterval || closesWhenStalled && isStalled {
+      closeConnection()
+    }
+  }
+
+  func closeConnection() {
+    context?.close(promise: nil)
+  }
+
+  private func connectionLost() {
+    guard !isLost else { return }
+    isLost = true
+    expiration?.cancel()
+    expiration = nil
+    // Ends the subscription.
+    subscription = nil
   }
 }

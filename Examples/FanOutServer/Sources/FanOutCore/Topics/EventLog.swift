@@ -26,6 +26,11 @@ public protocol EventLog: ExternalLog where Event == FanOutCore.Event {
   /// - Throws: ``Unavailable`` if it is not stored, or if that is unknown.
   func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt
 
+  /// Stores several events in this order, if possible all or none of them.
+  ///
+  /// - Returns: the results, in the same order. After a failure all others are failures too.
+  func publish(_ publications: [Publication]) async -> [Result<Receipt, Unavailable>]
+
   /// Runs until the server has shut down.
   func run() async throws
 
@@ -37,8 +42,29 @@ public protocol EventLog: ExternalLog where Event == FanOutCore.Event {
 }
 
 extension EventLog {
+  /// Stores one event after the other, until one fails.
+  public func publish(_ publications: [Publication]) async -> [Result<Receipt, Unavailable>] {
+    var results: [Result<Receipt, Unavailable>] = []
+    var failure: Unavailable?
+    for publication in publications where failure == nil {
+      do throws(Unavailable) {
+        results.append(
+          .success(try await publish(publication.message, to: publication.topic)))
+      } catch {
+        failure = error
+      }
+    }
+    let rest = publications.count - results.count
+    if let failure { results += Array(repeating: .failure(failure), count: rest) }
+    return results
+  }
+
   public func page(
     of topics: [String], after position: EventPosition, through last: EventID
+  ) async -> ExternalPage<Event>? { nil }
+
+  public func page(
+    matching patterns: [TopicPattern], after position: EventPosition, through last: EventID
   ) async -> ExternalPage<Event>? { nil }
 
   /// A client cannot have an event from another server.
@@ -48,15 +74,29 @@ extension EventLog {
   public func drain(within limit: Duration) async {}
 }
 
+/// An event that is to be published.
+public struct Publication: Sendable {
+  public var message: Message
+  public var topic: Topic
+
+  public init(message: Message, topic: Topic) {
+    self.message = message
+    self.topic = topic
+  }
+}
+
 /// The acknowledgement of an event.
 public struct Receipt: Sendable, Hashable {
   public var id: EventID
   /// The number of subscribers of this server at the time of the acknowledgement.
   public var subscribers: Int
+  /// Whether the event was published before, with the same key.
+  public var isRepeated: Bool
 
-  public init(id: EventID, subscribers: Int) {
+  public init(id: EventID, subscribers: Int, isRepeated: Bool = false) {
     self.id = id
     self.subscribers = subscribers
+    self.isRepeated = isRepeated
   }
 }
 
@@ -74,13 +114,16 @@ public struct Unavailable: Error, Sendable {
 
 /// The state of a log.
 public struct LogStatus: Sendable, Hashable {
-  /// The name in `/health`: "local", or the kind of broker.
+  /// The name in `/health`: "local", or the kind of store or broker.
   public var kind: String
   /// Whether events can be published.
   public var isConnected: Bool
+  /// Why not, for `/health`: without names of topics, paths or addresses.
+  public var problem: String?
 
-  public init(kind: String, isConnected: Bool) {
+  public init(kind: String, isConnected: Bool, problem: String? = nil) {
     self.kind = kind
     self.isConnected = isConnected
+    self.problem = problem
   }
 }

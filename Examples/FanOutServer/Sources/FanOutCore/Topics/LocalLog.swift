@@ -21,6 +21,15 @@ actor LocalLog: EventLog {
     return Receipt(id: lastID, subscribers: topics.deliver(event))
   }
 
+  /// No other event is between them.
+  func publish(_ publications: [Publication]) -> [Result<Receipt, Unavailable>] {
+    publications.map { publication in
+      Result { () throws(Unavailable) in
+        try publish(publication.message, to: publication.topic)
+      }
+    }
+  }
+
   nonisolated func run() async throws {
     try? await gracefulShutdown()
   }

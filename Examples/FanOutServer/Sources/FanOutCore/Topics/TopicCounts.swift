@@ -31,11 +31,9 @@ final class TopicCounts: Sendable {
 
 extension TopicCounts {
   /// Counts an event.
-  ///
-  /// - Returns: the number of events of the topic.
-  func add(_ topic: String, reached: Int) -> Int {
+  func add(_ topic: String, reached: Int) {
     let second = second
-    let (published, isMany) = state.withLockedValue { state in
+    let isMany = state.withLockedValue { state in
       state.all.published += 1
       state.all.reached += reached
       var counts = state.topics[topic] ?? Counts()
@@ -44,10 +42,9 @@ extension TopicCounts {
       counts.publishing.add(at: second)
       counts.reaching.add(reached, at: second)
       state.topics[topic] = counts
-      return (counts.published, state.topics.count > state.limit)
+      return state.topics.count > state.limit
     }
     if isMany { removeUnused() }
-    return published
   }
 
   /// Amortised: at least half of the topics are removed, or twice as many may come.
@@ -87,14 +84,19 @@ extension TopicCounts {
     hub.statistics.map(statistics).sorted { $0.topic < $1.topic }
   }
 
-  private func statistics(_ topic: String, _ hub: HubStatistics) -> TopicStatistics {
+  /// The statistics of a topic, also of one that there is not.
+  func statistics(of topic: String) -> TopicStatistics {
+    statistics(topic, hub.statistics(for: topic))
+  }
+
+  private func statistics(_ topic: String, _ statistics: HubStatistics?) -> TopicStatistics {
     let second = second
     let counts = state.withLockedValue { $0.topics[topic] } ?? Counts()
     return TopicStatistics(
-      topic: topic, subscribers: hub.subscribers, published: counts.published,
+      topic: topic, subscribers: hub.subscriberCount(reaching: topic), published: counts.published,
       publishedPerSecond: counts.publishing.perSecond(at: second), reached: counts.reached,
-      reachedPerSecond: counts.reaching.perSecond(at: second), dropped: hub.dropped,
-      pending: hub.pending, kept: hub.retained)
+      reachedPerSecond: counts.reaching.perSecond(at: second), dropped: statistics?.dropped ?? 0,
+      pending: statistics?.pending ?? 0, kept: statistics?.retained ?? 0)
   }
 
   private var second: Int { Int((clock.now - start).components.seconds) }

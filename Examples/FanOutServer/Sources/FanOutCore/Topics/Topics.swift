@@ -1,4 +1,5 @@
 internal import Multicast
+internal import MulticastLogging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
@@ -10,28 +11,30 @@ public final class Topics: Sendable {
   private let hub: TopicHub<String, Event>
   private let log: LogConnection
   let counts: TopicCounts
+  let keys: PublicationKeys
   private let settings: Settings
-  private let whenBuffersFill: @Sendable () -> Void
+  private let delivery: @Sendable (() -> Int?) -> Int?
   private let closed = NIOLockedValueBox(false)
 
-  /// - Parameter whenBuffersFill: called whenever a quarter of a buffer of events of a topic has been
-  ///   sent, so that subscribers can read them before events are dropped.
-  init(_ settings: Settings, whenBuffersFill: @escaping @Sendable () -> Void) {
+  /// - Parameter delivery: calls its argument, which delivers one event to all its streams.
+  init(_ settings: Settings, delivery: @escaping @Sendable (() -> Int?) -> Int?) {
     self.settings = settings
-    self.whenBuffersFill = whenBuffersFill
+    self.delivery = delivery
     let log = LogConnection()
     self.log = log
+    keys = PublicationKeys(limit: settings.rememberedKeys)
     // What waits for streams is in the hub's retention too. At least one event is kept.
     hub = TopicHub(
       retention: .last(max(settings.historyEvents, settings.bufferLimit)),
       total: .bytes(max(settings.historyBytes, Self.size(of: settings.maxEventBytes))) { event in
         Self.size(of: event.frame.readableBytes)
-      }
+      }, name: "fan-out"
     ) { writer in
       log.writer = writer
       return log
     }
     counts = TopicCounts(hub)
+    settings.hubs.add(hub)
   }
 
   /// The approximate memory of an event: its bytes, the object, and its part of the topic.
@@ -59,6 +62,12 @@ private final class LogConnection: ExternalLog {
     await log?.page(of: topics, after: position, through: last)
   }
 
+  func page(
+    matching patterns: [TopicPattern], after position: EventPosition, through last: EventID
+  ) async -> ExternalPage<Event>? {
+    await log?.page(matching: patterns, after: position, through: last)
+  }
+
   func contains(_ position: EventPosition) async -> Bool? { await log?.contains(position) }
 }
 
@@ -74,10 +83,20 @@ extension Topics {
   @discardableResult
   public func deliver(_ event: Event) -> Int {
     let name = event.topic.name
-    guard let count = log.writer?.deliver(event, to: name, number: event.id) else { return 0 }
-    let published = counts.add(name, reached: count)
-    if count > 0, published % max(1, settings.bufferLimit / 4) == 0 { whenBuffersFill() }
+    let count = delivery { log.writer?.deliver(event, to: name, number: event.id) }
+    guard let count else { return 0 }
+    counts.add(name, reached: count)
     return count
+  }
+
+  /// Keeps an event from before the start of the server, which no statistics count.
+  public func restore(_ event: Event) {
+    log.writer?.deliver(event, to: event.topic.name, number: event.id)
+  }
+
+  /// Remembers the key of an event from before the start of the server. Call it in the order of ids.
+  public func restore(_ key: PublicationKey, of topic: Topic, _ id: EventID) {
+    keys.restore(PublicationKeys.Name(topic: topic, key: key), id)
   }
 
   /// Starts after `id`. The server has no valid events up to that id: it forgets those it kept.
@@ -92,26 +111,34 @@ extension Topics {
   /// `newest`: the log has no such event yet.
   public func rejectClaims(after newest: EventID) { log.writer?.refusePositions(after: newest) }
 
-  /// The number of streams of `topic`.
-  public func subscriberCount(of topic: Topic) -> Int { hub.subscriberCount(for: topic.name) }
+  /// The number of streams that get the events of `topic`.
+  public func subscriberCount(of topic: Topic) -> Int { hub.subscriberCount(reaching: topic.name) }
 }
 
 // MARK: - Subscribing
 
 /// The events of a new subscriber.
-struct TopicSubscription: Sendable {
+struct TopicSubscription {
   /// The newest event of all topics at the time of the subscription; `nil` if the client already has
   /// an id, or if the newest event is unknown.
   let newest: EventID?
-  let events: PositionedTopicSequence<Event>
+  let reader: TopicReader<Event>
+  /// Whether each event names its topic.
+  let namesTopics: Bool
 }
 
 extension Topics {
-  /// Subscribes to `topic`.
+  /// Subscribes to the topics of a stream.
   ///
-  /// - Parameter id: the last event that the client has; `nil` if it has none.
+  /// Without a limit of its own, a stream of several topics gets all their events after `id` that the
+  /// hub has. `policy` does not apply to patterns.
+  ///
+  /// - Parameters:
+  ///   - id: the last event that the client has; `nil` if it has none.
+  ///   - whenReadable: called when there are events again, after there were none.
   func subscribe(
-    to topic: Topic, after id: EventID?, _ policy: StreamPolicy
+    to topics: TopicSelection, after id: EventID?, _ policy: StreamPolicy,
+    whenReadable: @escaping @Sendable () -> Void
   ) throws(Unavailable) -> TopicSubscription {
     guard !isClosed else { throw Unavailable("the server is shutting down") }
     let newest = hub.newestPosition
@@ -119,18 +146,46 @@ extension Topics {
     if let id {
       // Ids have no epoch: one that is not of this epoch is not that of an event, or of another one.
       let position = EventPosition(epoch: newest.epoch, number: id)
-      start = .after(position, atMost: settings.historyEvents)
+      start =
+        topics.namesTopics
+        ? .after(position) : .after(position, atMost: settings.historyEvents)
     }
+    let reader =
+      switch topics {
+      case .topic(let topic): named([topic], start, policy, whenReadable)
+      case .names(let topics): named(topics, start, policy, whenReadable)
+      case .patterns(let patterns):
+        hub.reader(matching: patterns, from: start, whenReadable: whenReadable)
+      }
     return TopicSubscription(
-      newest: id == nil && newest.epoch > 0 ? newest.number : nil,
-      events: hub.events(
-        for: topic.name, from: start, buffering: policy.buffering(settings.bufferLimit)))
+      newest: id == nil && newest.epoch > 0 ? newest.number : nil, reader: reader,
+      namesTopics: topics.namesTopics)
+  }
+
+  private func named(
+    _ topics: [Topic], _ start: SubscriptionStart, _ policy: StreamPolicy,
+    _ whenReadable: @escaping @Sendable () -> Void
+  ) -> TopicReader<Event> {
+    hub.reader(
+      for: topics.map(\.name), from: start, buffering: policy.buffering(settings.bufferLimit),
+      whenReadable: whenReadable)
   }
 }
 
 // MARK: - Statistics and closing
 
 extension Topics {
+  /// Logs a warning if there are more subscriptions than connections can have, one for each topic: if
+  /// streams are not removed. Twice as many, because a connection gives its place back before its
+  /// stream has ended.
+  ///
+  /// Handlers are not measured: those of streams only wake their event loop. A slow client has events
+  /// that wait.
+  func warnOfLeaks() {
+    let limit = 2 * settings.maxConnections * settings.maxStreamTopics
+    hub.warnOfLeaks(above: max(1, limit), to: settings.logger)
+  }
+
   /// Whether it refuses new events and streams.
   var isClosed: Bool { closed.withLockedValue { $0 } }
 

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import FanOutCore
 import Logging
+import Multicast
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -22,6 +23,8 @@ struct RunningServer: Sendable {
     var settings = settings
     settings.port = 0
     settings.logger.logLevel = .critical
+    // Not the hubs of other tests.
+    if settings.hubs === HubDirectory.shared { settings.hubs = HubDirectory() }
     let (addresses, continuation) = AsyncStream<SocketAddress>.makeStream()
     let service = FanOutService(
       settings, makeLog: makeLog, whenListening: { continuation.yield($0) })
@@ -99,6 +102,26 @@ extension RunningServer {
     try #require(
       response.headers["content-type"] == ["text/event-stream; charset=utf-8"])
     return EventReader(response.body)
+  }
+
+  /// Opens a stream of several topics, and requires success.
+  func events(
+    _ query: String, headers: [(String, String)] = []
+  ) async throws -> EventReader {
+    let response = try await execute("GET", "/events?\(query)", headers)
+    try #require(response.status == .ok)
+    try #require(
+      response.headers["content-type"] == ["text/event-stream; charset=utf-8"])
+    return EventReader(response.body)
+  }
+
+  /// Publishes events as JSON.
+  func publish(
+    batch: String, _ type: String = "application/x-ndjson", _ headers: [(String, String)] = []
+  ) async throws -> Answer {
+    try await request(
+      "POST", "/events", [("Content-Type", type)] + headers,
+      body: .bytes(ByteBuffer(string: batch)))
   }
 
   /// The value of one metric.

@@ -8,12 +8,16 @@ final class ServerProcess {
   /// Standard error: a file, so that a full pipe does not block the server.
   private let errors: URL
 
-  /// - Parameter environment: variables in addition to those of this process.
-  init(_ arguments: [String], environment: [String: String] = [:]) throws {
+  /// - Parameters:
+  ///   - program: the name of the program.
+  ///   - environment: variables in addition to those of this process.
+  init(
+    _ arguments: [String], program: String = "fan-out-server", environment: [String: String] = [:]
+  ) throws {
     errors = FileManager.default.temporaryDirectory.appending(path: "server-\(UUID().uuidString)")
     try Data().write(to: errors)
     let tests = URL(filePath: CommandLine.arguments[0])
-    process.executableURL = tests.deletingLastPathComponent().appending(path: "fan-out-server")
+    process.executableURL = tests.deletingLastPathComponent().appending(path: program)
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardOutput = out
@@ -44,9 +48,12 @@ final class ServerProcess {
 
   /// Polls standard error until it contains `text`. The time limit of the suite ends it.
   func waitForErrors(containing text: String) throws {
-    while !String(decoding: try Data(contentsOf: errors), as: UTF8.self).contains(text) {
-      try Task.checkCancellation()
-    }
+    while try !errorsSoFar().contains(text) { try Task.checkCancellation() }
+  }
+
+  /// Standard error.
+  func errorsSoFar() throws -> String {
+    String(decoding: try Data(contentsOf: errors), as: UTF8.self)
   }
 
   /// Waits until the process has ended.

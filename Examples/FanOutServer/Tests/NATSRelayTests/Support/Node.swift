@@ -86,9 +86,10 @@
     ///
     /// - Returns: a task with the received events, up to one with the data "end".
     func seen(
-      of topic: String = "news", after id: UInt64? = nil
+      of topic: String = "news", query: String? = nil, after id: UInt64? = nil
     ) async throws -> Task<[Seen], any Error> {
-      var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/topics/\(topic)/events")
+      let path = query.map { "/events?\($0)" } ?? "/topics/\(topic)/events"
+      var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
       if let id { request.headers.add(name: "Last-Event-ID", value: "\(id)") }
       let response = try await client.execute(request, deadline: .distantFuture)
       try #require(response.status == .ok)
@@ -106,7 +107,7 @@
             if line.hasPrefix("id:") { id = UInt64(value) }
             guard line.hasPrefix("data:") else { continue }
             seen.append(Seen(id: id, data: String(value)))
-            if value == "end" { return seen }
+            if value == "end" || value.hasSuffix(#""data":"end"}"#) { return seen }
           }
         }
         return seen

@@ -1,5 +1,3 @@
-internal import HTTPTypes
-internal import Hummingbird
 internal import NIOCore
 
 /// Writes the JSON of responses.
@@ -27,23 +25,24 @@ package enum JSON {
     }
     return result + "\""
   }
-}
 
-extension Response {
-  static func json(
-    _ text: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
-  ) -> Response {
-    .text(text + "\n", "application/json; charset=utf-8", status: status, headers: headers)
-  }
-
-  static func text(
-    _ text: String, _ type: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
-  ) -> Response {
-    var headers = headers
-    headers[.contentType] = type
-    headers[.xContentTypeOptions] = "nosniff"
-    if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }
-    return Response(
-      status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+  /// Writes UTF-8 text as a part of a string, without its quotes.
+  static func write(
+    partOfString bytes: Slice<UnsafeRawBufferPointer>, to buffer: inout ByteBuffer
+  ) {
+    var rest = bytes
+    while let special = rest.firstIndex(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5c }) {
+      buffer.writeBytes(rest[..<special])
+      switch rest[special] {
+      case UInt8(ascii: "\""): buffer.writeStaticString("\\\"")
+      case UInt8(ascii: "\\"): buffer.writeStaticString("\\\\")
+      case UInt8(ascii: "\t"): buffer.writeStaticString("\\t")
+      case let byte:
+        buffer.writeString(byte < 16 ? "\\u000" : "\\u00")
+        buffer.writeString(String(byte, radix: 16))
+      }
+      rest = rest[(special + 1)...]
+    }
+    buffer.writeBytes(rest)
   }
 }

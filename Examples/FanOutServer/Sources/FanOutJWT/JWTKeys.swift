@@ -1,3 +1,4 @@
+public import FanOutCore
 internal import JWTKit
 internal import Multicast
 
@@ -12,7 +13,7 @@ internal import Multicast
 /// The claim `fanout` of a token has the patterns of the topics for which it is valid:
 /// `{"exp": 1795353000, "fanout": {"publish": ["news"], "subscribe": ["news", "orders.>"]}}`. The claim
 /// `exp` is required.
-public struct JWTKeys: Sendable {
+public struct JWTKeys: TokenVerifier {
   /// Why a text has no keys.
   public enum Refusal: Error, Hashable {
     case keySet
@@ -46,25 +47,15 @@ public struct JWTKeys: Sendable {
 }
 
 extension JWTKeys {
-  /// What a token grants.
-  struct Claims: Sendable {
-    var publish: [TopicPattern]
-    var subscribe: [TopicPattern]
-    /// Whether it expires soon, so that it may be in a query, which others may log.
-    var isShortLived: Bool
-  }
-
-  /// A token in a query is valid for no longer than this many seconds.
-  private static let shortLife = 600.0
-
   /// - Returns: `nil` if the token is not valid now.
-  func claims(of token: String) async -> Claims? {
+  public func claims(of token: String) async -> TokenClaims? {
     guard
       let payload = try? await keys.revealed.verify(token, as: Payload.self, iteratingKeys: true)
     else { return nil }
-    return Claims(
+    return TokenClaims(
       publish: payload.fanout.publish ?? [], subscribe: payload.fanout.subscribe ?? [],
-      isShortLived: payload.exp.value.timeIntervalSinceNow <= Self.shortLife)
+      // Some 30 years: more do not fit into a deadline.
+      timeLeft: .seconds(min(payload.exp.value.timeIntervalSinceNow, 1e9)))
   }
 
   private struct Payload: JWTPayload {

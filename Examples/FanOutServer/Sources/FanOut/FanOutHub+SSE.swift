@@ -1,0 +1,111 @@
+internal import FanOutCore
+internal import HTTPTypes
+public import Hummingbird
+internal import HummingbirdCore
+internal import NIOCore
+internal import ServiceLifecycle
+
+extension FanOutHub {
+  /// The response to a request for the stream of a topic.
+  ///
+  /// The stream begins after the event that `Last-Event-ID`, or the parameter `lastEventId`, names.
+  /// `?policy=` says what happens when the client reads too slowly: `dropOldest`, `latest` or
+  /// `disconnect`. It ends when the client closes, when the application shuts down, or at ``close()``.
+  ///
+  /// It works with any transport of Hummingbird: HTTP/1.1, HTTP/2, with and without TLS.
+  ///
+  /// - Parameters:
+  ///   - request: a `GET` request.
+  ///   - topic: the name of the topic.
+  /// - Returns: the response, whose body is the stream. The subscription begins now, so that the client
+  ///   misses no event that is published from now on.
+  /// - Throws: an `HTTPResponseError` with the reason: 400 for a wrong topic, id or policy, 503 after
+  ///   ``close()``.
+  public func sse(_ request: Request, topic: String) throws -> Response {
+    try response { whenReadable in
+      try source.subscribe(
+        to: topic, request.headers, query: request.uri.query.map { $0[...] },
+        whenReadable: whenReadable)
+    }
+  }
+
+  /// The response to a request for one stream of several topics.
+  ///
+  /// As ``sse(_:topic:)``, but the data of each event is JSON that names its topic:
+  /// `{"topic":"…","data":"…"}`. One `Last-Event-ID` continues all topics. A stream with a pattern has no
+  /// other policy than `dropOldest`.
+  ///
+  /// - Parameters:
+  ///   - request: a `GET` request.
+  ///   - topics: names, and patterns: `*` stands for one part of a name between dots, and `>` at the end
+  ///     for one or more. At most 64.
+  /// - Returns: the response, as for one topic.
+  /// - Throws: as for one topic; 400 also without a topic.
+  public func sse(_ request: Request, topics: [String]) throws -> Response {
+    try response { whenReadable in
+      try source.subscribe(
+        toAll: topics, request.headers, query: request.uri.query.map { $0[...] },
+        whenReadable: whenReadable)
+    }
+  }
+
+  private func response(
+    _ subscribe: (_ whenReadable: @escaping @Sendable () -> Void) throws -> StreamFrames
+  ) throws -> Response {
+    // Of several signals that wait, one is sufficient.
+    let (signals, signal) = AsyncStream<Signal>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let frames = try subscribe { signal.yield(.readable) }
+    signal.yield(.readable)
+    return Response(
+      status: .ok,
+      headers: [
+        .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store",
+        .accelBuffering: "no",
+      ],
+      body: ResponseBody { writer in
+        try await withGracefulShutdownHandler {
+          try await self.write(frames, signals, signal, to: &writer)
+        } onGracefulShutdown: {
+          self.close()
+        }
+        try await writer.finish(nil)
+      })
+  }
+
+  /// Why a stream continues.
+  private enum Signal {
+    case readable
+    case heartbeat
+  }
+
+  /// Writes `frames`, and heartbeats when there are none. Returns at their end.
+  private func write(
+    _ frames: StreamFrames, _ signals: AsyncStream<Signal>,
+    _ signal: AsyncStream<Signal>.Continuation, to writer: inout any ResponseBodyWriter
+  ) async throws {
+    defer { frames.cancel() }
+    try await withThrowingTaskGroup { group in
+      group.addTask { [heartbeat] in
+        while (try? await Task.sleep(for: heartbeat)) != nil { signal.yield(.heartbeat) }
+      }
+      defer { group.cancelAll() }
+      for await signal in signals {
+        var isIdle = signal == .heartbeat
+        while true {
+          // While the client does not read, this waits, and its events wait in the hub.
+          let next = frames.read()
+          guard !next.isEmpty else { break }
+          isIdle = false
+          try await writer.write(contentsOf: next)
+        }
+        if frames.isEnded { return }
+        if isIdle { try await writer.write(StreamFrames.heartbeat) }
+      }
+    }
+  }
+}
+
+extension HTTPField.Name {
+  /// Tells proxies such as nginx not to buffer a stream.
+  fileprivate static let accelBuffering = HTTPField.Name("X-Accel-Buffering")!
+}

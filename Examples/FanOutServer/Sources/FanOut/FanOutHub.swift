@@ -1,0 +1,128 @@
+internal import FanOutCore
+public import NIOCore
+public import ServiceLifecycle
+
+/// Topics whose events an application publishes, and streams to any number of clients as server-sent
+/// events that they can resume.
+///
+/// ```swift
+/// let hub = FanOutHub()
+/// router.get("/events/:topic") { request, context in
+///   try hub.sse(request, topic: context.parameters.require("topic"))
+/// }
+/// ```
+/// Each event has an id. The ids of all topics are one increasing sequence. A client that reconnects
+/// with `Last-Event-ID`, as browsers do, first gets the events that it missed, as far as the hub keeps
+/// them; otherwise its stream begins with the event `missed`.
+///
+/// The hub is in `HubDirectory.shared` under the name `fan-out`, for logs and metrics of the application.
+///
+/// It is a service: add it to those of the application. Who may publish and subscribe is up to the
+/// application, for example to a middleware.
+///
+/// ## Thread safety
+/// Every function may be called from any thread.
+public final class FanOutHub: Service {
+  /// What a hub keeps, and how streams behave.
+  public struct Limits: Sendable {
+    /// Events kept per topic for clients that reconnect.
+    public var history = 128
+    /// Bytes of memory for the kept events of all topics.
+    public var historyBytes = 64 << 20
+    /// Events that may wait for one client; what happens then is up to its `policy=`.
+    public var buffer = 256
+    /// Maximum size of an event in bytes.
+    public var maxEventBytes = 64 << 10
+    /// Maximum length of the name of a topic.
+    public var maxTopicLength = 128
+    /// Time after which an idle stream gets a comment, so that a closed connection is noticed.
+    public var heartbeat = Duration.seconds(15)
+    /// How long clients should wait before they reconnect.
+    public var retry = Duration.seconds(2)
+
+    /// Creates the default limits.
+    public init() {}
+  }
+
+  let source: TopicSource
+  let heartbeat: Duration
+
+  /// Creates a hub whose events are only in memory.
+  ///
+  /// - Parameter limits: what it keeps.
+  /// - Precondition: `history` and `historyBytes` are not negative, the other limits are positive.
+  public init(_ limits: Limits = Limits()) {
+    precondition(
+      limits.history >= 0 && limits.historyBytes >= 0 && limits.buffer > 0
+        && limits.maxEventBytes > 0 && limits.maxTopicLength > 0 && limits.heartbeat > .zero
+        && limits.retry > .zero,
+      "FanOut: a limit in \(limits) is negative or zero; use positive ones.")
+    var settings = Settings()
+    settings.historyEvents = limits.history
+    settings.historyBytes = limits.historyBytes
+    settings.bufferLimit = limits.buffer
+    settings.maxEventBytes = limits.maxEventBytes
+    settings.maxTopicLength = limits.maxTopicLength
+    settings.retry = TimeAmount(limits.retry)
+    source = TopicSource(settings)
+    heartbeat = limits.heartbeat
+  }
+}
+
+// MARK: - Publishing
+
+extension FanOutHub {
+  /// The acknowledgement of an event.
+  public struct Published: Sendable, Hashable {
+    /// The id of the event: higher than those of all events before, of all topics.
+    public var id: UInt64
+    /// The number of clients that subscribed to the topic at the time.
+    public var subscribers: Int
+  }
+
+  /// Publishes an event.
+  ///
+  /// - Parameters:
+  ///   - text: the data of the event; its lines become those of the event.
+  ///   - topic: letters, digits, `-`, `_`, `~`, and single dots inside.
+  ///   - type: the type of the event, for which a page adds a listener; `nil`: the usual type.
+  /// - Returns: the id of the event.
+  /// - Throws: an `HTTPResponseError` with the reason: 400 for a wrong topic or type, 413 for a long
+  ///   event, 503 after ``close()``. A route can pass it on.
+  /// - Complexity: O(length of the event), and O(clients of the topic) to wake them.
+  @discardableResult
+  public func publish(
+    _ text: String, to topic: String, type: String? = nil
+  ) async throws -> Published {
+    try await publish(ByteBuffer(string: text), to: topic, type: type)
+  }
+
+  /// Publishes an event, such as the body of a request.
+  ///
+  /// - Parameters:
+  ///   - data: the data of the event: UTF-8, otherwise the error is 400.
+  ///   - topic: as in ``publish(_:to:type:)-(String,_,_)``.
+  ///   - type: as in ``publish(_:to:type:)-(String,_,_)``.
+  /// - Returns: the id of the event.
+  /// - Throws: as ``publish(_:to:type:)-(String,_,_)``.
+  /// - Complexity: as ``publish(_:to:type:)-(String,_,_)``.
+  @discardableResult
+  public func publish(
+    _ data: ByteBuffer, to topic: String, type: String? = nil
+  ) async throws -> Published {
+    let receipt = try await source.publish(data, to: topic, type: type)
+    return Published(id: receipt.id, subscribers: receipt.subscribers)
+  }
+}
+
+// MARK: - Running
+
+extension FanOutHub {
+  /// Runs until the service group shuts down, after the server of the application.
+  public func run() async throws { try await source.run() }
+
+  /// Ends every stream after its pending events, and refuses further events and streams.
+  ///
+  /// A graceful shutdown of the application does this.
+  public func close() { source.close() }
+}

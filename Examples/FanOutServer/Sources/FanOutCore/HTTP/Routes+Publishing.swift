@@ -1,0 +1,75 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import NIOHTTPTypes
+
+extension Routes {
+  func publish(
+    _ request: Request, _ publishRequest: PublishRequest, to topic: Topic, _ channel: any Channel
+  ) async throws(RequestError) -> Response {
+    let body = try await body(of: request, channel, limit: settings.maxEventBytes) {
+      .tooLong(settings.maxEventBytes)
+    }
+    if MediaType.json(request.headers), !JSONObject.isJSON(body.readableBytesView) {
+      throw .badRequest("the body is not JSON, as its Content-Type says")
+    }
+    guard let message = publishRequest.message(body) else {
+      throw .badRequest("the body is not UTF-8: events are text")
+    }
+    do {
+      return .json(try await publisher.publish(message, to: topic).json)
+    } catch {
+      throw .unavailable(error)
+    }
+  }
+
+  /// Publishes events that name their topics.
+  func publishBatch(
+    _ request: Request, _ query: Substring?, _ channel: any Channel
+  ) async throws(RequestError) -> Response {
+    let grant = try await access.authorize(request.headers, .publish)
+    try Query(query).refuseRest()
+    let format = try PublicationBatch.Format(request.headers)
+    let limit = settings.maxBatchBytes
+    let body = try await body(of: request, channel, limit: limit) {
+      RequestError(.contentTooLarge, "the events of a request have at most \(limit) bytes")
+    }
+    let batch = try PublicationBatch(body, format, grant, settings)
+    let results = await publisher.publish(batch.publications)
+    var receipts: [String] = []
+    do {
+      for result in results { receipts.append(try result.get().json) }
+    } catch {
+      var refusal = RequestError.unavailable(error)
+      if format == .lines { refusal.members = [("events", JSON.array(receipts))] }
+      throw refusal
+    }
+    return .json(
+      format == .lines ? JSON.object([("events", JSON.array(receipts))]) : receipts[0])
+  }
+
+  /// - Parameter tooLong: the refusal of a longer body than `limit`.
+  private func body(
+    of request: Request, _ channel: any Channel, limit: Int, tooLong: () -> RequestError
+  ) async throws(RequestError) -> ByteBuffer {
+    let isTooLong = request.headers[.contentLength].flatMap(Int.init).map { $0 > limit } ?? false
+    if isTooLong { throw tooLong() }
+    if request.headers[.expect]?.lowercased() == "100-continue" {
+      let interim = HTTPResponse(status: .continue)
+      channel.writeAndFlush(HTTPResponsePart.head(interim), promise: nil)
+    }
+    do {
+      return try await request.body.collect(upTo: limit)
+    } catch is NIOTooManyBytesError {
+      throw tooLong()
+    } catch {
+      throw .badRequest("the body is malformed, or it ends too early")
+    }
+  }
+}
+
+extension RequestError {
+  static func tooLong(_ limit: Int) -> RequestError {
+    RequestError(.contentTooLarge, "an event has at most \(limit) bytes")
+  }
+}

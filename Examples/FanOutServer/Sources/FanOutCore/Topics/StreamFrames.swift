@@ -1,0 +1,61 @@
+internal import Multicast
+package import NIOCore
+
+/// What a subscriber receives, as server-sent events without the chunks of HTTP/1.1.
+package final class StreamFrames: @unchecked Sendable {
+  // Sendable: one task uses it, after the one that has created it.
+
+  /// The most frames of one read.
+  private static let share = 64
+
+  /// `nil` after the end.
+  private var subscription: TopicSubscription?
+  private let retryMilliseconds: Int64
+  private var hasBegun = false
+
+  init(_ subscription: TopicSubscription, retryMilliseconds: Int64) {
+    self.subscription = subscription
+    self.retryMilliseconds = retryMilliseconds
+  }
+
+  /// An empty comment.
+  package static var heartbeat: ByteBuffer { Frame.payload(of: Frame.heartbeat) }
+}
+
+extension StreamFrames {
+  /// Whether all frames have been read.
+  package var isEnded: Bool { subscription == nil }
+
+  /// The next frames. If there are none, `whenReadable` of the subscription is called when there are
+  /// some again, or at the end.
+  package func read() -> [ByteBuffer] {
+    var frames: [ByteBuffer] = []
+    if !hasBegun, let subscription {
+      hasBegun = true
+      frames.append(Frame.retry(milliseconds: retryMilliseconds, id: subscription.newest))
+    }
+    while frames.count < Self.share, let reader = subscription?.reader {
+      switch reader.nextIfAvailable() {
+      case .event(let element, at: _):
+        let event = element.event
+        frames.append(
+          subscription?.namesTopics == true
+            ? Frame.event(event.frame, of: event.topic) : event.frame)
+      case .missed(let range, of: let topic):
+        frames.append(Frame.missed(range, of: subscription?.namesTopics == true ? topic : nil))
+      case nil:
+        guard let end = reader.end else { return frames.map(Frame.payload) }
+        frames.append(
+          end == .finished ? Frame.retry(milliseconds: retryMilliseconds) : Frame.disconnected)
+        subscription = nil
+      }
+    }
+    return frames.map(Frame.payload)
+  }
+
+  /// Ends the subscription.
+  package func cancel() {
+    subscription?.reader.cancel()
+    subscription = nil
+  }
+}

@@ -1,0 +1,134 @@
+internal import FanOutCore
+internal import Foundation
+internal import GRDB
+internal import NIOCore
+internal import NIOFoundationCompat
+internal import Synchronization
+
+extension EventDatabase {
+  /// How many events one step of a removal reads, at first and at most.
+  private static let removalSteps = 16...1024
+
+  /// Stores `rows` in one transaction, and removes what exceeds the limits.
+  ///
+  /// When this returns, the disk has them. After an error it has none of them, unless the disk failed.
+  func store(_ rows: [Entry]) throws(StoreError) {
+    do {
+      let before = count.withLock { $0 }
+      var after = before
+      try pool.writeWithoutTransaction { db in
+        let now = now()
+        try db.inTransaction(.immediate) {
+          let insert = try db.cachedStatement(
+            sql: """
+              INSERT INTO events(id, topic, type, retry, seconds, data, key)
+              VALUES (?, ?, ?, ?, ?, ?, ?)
+              """)
+          for row in rows {
+            try insert.execute(arguments: [
+              Int64(row.id), row.topic.name, row.message.type?.name, row.message.retryMilliseconds,
+              now, Data(buffer: row.message.data), row.message.key?.text,
+            ])
+          }
+          after = try before + rows.count - remove(db, before + rows.count, now)
+          return .commit
+        }
+      }
+      count.withLock { $0 = after }
+      if let newest = rows.last { last.withLock { $0 = newest.id } }
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// Removes events that are too old.
+  func removeOld() throws(StoreError) {
+    do {
+      let before = count.withLock { $0 }
+      var removed = 0
+      try pool.writeWithoutTransaction { db in
+        try db.inTransaction(.immediate) {
+          removed = try remove(db, before, now())
+          return .commit
+        }
+      }
+      count.withLock { $0 = before - removed }
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// Checks whether the disk takes `bytes` more.
+  func probe(_ bytes: Int) throws(StoreError) {
+    do {
+      try pool.writeWithoutTransaction { db in
+        // Two transactions: what one inserts and deletes, it does not write.
+        try db.inTransaction(.immediate) {
+          try db.execute(sql: "DELETE FROM probe")
+          try db.execute(sql: "INSERT INTO probe VALUES (zeroblob(?))", arguments: [bytes])
+          return .commit
+        }
+        try db.inTransaction(.immediate) {
+          try db.execute(sql: "DELETE FROM probe")
+          return .commit
+        }
+      }
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// Removes the oldest events that exceed the limits, but not the newest event.
+  ///
+  /// - Parameter count: the number of events.
+  /// - Returns: how many it removed.
+  private func remove(_ db: Database, _ count: Int, _ now: Int64) throws -> Int {
+    var removed = 0
+    var limit = Self.removalSteps.lowerBound
+    let oldest = settings.maxAge.map { now - $0.components.seconds }
+    while true {
+      var excess = count - removed - settings.maxEvents
+      var bytes = try usedBytes(db) - settings.maxBytes
+      guard excess > 0 || bytes > 0 || oldest != nil else { return removed }
+      let entries = try Entry.Removable.fetch(db, limit)
+      let step = entries.dropLast(entries.count == count - removed ? 1 : 0).prefix { entry in
+        defer {
+          excess -= 1
+          bytes -= entry.bytes
+        }
+        return excess > 0 || bytes > 0 || oldest.map { entry.seconds < $0 } ?? false
+      }
+      guard let through = step.last?.id else { return removed }
+      try db.cachedStatement(sql: "DELETE FROM events WHERE id <= ?").execute(arguments: [through])
+      try db.cachedStatement(sql: "UPDATE removed SET through = ?").execute(arguments: [through])
+      removed += step.count
+      limit = min(2 * limit, Self.removalSteps.upperBound)
+    }
+  }
+
+  /// The bytes of the file, without its free pages, which the next events use.
+  private func usedBytes(_ db: Database) throws -> Int {
+    func number(_ name: String) throws -> Int {
+      try Int.fetchOne(db.cachedStatement(sql: "PRAGMA \(name)")) ?? 0
+    }
+    return try (number("page_count") - number("freelist_count")) * number("page_size")
+  }
+}
+
+extension EventDatabase.Entry {
+  /// What a removal needs of an event.
+  fileprivate struct Removable {
+    var id: Int64
+    var seconds: Int64
+    /// An estimate of the bytes that it takes.
+    var bytes: Int
+
+    static func fetch(_ db: Database, _ limit: Int) throws -> [Removable] {
+      let statement = try db.cachedStatement(
+        sql: "SELECT id, seconds, length(data) + 2 * length(topic) FROM events ORDER BY id LIMIT ?")
+      return try GRDB.Row.fetchAll(statement, arguments: [limit]).map {
+        Removable(id: $0[0], seconds: $0[1], bytes: $0[2] + 32)
+      }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+internal import GRDB
+
+/// Why the store cannot be opened, read or written: one line.
+public struct StoreError: Error, Hashable, CustomStringConvertible {
+  public let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+extension StoreError {
+  /// - Parameter error: one of the database.
+  init(_ error: any Error) {
+    if let error = error as? StoreError {
+      self = error
+      return
+    }
+    guard let error = error as? DatabaseError else {
+      self.init("\(error)")
+      return
+    }
+    switch error.resultCode {
+    case .SQLITE_FULL: self.init("the store has no space left")
+    case .SQLITE_NOTADB: self.init("the store is damaged: it is not a database")
+    case .SQLITE_CORRUPT: self.init("the store is damaged: \(Self.reason(error))")
+    case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_CANTOPEN:
+      self.init("the store cannot be written: \(Self.reason(error))")
+    case .SQLITE_IOERR: self.init("the disk of the store has an error: \(Self.reason(error))")
+    default: self.init("the store has an error: \(Self.reason(error))")
+    }
+  }
+
+  /// Without the statement.
+  private static func reason(_ error: DatabaseError) -> String {
+    "\(error.message ?? "no reason") (SQLite \(error.extendedResultCode.rawValue))"
+  }
+}

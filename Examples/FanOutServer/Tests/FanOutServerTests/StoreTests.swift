@@ -1,0 +1,439 @@
+import AsyncHTTPClient
+import FanOutCore
+import Foundation
+import GRDB
+import Logging
+import Multicast
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import SQLiteStore
+
+/// A server with a history on disk, in this process.
+@Suite(.timeLimit(.minutes(5))) struct StoreTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private var settings: StoreSettings { StoreSettings(folder: folder.path("store")) }
+
+  /// Runs a server that stores its events in the folder of the test.
+  private func withServer(
+    _ store: StoreSettings? = nil, history: Int = 128,
+    _ body: @escaping @Sendable (RunningServer) async throws -> Void
+  ) async throws {
+    var settings = Settings()
+    settings.historyEvents = history
+    settings.bufferLimit = history
+    let database = try EventDatabase(store ?? self.settings)
+    let restored = try SQLiteStore.Restored(database, keys: settings.rememberedKeys)
+    let logger = Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
+    try await RunningServer.with(
+      settings, makeLog: { SQLiteStore(database, restored, $0, logger: logger) }, body)
+  }
+
+  private func after(_ id: UInt64) -> [(String, String)] { [("Last-Event-ID", "\(id)")] }
+
+  private func entry(_ id: UInt64, _ text: String = "x", topic: String = "news") throws
+    -> EventDatabase.Entry
+  {
+    EventDatabase.Entry(
+      id: id, topic: try Topic(topic, limit: 99),
+      message: try #require(Message(ByteBuffer(string: text))))
+  }
+
+  @Test func idsContinueAndClientsResumeAfterARestart() async throws {
+    let ids = Box<[UInt64]>([])
+    try await withServer { server in
+      for number in 0..<4 { ids.value.append(try await server.published("\(number)")) }
+      try await server.published("other", to: "other")
+    }
+    let first = ids.value[0]
+    #expect(ids.value == (0..<4).map { first + $0 })
+    try await withServer { server in
+      var stream = try await server.stream("news", headers: after(first))
+      #expect(try await server.published("4") == first + 5)
+      let events = [try await stream.next(), try await stream.next(), try await stream.next()]
+      #expect(events.map { $0?.id } == [first + 1, first + 2, first + 3])
+      #expect(events.map { $0?.data } == ["1", "2", "3"])
+      #expect(try await stream.data(1) == ["4"])
+      // A stream without an id begins with the newest one, as before the restart.
+      var live = try await server.stream("other")
+      #expect(try await live.nextBlock()?.id == first + 5)
+      // What was stored before the start is not counted.
+      #expect(try await server.metric("published_total") == 1)
+    }
+  }
+
+  @Test func aClientIsToldThatItsIDIsNotOne() async throws {
+    try await withServer { server in
+      let last = try await server.published("1")
+      for id in [0, last + 1, UInt64.max] {
+        var stream = try await server.stream("news", headers: after(id))
+        #expect(try await stream.next()?.event == "missed")
+      }
+    }
+  }
+
+  @Test func typesRetriesAndLineBreaksAreKept() async throws {
+    let previous = Box<UInt64>(0)
+    try await withServer { server in
+      previous.value = try await server.published("before")
+      let query = "?event=price&retry=1234"
+      let answer = try await server.request(
+        "POST", "/topics/news\(query)", body: .bytes(ByteBuffer(string: "a\r\nb\n\nä")))
+      #expect(answer.status == 200)
+      try await server.published("after")
+    }
+    // From the memory, and from the disk.
+    for history in [128, 1] {
+      try await withServer(history: history) { server in
+        var stream = try await server.stream("news", headers: after(previous.value))
+        let stored = try await stream.next()
+        #expect(stored?.event == "price")
+        #expect(stored?.retry == 1234)
+        #expect(stored?.data == "a\nb\n\nä")
+        #expect(try await stream.data(1) == ["after"])
+      }
+    }
+  }
+
+  @Test func olderEventsComeFromTheDiskPageByPage() async throws {
+    let count = 3 * SQLiteStore.pageEvents + 7
+    let first = Box<UInt64>(0)
+    try await withServer { server in
+      first.value = try await server.published("first")
+      try await withThrowingTaskGroup { group in
+        for number in 1...count {
+          group.addTask { try await server.published("\(number)", to: "t\(number % 2)") }
+        }
+        try await group.waitForAll()
+      }
+    }
+    // The memory has one event of each topic.
+    try await withServer(history: 1) { server in
+      for topic in 0..<2 {
+        var stream = try await server.stream("t\(topic)", headers: after(first.value))
+        var seen: [EventReader.Block] = []
+        let expected = (1...count).filter { $0 % 2 == topic }
+        while seen.count < expected.count, let event = try await stream.next() {
+          seen.append(event)
+        }
+        #expect(seen.allSatisfy { $0.event == nil })
+        #expect(seen.compactMap { $0.data.flatMap { Int($0) } }.sorted() == expected)
+        let ids = seen.compactMap(\.id)
+        #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
+      }
+    }
+  }
+
+  /// Of one topic events are on the disk alone, between those of others that are in memory too.
+  @Test(arguments: ["topic=busy&topic=quiet.x", "topic=busy&topic=quiet.*", "topic=%3E"])
+  func aStreamOfSeveralTopicsGetsAllThatIsStored(_ query: String) async throws {
+    let count = 2 * SQLiteStore.pageEvents + 9
+    let first = Box<UInt64>(0)
+    try await withServer(history: 2) { server in
+      first.value = try await server.published("0", to: "busy")
+      for start in stride(from: 1, to: count, by: 100) {
+        let batch = (start..<min(count, start + 100)).map { number in
+          #"{"topic":"\#(number % 50 == 7 ? "quiet.x" : "busy")","data":"\#(number)"}"#
+        }
+        let answer = try await server.publish(batch: batch.joined(separator: "\n"))
+        try #require(answer.status == 200, "\(answer.body)")
+      }
+      try await expectAll(server, query, after: first.value, count)
+    }
+    try await withServer(history: 1) { server in
+      try await expectAll(server, query, after: first.value, count)
+      // A position in the middle, as after an interruption.
+      try await expectAll(server, query, after: first.value, from: 300, count)
+    }
+  }
+
+  private func expectAll(
+    _ server: RunningServer, _ query: String, after first: UInt64, from start: Int = 0,
+    _ count: Int
+  ) async throws {
+    var stream = try await server.events(query, headers: after(first + UInt64(start)))
+    for number in start + 1..<count {
+      let event = try #require(try await stream.next())
+      try #require(event.event == nil, "\(event.data ?? "")")
+      try #require(event.id == first + UInt64(number))
+      let topic = number % 50 == 7 ? "quiet.x" : "busy"
+      try #require(event.data == #"{"topic":"\#(topic)","data":"\#(number)"}"#)
+    }
+  }
+
+  /// A page of patterns reads so many events, whether they match or not.
+  @Test func pagesOfPatternsContinueWhereTheLastOneEnded() throws {
+    let database = try EventDatabase(settings)
+    let start = database.last.withLock { $0 }
+    let rows = 2 * EventDatabase.patternPageRows
+    for first in stride(from: 1, through: rows, by: 1024) {
+      try database.store(
+        try (first..<first + 1024).map { number in
+          try entry(start + UInt64(number), topic: number == rows ? "b.last" : "a")
+        })
+    }
+    var position = start
+    var pages = 0
+    var found: [UInt64] = []
+    while position < start + UInt64(rows) {
+      let page = try #require(
+        try database.page(
+          of: .patterns(["b.*", "c"]), after: position, through: start + UInt64(rows), events: 9,
+          bytes: 999))
+      found += page.elements.map(\.number)
+      try #require(page.through > position)
+      position = page.through
+      pages += 1
+    }
+    #expect(found == [start + UInt64(rows)] && pages == 2)
+  }
+
+  @Test func publishersIDsAreKnownAfterARestart() async throws {
+    let first = Box<UInt64>(0)
+    let key = [("Idempotency-Key", "k")]
+    try await withServer { server in
+      let answer = try await server.request(
+        "POST", "/topics/news", key, body: .bytes(ByteBuffer(string: "1")))
+      first.value = try #require(UInt64(answer.body.drop { !$0.isNumber }.prefix { $0.isNumber }))
+    }
+    try await withServer { server in
+      let repeated = #"{"id":\#(first.value),"subscribers":0,"repeated":true}"# + "\n"
+      let answer = try await server.request(
+        "POST", "/topics/news", key, body: .bytes(ByteBuffer(string: "1")))
+      #expect(answer.body == repeated)
+      #expect(try await server.published("2") == first.value + 1)
+    }
+  }
+
+  /// One that has left the store is not.
+  @Test func theIDsOfStoredEventsAreKnown() throws {
+    var limited = settings
+    limited.maxEvents = 2
+    let database = try EventDatabase(limited)
+    let start = database.last.withLock { $0 }
+    for number in 1...3 as ClosedRange<UInt64> {
+      let message = Message(
+        ByteBuffer(string: "x"), key: number == 2 ? nil : PublicationKey("k\(number)"))
+      try database.store([
+        EventDatabase.Entry(
+          id: start + number, topic: try Topic("news", limit: 9), message: try #require(message))
+      ])
+    }
+    #expect(try database.newestKeys(9).map(\.id) == [start + 3])
+    #expect(try database.newestKeys(0).isEmpty)
+  }
+
+  @Test func aStoreOfTheFirstVersionIsUpdated() async throws {
+    let first = Box<UInt64>(0)
+    try await withServer { first.value = try await $0.published("1") }
+    do {
+      let queue = try DatabaseQueue(path: folder.path("store/events.sqlite"))
+      try await queue.write { db in
+        try db.execute(
+          sql: """
+            DROP INDEX events_with_key; ALTER TABLE events DROP COLUMN key; PRAGMA user_version = 1
+            """)
+      }
+      try queue.close()
+    }
+    try await withServer { server in
+      var stream = try await server.stream("news", headers: after(first.value - 1))
+      #expect(try await stream.data(1) == ["1"])
+      let batch = #"{"topic":"news","data":"2","id":"k"}"#
+      for _ in 0..<2 { #expect(try await server.publish(batch: batch).status == 200) }
+      #expect(try await server.published("3") == first.value + 2)
+    }
+  }
+
+  /// Several topics have one order.
+  @Test func aPageOfSeveralTopicsIsInOrder() throws {
+    let database = try EventDatabase(settings)
+    let start = database.last.withLock { $0 }
+    try database.store((1...30).map { try entry(start + $0, "\($0)", topic: "t\($0 % 3)") })
+    var position = start
+    var numbers: [UInt64] = []
+    while position < start + 30 {
+      let page = try #require(
+        try database.page(
+          of: .names(["t0", "t2", "t9"]), after: position, through: start + 30, events: 4,
+          bytes: 999))
+      #expect(page.elements.count <= 4)
+      #expect(page.through > position)
+      numbers += page.elements.map(\.number)
+      position = page.through
+    }
+    #expect(numbers == (1...30).filter { $0 % 3 != 1 }.map { start + $0 })
+    // At least one event, however long.
+    let page = try database.page(
+      of: .names(["t0"]), after: start, through: start + 30, events: 4, bytes: 1)
+    #expect(page?.elements.map(\.number) == [start + 3])
+    #expect(page?.through == start + 3)
+  }
+
+  @Test func theOldestEventsLeaveWhenThereAreTooMany() async throws {
+    var store = settings
+    store.maxEvents = 10
+    let ids = Box<[UInt64]>([])
+    try await withServer(store) { server in
+      for number in 0..<30 { ids.value.append(try await server.published("\(number)")) }
+    }
+    let last = ids.value[29]
+    try await withServer(store) { server in
+      var stream = try await server.stream("news", headers: after(ids.value[5]))
+      #expect(
+        try await stream.next()?.data
+          == #"{"reason":"history","after":\#(ids.value[5]),"through":\#(last - 10)}"#)
+      #expect(try await stream.data(10) == (20..<30).map(String.init))
+      // A client that has the newest event that left misses none.
+      var other = try await server.stream("news", headers: after(last - 10))
+      #expect(try await other.data(10) == (20..<30).map(String.init))
+    }
+    let database = try EventDatabase(store)
+    #expect(try database.newest(events: 99, bytes: .max).1.count == 10)
+  }
+
+  @Test func theFileStaysWithinItsBytes() throws {
+    var store = settings
+    store.maxBytes = 1 << 20
+    let database = try EventDatabase(store)
+    let text = String(repeating: "x", count: 10_000)
+    for _ in 0..<200 {
+      let last = database.last.withLock { $0 }
+      try database.store((1...5).map { try entry(last + $0, text, topic: "t\($0)") })
+    }
+    let kept = try database.newest(events: 9999, bytes: .max).1.count
+    // Of 10 MB. A batch exceeds the limit before the oldest events leave.
+    #expect((60...104).contains(kept), "\(kept)")
+    database.close()
+    let attributes = try FileManager.default.attributesOfItem(
+      atPath: folder.path("store/events.sqlite"))
+    let size = try #require(attributes[.size] as? Int)
+    #expect(size <= (1 << 20) + 100_000, "\(size)")
+  }
+
+  @Test func theNewestEventStaysHoweverLongItIs() throws {
+    var store = settings
+    store.maxBytes = 1
+    let database = try EventDatabase(store)
+    let last = database.last.withLock { $0 }
+    try database.store((1...5).map { try entry(last + $0) })
+    #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == [last + 5])
+  }
+
+  @Test func oldEventsLeaveAndTheIDsContinue() throws {
+    var store = settings
+    store.maxAge = .seconds(10)
+    let clock = Box<Int64>(1000)
+    var database: EventDatabase? = try EventDatabase(store) { clock.value }
+    let start = try #require(database).last.withLock { $0 }
+    try database?.store([try entry(start + 1)])
+    clock.value = 1005
+    try database?.store([try entry(start + 2), try entry(start + 3)])
+    clock.value = 1010
+    try database?.removeOld()
+    #expect(try database?.newest(events: 9, bytes: .max).1.count == 3)
+    clock.value = 1011
+    try database?.removeOld()
+    #expect(try database?.newest(events: 9, bytes: .max).1.map(\.id) == [start + 2, start + 3])
+    #expect(
+      try database?.page(
+        of: .names(["news"]), after: start, through: start + 3, events: 9, bytes: 9)
+        == nil)
+    clock.value = 9999
+    try database?.removeOld()
+    // The newest event stays, and keeps its id.
+    #expect(try database?.newest(events: 9, bytes: .max).1.map(\.id) == [start + 3])
+    database?.close()
+    database = nil
+    #expect(try EventDatabase(store).last.withLock { $0 } == start + 3)
+  }
+
+  @Test func eachTransactionWaitsForTheDisk() throws {
+    let database = try EventDatabase(settings)
+    #expect(try database.pragma("journal_mode") == "wal")
+    // FULL.
+    #expect(try database.pragma("synchronous") == "2")
+  }
+
+  @Test func twoCannotUseOneFolder() throws {
+    var database: EventDatabase? = try EventDatabase(settings)
+    #expect(throws: StoreError("another server uses the folder '\(settings.folder)'")) {
+      try EventDatabase(settings)
+    }
+    database?.close()
+    database = nil
+    _ = try EventDatabase(settings)
+  }
+
+  /// A transaction is stored as a whole or not at all.
+  @Test func afterAnErrorNothingOfTheTransactionIsStored() throws {
+    let database = try EventDatabase(settings)
+    let last = database.last.withLock { $0 }
+    try database.store([try entry(last + 1)])
+    // The second id is taken.
+    #expect(throws: StoreError.self) {
+      try database.store([try entry(last + 2), try entry(last + 1)])
+    }
+    #expect(database.last.withLock { $0 } == last + 1)
+    try database.store([try entry(last + 2, "again")])
+    let page = try database.page(
+      of: .names(["news"]), after: last, through: last + 2, events: 9, bytes: 99)
+    #expect(page?.elements.map(\.number) == [last + 1, last + 2])
+  }
+
+  /// Publications that arrive while others are stored share the next transaction.
+  @Test func waitingPublicationsAreTakenTogether() async throws {
+    let publications = Publications()
+    let message = try #require(Message(ByteBuffer(string: "12345")))
+    let topic = try Topic("news", limit: 9)
+    @Sendable func publish(_ count: Int = 1) async -> Publications.Admission {
+      var admission = Publications.Admission.refused
+      _ = await withCheckedContinuation { continuation in
+        admission = publications.add(
+          .init(
+            events: Array(repeating: Publication(message: message, topic: topic), count: count),
+            continuation: continuation))
+        // The test takes nothing out of the results.
+        continuation.resume(returning: .failure(Unavailable("")))
+      }
+      return admission
+    }
+    #expect(await publish() == .starts)
+    for _ in 0..<9 { #expect(await publish() == .waits) }
+    #expect(publications.take(events: 4, bytes: .max).count == 4)
+    #expect(publications.take(events: 99, bytes: 11).count == 3)
+    #expect(publications.take(events: 99, bytes: 1).count == 1)
+    #expect(publications.take(events: 99, bytes: .max).count == 2)
+    #expect(await publish() == .waits)
+    #expect(publications.take(events: 9, bytes: 9).count == 1)
+    #expect(publications.take(events: 9, bytes: 9).isEmpty)
+    // Those of one batch stay together.
+    #expect(await publish(5) == .starts)
+    for count in [3, 2] { #expect(await publish(count) == .waits) }
+    #expect(publications.take(events: 6, bytes: .max).map(\.events.count) == [5, 3])
+    #expect(publications.take(events: 1, bytes: 1).map(\.events.count) == [2])
+    #expect(publications.take(events: 9, bytes: 9).isEmpty)
+    #expect(await publish() == .starts)
+    // What waits is not taken in time.
+    await publications.finish(within: .zero)
+    await publications.finish(within: .zero)
+    #expect(await publish() == .refused)
+    #expect(publications.take(events: 9, bytes: 9).count == 1)
+  }
+}
+
+/// A value that tests share between tasks which do not overlap.
+final class Box<Value>: @unchecked Sendable {
+  // Sendable: the test awaits one task before it starts the next.
+  var value: Value
+
+  init(_ value: Value) {
+    self.value = value
+  }
+}

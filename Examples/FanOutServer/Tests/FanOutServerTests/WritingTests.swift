@@ -1,0 +1,109 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import FanOutCore
+
+@Suite(.timeLimit(.minutes(5))) struct WritingTests {
+  @Test func eachEventIsWrittenWithoutAnotherOne() async throws {
+    var settings = Settings()
+    settings.bufferLimit = 64
+    try await RunningServer.with(settings) { server in
+      var stream = try await server.stream()
+      for round in 0..<20 {
+        // As many as may wait. If a wake-up were lost, the last ones would not come.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for publisher in 0..<8 {
+            group.addTask {
+              for number in 0..<8 { try await server.published("\(round) \(publisher) \(number)") }
+            }
+          }
+          try await group.waitForAll()
+        }
+        var received: Set<String> = []
+        for text in try await stream.data(64) { received.insert(text) }
+        #expect(received.count == 64 && received.allSatisfy { $0.hasPrefix("\(round) ") })
+      }
+      #expect(try await server.metric("dropped_total") == 0)
+    }
+  }
+
+  /// Counts the wake-ups of a loop that has `count` streams.
+  private func withStreams(
+    _ count: Int, _ body: (ReadyStreams, [StreamSignal], () -> Int) throws -> Void
+  ) async throws {
+    let loops = try await ConnectionLoops(
+      NIOSingletons.posixEventLoopGroup, heartbeat: .hours(1), idle: .hours(1))
+    defer { loops.stop() }
+    let eventLoop = NIOSingletons.posixEventLoopGroup.next()
+    let wakes = NIOLockedValueBox(0)
+    let ready = ReadyStreams { wakes.withLockedValue { $0 += 1 } }
+    let signals = try await eventLoop.submit {
+      (0..<count).map { _ in
+        let stream = EventStream(
+          loops[eventLoop].value, retryMilliseconds: 0, closesWhenStalled: false)
+        return StreamSignal(stream, ready)
+      }
+    }.get()
+    try body(ready, signals) { wakes.withLockedValue { $0 } }
+  }
+
+  @Test func aQuietStreamWakesItsLoopAtOnce() async throws {
+    try await withStreams(3) { ready, signals, wakes in
+      signals[0].send()
+      #expect(wakes() == 1)
+      // They are in the turn that is due.
+      signals[1].send()
+      #expect(wakes() == 1)
+      var turn: [StreamSignal] = []
+      ready.take(into: &turn)
+      #expect(turn.map { ObjectIdentifier($0) } == signals[..<2].map { ObjectIdentifier($0) })
+      signals[2].send()
+      #expect(wakes() == 2)
+    }
+  }
+
+  @Test func theStreamsOfAnEventAreWrittenInOneTurn() async throws {
+    try await withStreams(100) { ready, signals, wakes in
+      ready.beginDelivery()
+      for signal in signals { signal.send() }
+      #expect(wakes() == 0)
+      ready.endDelivery()
+      #expect(wakes() == 1)
+      var turn: [StreamSignal] = []
+      ready.take(into: &turn)
+      #expect(turn.count == 100)
+      ready.beginDelivery()
+      ready.endDelivery()
+      #expect(wakes() == 1)
+    }
+  }
+
+  @Test func concurrentDeliveriesWakeTheLoopAfterTheLast() async throws {
+    try await withStreams(2) { ready, signals, wakes in
+      ready.beginDelivery()
+      ready.beginDelivery()
+      signals[0].send()
+      ready.endDelivery()
+      #expect(wakes() == 0)
+      signals[1].send()
+      ready.endDelivery()
+      #expect(wakes() == 1)
+    }
+  }
+
+  @Test func anEventThatNeedsSeveralTurnsReachesAllStreams() async throws {
+    let count = 40
+    let length = 4 * ConnectionLoop.bytesPerTurn / count
+    var settings = Settings()
+    settings.maxEventBytes = length
+    try await RunningServer.with(settings) { server in
+      var streams: [EventReader] = []
+      for _ in 0..<count { streams.append(try await server.stream()) }
+      let text = String(repeating: "x", count: length)
+      try await server.published(text)
+      for index in streams.indices { #expect(try await streams[index].data(1) == [text]) }
+    }
+  }
+}
