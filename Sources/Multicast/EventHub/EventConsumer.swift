@@ -181,10 +181,9 @@ final class EventConsumer: Sendable {
         continue
       }
       await withTaskCancellationHandler {
-        // The capture keeps the closure on the actor. Without it the task would leave the actor here, and
-        // another task of the actor could take all events, and return one, before this one sleeps.
+        // The capture keeps the closure on the actor: without it the task would leave the actor here.
         _ = isolation
-        await mailbox.sleep(timer)
+        await mailbox.sleep(timer) { reader?.hasRead == true }
       } onCancel: {
         // The runtime holds a lock of its own here, so no user code may run. The resumed task does
         // the rest.

@@ -280,16 +280,22 @@ extension StreamMailbox {
 
   /// Whether the time of `timer` is over, and there is neither an event nor an end to return.
   func isIdle(after timer: SleepTimer) -> Bool {
-    lock.withLock { timer.hasExpired && !state.hasWaiting && state.end == nil }
+    !hasTaken && lock.withLock { timer.hasExpired && !state.hasWaiting && state.end == nil }
   }
 
   /// Sleeps until an event may wait, no more will come, a task is cancelled, or the time of `timer`
   /// is over.
+  ///
+  /// A task that prefers a task executor may leave the actor before it sleeps. Another task of the
+  /// actor may take all events there, and return one: then this one does not sleep either.
+  ///
+  /// - Parameter hasRead: whether the iterator has something to return that is not in the mailbox.
   @inline(__always)
-  func sleep(_ timer: SleepTimer?) async {
+  func sleep(_ timer: SleepTimer?, unless hasRead: () -> Bool) async {
     timer?.start()
     // SAFETY: resumed once: here, or by the thread that takes it out under the lock.
     await suspendUnchecked { continuation in
+      if hasTaken || hasRead() { return continuation.resume() }
       let isAwake = lock.withLock {
         guard !isInterrupted, timer?.hasExpired != true, state.sleep() else { return true }
         if sleeper == nil { sleeper = continuation } else { moreSleepers.append(continuation) }

@@ -38,9 +38,21 @@ extension InvocationQueue {
     return isNested ? .nested : .queued
   }
 
-  /// Appends the current task to the queue.
-  mutating func wait(_ continuation: CheckedContinuation<Void, Never>) {
+  /// Appends the current task to the queue. If no invocation is running any more, it runs now.
+  ///
+  /// A task that prefers a task executor may leave the actor between its arrival and its
+  /// suspension, and what it waits for may end there.
+  ///
+  /// - Returns: `continuation`, if the caller has to resume it.
+  mutating func wait(
+    _ continuation: CheckedContinuation<Void, Never>
+  ) -> CheckedContinuation<Void, Never>? {
+    guard holder != .none else {
+      holder = .current
+      return continuation
+    }
     waiting.append(Waiter(task: .current, continuation: continuation))
+    return nil
   }
 
   /// Ends the running invocation; the next one in the queue runs.

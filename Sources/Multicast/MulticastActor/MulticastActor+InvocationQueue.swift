@@ -11,7 +11,7 @@ extension MulticastActor {
     case .nested:
       return false
     case .queued:
-      await suspend { invocationQueue.wait($0) }
+      await suspend { invocationQueue.wait($0)?.resume() }
       return true
     }
   }
