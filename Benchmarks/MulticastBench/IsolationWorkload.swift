@@ -16,6 +16,8 @@ extension Workload {
       } + [
         IsolatedHandlers(size: 1, events: 1, isMain: true).experiment,
         IsolatedHandlers(size: 1, events: 1, isMain: false).experiment,
+        IsolatedHandlers(size: 1, events: 1, gap: 50_000, isMain: true).experiment,
+        IsolatedHandlers(size: 1, events: 1, gap: 50_000, isMain: false).experiment,
       ]
     }
   }
@@ -25,13 +27,15 @@ private struct IsolatedHandlers {
   let size: Int
   /// The number of events in a burst; with 1, each event is handled before the next is sent.
   let events: Int
+  /// The nanoseconds between events that come alone, in which the actor becomes idle.
+  var gap = 0
   let isMain: Bool
 
   private var place: String { isMain ? "main actor" : "actor" }
 
   var experiment: Experiment {
     Experiment(
-      "isolation/\(events == 1 ? "sparse" : "burst")/\(isMain ? "main" : "instance")",
+      "isolation/\(load)/\(isMain ? "main" : "instance")",
       detail: "N = \(size)",
       requirements: requirements
     ) {
@@ -39,7 +43,16 @@ private struct IsolatedHandlers {
     }
   }
 
+  private var load: String { events > 1 ? "burst" : gap == 0 ? "sparse" : "idle" }
+
   private var requirements: [Requirement] {
+    if gap > 0 {
+      return [
+        Requirement("isolation, \(place), event to an idle actor, of a task", .atMost(1.25)) {
+          $0.typicalRatio("EventHub", to: "Task")
+        }
+      ]
+    }
     if events == 1 {
       return [
         Requirement("isolation, \(place), sparse event, of a task", .atMost(1)) {
@@ -95,14 +108,16 @@ private struct IsolatedHandlers {
       system, size: size, isBaseline: isBaseline, metrics: [.time], iterations: bursts
     ) { iterations in
       let before = sums.map(\.count)
-      let start = MonotonicClock.nanoseconds
+      var elapsed = 0
       for iteration in 1...iterations {
+        if gap > 0 { MonotonicClock.wait(gap) }
+        let start = MonotonicClock.nanoseconds
         send(sums, events)
         for (sum, before) in zip(sums, before) {
           sum.wait(for: before + iteration * events)
         }
+        elapsed += MonotonicClock.nanoseconds - start
       }
-      let elapsed = MonotonicClock.nanoseconds - start
       let delivered = zip(sums, before).map { $0.count - $1 }.reduce(0, +)
       try WrongResult.check(system, delivered: delivered, expected: iterations * events * size)
       return [Double(elapsed) / Double(delivered)]
