@@ -3,8 +3,11 @@
 /// ## Thread safety
 /// For the isolation that iterates only.
 protocol ReadsAhead: AnyObject, Sendable {
-  /// Whether something was read and not returned.
-  var hasRead: Bool { get }
+  /// Whether something was read and not returned, or remains to be read up to the goal: then the
+  /// consumer must not sleep.
+  var mustContinue: Bool { get }
+  /// Begins to handle a signal: its goal is the newest event now. Reads unless something was read.
+  func beginSignal(atMost limit: Int)
   /// Ends what makes the iterator read, at the end of the iteration. It may be called again.
   func stopReading()
 }
@@ -12,14 +15,14 @@ protocol ReadsAhead: AnyObject, Sendable {
 /// The reader of one kind of log.
 protocol PositionReader<Element>: ReadsAhead {
   associatedtype Element
+  /// Whether something was read and not returned.
+  var hasRead: Bool { get }
   /// The next of what was read.
   func nextRead() -> Element?
   /// The number of events that were read and not returned.
   var readCount: Int { get }
   /// Whether every event up to the goal was returned, or there is no goal.
   var isAtGoal: Bool { get }
-  /// Begins to handle a signal: its goal is the newest event now. Reads unless something was read.
-  func beginSignal(atMost limit: Int)
   /// As ``beginSignal(atMost:)``, unless a signal is being handled: then it keeps its goal.
   func readToGoal(atMost limit: Int)
   /// Reads more, after all was returned.
@@ -30,9 +33,13 @@ protocol PositionReader<Element>: ReadsAhead {
   func discardRead()
 }
 
+extension PositionReader {
+  var mustContinue: Bool { hasRead || !isAtGoal }
+}
+
 extension EventConsumer {
   /// The most events that are read at once, and returned without a suspension.
-  private static var readShare: Int { 256 }
+  static var readShare: Int { 256 }
 
   /// The next of what `reader` reads when events tell it to.
   ///
@@ -51,12 +58,10 @@ extension EventConsumer {
       }
       if !reader.isAtGoal {
         reader.readToGoal(atMost: Self.readShare)
-      } else if await nextSignal() {
-        // Unless another task of the actor has read.
-        if !reader.hasRead { reader.beginSignal(atMost: Self.readShare) }
-      } else if mailbox.end != .finished || !reader.read(atMost: Self.readShare) {
-        // After the end, everything is in the log.
-        break
+      } else if !(await nextSignal()) {
+        // After the end, everything is in the log, unless another task of the actor has read it.
+        guard mailbox.end == .finished else { break }
+        guard reader.hasRead || reader.read(atMost: Self.readShare) else { break }
       }
       readSinceYield += reader.readCount
     }

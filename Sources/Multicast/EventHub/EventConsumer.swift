@@ -57,13 +57,19 @@ final class EventConsumer: Sendable {
     return nil
   }
 
-  /// Waits for an event that tells the iterator to read.
+  /// Waits for an event that tells the iterator to read, and reads.
   ///
-  /// - Returns: whether there is something to read, or another task of the actor has read
-  ///   something; `false`: the iteration has ended.
+  /// - Returns: whether there may be something to return, or to read up to the goal; `false`: the
+  ///   iteration has ended.
   func nextSignal() async -> Bool {
     while await prepareNext() {
-      if mailbox.nextTaken() != nil || reader?.hasRead == true { return true }
+      if mailbox.nextTaken() != nil {
+        // Here, before this task may leave its actor: another one sees that there is more. Also if
+        // that has read, because the signal may be of a later event.
+        reader?.beginSignal(atMost: Self.readShare)
+        return true
+      }
+      if reader?.mustContinue == true { return true }
     }
     return false
   }
@@ -172,7 +178,7 @@ final class EventConsumer: Sendable {
     loop: while !TaskIdentity.isCurrentCancelled {
       switch mailbox.hasTaken ? .events : mailbox.takeMore(limit) {
       case .events: return true
-      case .nothing: if reader?.hasRead == true { return true }
+      case .nothing: if reader?.mustContinue == true { return true }
       case .end: break loop
       }
       if timer == nil, mailbox.takeLinger() {
@@ -183,7 +189,7 @@ final class EventConsumer: Sendable {
       await withTaskCancellationHandler {
         // The capture keeps the closure on the actor: without it the task would leave the actor here.
         _ = isolation
-        await mailbox.sleep(timer) { reader?.hasRead == true }
+        await mailbox.sleep(timer) { reader?.mustContinue == true }
       } onCancel: {
         // The runtime holds a lock of its own here, so no user code may run. The resumed task does
         // the rest.

@@ -289,13 +289,14 @@ extension StreamMailbox {
   /// A task that prefers a task executor may leave the actor before it sleeps. Another task of the
   /// actor may take all events there, and return one: then this one does not sleep either.
   ///
-  /// - Parameter hasRead: whether the iterator has something to return that is not in the mailbox.
+  /// - Parameter mustContinue: whether the iterator has something to return that is not in the
+  ///   mailbox.
   @inline(__always)
-  func sleep(_ timer: SleepTimer?, unless hasRead: () -> Bool) async {
+  func sleep(_ timer: SleepTimer?, unless mustContinue: () -> Bool) async {
     timer?.start()
     // SAFETY: resumed once: here, or by the thread that takes it out under the lock.
     await suspendUnchecked { continuation in
-      if hasTaken || hasRead() { return continuation.resume() }
+      if hasTaken || mustContinue() { return continuation.resume() }
       let isAwake = lock.withLock {
         guard !isInterrupted, timer?.hasExpired != true, state.sleep() else { return true }
         if sleeper == nil { sleeper = continuation } else { moreSleepers.append(continuation) }

@@ -9,7 +9,9 @@ struct InvocationQueue: ~Copyable {
 
   struct Waiter {
     let task: TaskIdentity
-    let continuation: CheckedContinuation<Void, Never>
+    /// `nil` if the task has not suspended: one that prefers a task executor may leave the actor
+    /// between its arrival and its suspension.
+    var continuation: CheckedContinuation<Void, Never>?
   }
 }
 
@@ -18,7 +20,7 @@ extension InvocationQueue {
   enum Arrival {
     /// It runs now.
     case first
-    /// It has to wait.
+    /// It is in the queue, and has to wait.
     case queued
     /// It runs now, as a part of the running invocation, which waits for it.
     case nested
@@ -35,29 +37,29 @@ extension InvocationQueue {
     let isNested =
       InvocationScope.currentBelongs(to: calls)
       || TaskIdentity.anyWaitingForCurrent { $0 == holder }
-    return isNested ? .nested : .queued
+    guard !isNested else { return .nested }
+    waiting.append(Waiter(task: .current))
+    return .queued
   }
 
-  /// Appends the current task to the queue. If no invocation is running any more, it runs now.
+  /// Suspends the current task, which is in the queue.
   ///
-  /// A task that prefers a task executor may leave the actor between its arrival and its
-  /// suspension, and what it waits for may end there.
-  ///
-  /// - Returns: `continuation`, if the caller has to resume it.
+  /// - Returns: `continuation`, if its turn has come already: the caller has to resume it.
   mutating func wait(
     _ continuation: CheckedContinuation<Void, Never>
   ) -> CheckedContinuation<Void, Never>? {
-    guard holder != .none else {
-      holder = .current
-      return continuation
-    }
-    waiting.append(Waiter(task: .current, continuation: continuation))
+    guard holder != .current else { return continuation }
+    // Nearly always the last one: it has just arrived.
+    var place = waiting.count - 1
+    while waiting[place].task != .current { place -= 1 }
+    waiting[place].continuation = continuation
     return nil
   }
 
   /// Ends the running invocation; the next one in the queue runs.
   ///
-  /// - Returns: the continuation of the next one, which the caller has to resume.
+  /// - Returns: the continuation of the next one, which the caller has to resume; `nil` if there is no
+  ///   next one, or if it has not suspended.
   mutating func end() -> CheckedContinuation<Void, Never>? {
     let next = waiting.popFirst()
     holder = next?.task ?? .none

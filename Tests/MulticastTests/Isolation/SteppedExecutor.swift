@@ -21,14 +21,17 @@ final class SteppedExecutor: SerialExecutor {
   /// Runs the newest job up to its next suspension.
   ///
   /// - Returns: whether there was a job.
-  func runNewest() -> Bool { jobs.runNewest() }
+  func runNewest() -> Bool { jobs.run { $0.popLast() } }
+
+  /// As ``runNewest()``, with the oldest job.
+  func runOldest() -> Bool { jobs.run { $0.isEmpty ? nil : $0.removeFirst() } }
 
   /// Performs `action`, and runs only jobs that come after that, until `condition` holds.
   ///
   /// - Returns: as ``run(until:)``.
   func run(after action: () -> Void, until condition: () -> Bool) -> Bool {
-    let earlier = jobs.exchange([])
-    defer { jobs.exchange(earlier + jobs.exchange([])) }
+    let earlier = jobs.takeAll()
+    defer { jobs.prepend(earlier) }
     action()
     return run(until: condition)
   }
@@ -65,22 +68,27 @@ final class SteppedExecutor: SerialExecutor {
 }
 
 private final class SteppedJobs: Sendable {
-  private let jobs = Mutex<[@Sendable () -> Void]>([])
+  typealias Job = @Sendable () -> Void
 
-  func append(_ job: @escaping @Sendable () -> Void) {
+  private let jobs = Mutex<[Job]>([])
+
+  func append(_ job: @escaping Job) {
     jobs.withLock { $0.append(job) }
   }
 
-  @discardableResult
-  func exchange(_ new: [@Sendable () -> Void]) -> [@Sendable () -> Void] {
+  func takeAll() -> [Job] {
     jobs.withLock { jobs in
-      defer { jobs = new }
+      defer { jobs = [] }
       return jobs
     }
   }
 
-  func runNewest() -> Bool {
-    guard let job = jobs.withLock({ $0.popLast() }) else { return false }
+  func prepend(_ earlier: [Job]) {
+    jobs.withLock { $0.insert(contentsOf: earlier, at: 0) }
+  }
+
+  func run(_ take: (inout [Job]) -> Job?) -> Bool {
+    guard let job = jobs.withLock({ take(&$0) }) else { return false }
     job()
     return true
   }
