@@ -58,8 +58,8 @@ extension InvocationQueue {
 
   /// Ends the running invocation; the next one in the queue runs.
   ///
-  /// - Returns: the continuation of the next one, which the caller has to resume; `nil` if there is no
-  ///   next one, or if it has not suspended.
+  /// - Returns: the continuation of the next one, which the caller has to resume; `nil` if there is
+  ///   no next one, or if it has not suspended.
   mutating func end() -> CheckedContinuation<Void, Never>? {
     let next = waiting.popFirst()
     holder = next?.task ?? .none

@@ -1,6 +1,5 @@
 import Foundation
 import MulticastTestSupport
-import Synchronization
 
 /// A serial executor whose jobs a test runs, the newest first, with those of the task executor that the
 /// tasks prefer.
@@ -67,28 +66,30 @@ final class SteppedExecutor: SerialExecutor {
   }
 }
 
-private final class SteppedJobs: Sendable {
+private final class SteppedJobs: @unchecked Sendable {
+  // Sendable: `jobs` is used only inside `lock`, of a kind that the thread sanitizer sees.
   typealias Job = @Sendable () -> Void
 
-  private let jobs = Mutex<[Job]>([])
+  private let lock = NSLock()
+  private var jobs: [Job] = []
 
   func append(_ job: @escaping Job) {
-    jobs.withLock { $0.append(job) }
+    lock.withLock { jobs.append(job) }
   }
 
   func takeAll() -> [Job] {
-    jobs.withLock { jobs in
+    lock.withLock {
       defer { jobs = [] }
       return jobs
     }
   }
 
   func prepend(_ earlier: [Job]) {
-    jobs.withLock { $0.insert(contentsOf: earlier, at: 0) }
+    lock.withLock { jobs.insert(contentsOf: earlier, at: 0) }
   }
 
   func run(_ take: (inout [Job]) -> Job?) -> Bool {
-    guard let job = jobs.withLock({ take(&$0) }) else { return false }
+    guard let job = lock.withLock({ take(&jobs) }) else { return false }
     job()
     return true
   }
