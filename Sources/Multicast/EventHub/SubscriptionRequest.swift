@@ -16,7 +16,7 @@ struct SubscriptionRequest<Event: Sendable>: Sendable {
   var onEnd: EndAction?
   /// Gives the handler its own subscription, if it needs that.
   var binding: SubscriptionBinding?
-  /// Whether the handler only tells somebody to read. What measures that one is in `origin`.
+  /// Whether the handler only tells a reader to read. What measures the reader is in `origin`.
   var isSignal = false
   /// Where the subscription was made.
   let origin: Origin

@@ -46,7 +46,7 @@ final class SteppedExecutor: SerialExecutor {
       } else if ContinuousClock.now > deadline {
         return false
       } else {
-        Thread.sleep(forTimeInterval: 0.000_1)
+        sched_yield()  // A job may be on its way from the global pool.
       }
     }
     return true
