@@ -25,6 +25,11 @@ final class SteppedExecutor: SerialExecutor {
   /// As ``runNewest()``, with the oldest job.
   func runOldest() -> Bool { jobs.run { $0.isEmpty ? nil : $0.removeFirst() } }
 
+  /// Returns when there is a job.
+  func waitForJob() {
+    while jobs.isEmpty { sched_yield() }
+  }
+
   /// Performs `action`, and runs only jobs that come after that, until `condition` holds.
   ///
   /// - Returns: as ``run(until:)``.
@@ -72,6 +77,8 @@ private final class SteppedJobs: @unchecked Sendable {
 
   private let lock = NSLock()
   private var jobs: [Job] = []
+
+  var isEmpty: Bool { lock.withLock { jobs.isEmpty } }
 
   func append(_ job: @escaping Job) {
     lock.withLock { jobs.append(job) }

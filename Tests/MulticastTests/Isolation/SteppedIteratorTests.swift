@@ -1,3 +1,4 @@
+import Multicast
 import MulticastTestSupport
 import Testing
 
@@ -49,5 +50,31 @@ struct SteppedIteratorTests {
     }
     #expect(isReceived, "the first task sleeps beside events")
     #expect(journal.entries.sorted() == Array(1...258))
+  }
+
+  @Test("a wait whose time is over returns an event that another task has taken")
+  func timedWait() async {
+    let hub = EventHub<Int>()
+    let iterator = hub.events().makeAsyncIterator()
+    let journal = Journal()
+    let taker = SteppedTaker(journal) {
+      guard case .event(let event) = await iterator.next(timeout: .milliseconds(1)) else {
+        return nil
+      }
+      return event
+    }
+    let executor = taker.executor
+    let isReceived = await onOwnThread {
+      Task { await taker.take() }
+      guard executor.run(until: { taker.begun.value == 1 }) else { return false }
+      // Its time is over when it has a job again.
+      executor.waitForJob()
+      for event in 1...2 { hub.send(event) }
+      return executor.run(
+        after: { Task { await taker.take() } }, until: { journal.entries == [1] })
+        && executor.run(until: { journal.entries.count == 2 })
+    }
+    #expect(isReceived, "it has timed out beside an event")
+    #expect(journal.entries == [1, 2])
   }
 }
