@@ -12,8 +12,10 @@ extension TopicLog {
   ///
   /// A place that the log has not reached is a claim, if the events come from an external log:
   /// another server may have delivered them.
+  ///
+  /// - Parameter isContinued: whether the limit applies to the events after `start` too.
   func cursor(
-    _ start: SubscriptionStart, of topics: Topics, _ limit: TopicReadLimit,
+    _ start: SubscriptionStart, of topics: Topics, _ limit: TopicReadLimit, isContinued: Bool,
     reader: ObjectIdentifier
   ) -> (TopicCursor, MissingEvents?) {
     trimmed {
@@ -24,11 +26,13 @@ extension TopicLog {
       let missing = place(cursor, at: start, topics)
       for (index, topic) in cursor.topics.enumerated() {
         cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
-        cursor.begun[index] = topic.arrived
+        cursor.begun[index] = isContinued ? cursor.seen[index] : topic.arrived
         let reported = max(cursor.number, cursor.reported[topic.name] ?? 0)
         if topic.log.trimmedThrough > reported { cursor.isBehind = true }
       }
       cursor.first = cursor.seen
+      // A gap that is found later is that of a slow reader, not one from before its time.
+      cursor.hasRead = isContinued && !cursor.isBehind
       return (cursor, missing)
     }
   }

@@ -5,6 +5,9 @@ struct PositionedRequest<Event: Sendable>: Sendable {
   let externalTopics: ExternalTopics
   let start: SubscriptionStart
   let limit: TopicReadLimit
+  /// Whether the events that came after `start` wait for the subscriber, as if it had subscribed
+  /// there. Otherwise it begins with them, and its limit does not apply to them.
+  var isContinued = false
   /// Subscribes what sends the signals.
   let subscribe: @Sendable (TopicHub<String, Event>, TopicSignals) -> [EventSubscription]
 }
@@ -70,7 +73,7 @@ extension TopicHub where Topic == String {
 
   /// Begins the subscription of a reader.
   func begin(_ reader: TopicLogReader, _ request: PositionedRequest<Event>) {
-    reader.begin(request.start, subscriptions: request.subscribe(self, reader.signals))
+    reader.begin(request, subscriptions: request.subscribe(self, reader.signals))
   }
 
   /// Signals each event that is delivered.

@@ -35,6 +35,38 @@ extension TopicHub where Topic == String {
     reader(request(for: topics, from: start, buffering, Origin(fileID, line, label)), whenReadable)
   }
 
+  /// As ``reader(for:from:buffering:label:fileID:line:whenReadable:)``, for a subscriber that was
+  /// given what another reader has read, up to `position`.
+  ///
+  /// An event loop can read each topic once for all of its subscribers, and give a reader of its
+  /// own to one that is too slow for that: with ``TopicReader/position`` of the common reader, or
+  /// that of the last event which the subscriber has taken. `buffering` then applies to everything
+  /// that came after it. With ``SubscriptionStart/after(_:atMost:)`` instead, a subscriber first
+  /// gets what it begins with, however much that is.
+  ///
+  /// - Parameters:
+  ///   - topics: as for a reader that begins.
+  ///   - position: that of a reader or an event of this hub.
+  ///   - buffering: how many events after `position` may wait for the subscriber.
+  ///   - label: names it in snapshots.
+  ///   - fileID: the file of the call, for snapshots. Leave it out.
+  ///   - line: its line. Leave it out.
+  ///   - whenReadable: as for a reader that begins.
+  /// - Returns: the reader, whose subscription has begun.
+  /// - Precondition: as for a reader that begins.
+  /// - Complexity: amortised O(topics).
+  public func reader(
+    for topics: [String], continuingAfter position: EventPosition,
+    buffering: BufferingPolicy<Event> = .unbounded, label: String? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    whenReadable: @escaping @Sendable () -> Void
+  ) -> TopicReader<Event> {
+    var request = request(
+      for: topics, from: .after(position), buffering, Origin(fileID, line, label))
+    request.isContinued = true
+    return reader(request, whenReadable)
+  }
+
   /// As ``reader(for:from:buffering:label:fileID:line:whenReadable:)``, for the topics that at
   /// least one of `patterns` matches, also topics that begin later.
   ///

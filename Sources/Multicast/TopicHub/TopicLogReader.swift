@@ -56,12 +56,13 @@ extension TopicLogReader {
   /// Sets the place where the subscriber begins.
   ///
   /// - Parameter subscriptions: signal every later event.
-  func begin(_ start: SubscriptionStart, subscriptions: [EventSubscription]) {
+  func begin<Event>(_ request: PositionedRequest<Event>, subscriptions: [EventSubscription]) {
     signals.begin(subscriptions)
     active.add(signals)
     // Last, so that there is a signal for what comes after this place.
     let (cursor, missing) = log.cursor(
-      start, of: topics, limit, reader: ObjectIdentifier(signals))
+      request.start, of: topics, limit, isContinued: request.isContinued,
+      reader: ObjectIdentifier(signals))
     self.cursor = cursor
     if let missing { self.missing.append(missing) }
     // They may have ended before the reader was in `active`.
@@ -172,6 +173,9 @@ extension TopicLogReader {
 
   /// The position of the subscriber.
   var position: EventPosition { cursor.position }
+
+  /// Whether the log has begun, so that this is one of its positions.
+  var hasBegun: Bool { cursor.beginning > 0 }
 
   /// Takes the answer of the external log about the position.
   func settleClaim(_ isThere: Bool?) {

@@ -28,6 +28,17 @@ extension TopicReader {
   /// - Complexity: O(1).
   public var end: SubscriptionEnd? { core.ending }
 
+  /// The place that the subscriber has reached: everything of its topics up to there was returned,
+  /// or reported as missing. `nil` while something that was read is still to be returned, and while
+  /// an external log has not begun, is asked, or has not answered whether it has the event with
+  /// which the subscription began.
+  ///
+  /// After an ``nextIfAvailable()`` that has returned `nil`, this is the newest position of the hub
+  /// at that time, also if the last event had another topic.
+  ///
+  /// - Complexity: O(1).
+  public var position: EventPosition? { core.position }
+
   /// The next event or missing range, if there is one now.
   ///
   /// If ``end`` is not `nil` after a call that has returned `nil`, no more will come. Otherwise,

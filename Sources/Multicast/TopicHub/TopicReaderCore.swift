@@ -30,6 +30,12 @@ extension TopicReaderCore {
 
   @usableFromInline var epoch: UInt64 { reader.epoch }
 
+  /// The place of the subscriber, if there is nothing to return before.
+  var position: EventPosition? {
+    guard !isElsewhere, !reader.hasRead, reader.hasBegun, !reader.hasClaim else { return nil }
+    return reader.position
+  }
+
   /// The next event, if it comes before everything else.
   @usableFromInline
   func nextEvent() -> TopicItem? {

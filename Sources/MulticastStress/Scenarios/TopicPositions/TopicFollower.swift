@@ -158,7 +158,12 @@ final class TopicFollower: Sendable {
           : hub.events(for: names + [names[0]], from: start, buffering: plan.buffering))
     case .reader:
       return TopicSource(readerOf: { readable in
-        plan.patterns.isEmpty
+        if let position, plan.patterns.isEmpty, limit == .max {
+          return hub.reader(
+            for: names, continuingAfter: position, buffering: plan.buffering,
+            whenReadable: readable)
+        }
+        return plan.patterns.isEmpty
           ? hub.reader(
             for: names, from: start, buffering: plan.buffering, whenReadable: readable)
           : hub.reader(matching: plan.patterns, from: start, whenReadable: readable)

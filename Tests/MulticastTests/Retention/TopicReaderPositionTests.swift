@@ -1,0 +1,96 @@
+import Testing
+
+@testable import Multicast
+
+@Suite("A reader of topics knows its place, and another one can continue there")
+struct TopicReaderPositionTests: ExternalLogSuite {
+  private func read(_ reader: TopicReader<Int>) -> [String] {
+    var texts: [String] = []
+    while let element = reader.nextIfAvailable() { texts.append(text(element)) }
+    return texts
+  }
+
+  @Test("the position of a reader that has returned everything is the newest one of the hub")
+  func position() {
+    let hub = Hub(retention: .last(100), epoch: 7)
+    hub.send(1, to: "a")
+    hub.send(2, to: "a")
+    hub.send(3, to: "b")
+    let reader = hub.reader(for: ["a"], from: .retained) {}
+    #expect(reader.position == at(0))
+    #expect(reader.nextIfAvailable() != nil && reader.position == nil)
+    #expect(reader.nextIfAvailable() != nil && reader.position == at(3))
+    hub.send(4, to: "b")
+    #expect(reader.position == at(3))
+    #expect(read(reader) == [] && reader.position == at(3))
+    hub.send(5, to: "a")
+    #expect(read(reader) == ["a 5 @5"] && reader.position == at(5))
+  }
+
+  @Test("there is no position before the external log begins, or answers")
+  func externalPosition() async {
+    let broker = Broker()
+    let (hub, writer) = make(broker)
+    let early = hub.reader(for: ["a"], from: .live) {}
+    #expect(read(early) == [] && early.position == nil)
+    writer.begin(epoch: 7, after: 10)
+    #expect(read(early) == [] && early.position == at(10))
+    let (told, tell) = AsyncStream.makeStream(of: Void.self)
+    let claiming = hub.reader(for: ["a"], from: .after(at(15))) { tell.yield() }
+    #expect(claiming.position == nil)
+    var notices = told.makeAsyncIterator()
+    var texts = read(claiming)
+    while texts.isEmpty {
+      #expect(claiming.position == nil)
+      await notices.next()
+      texts = read(claiming)
+    }
+    #expect(texts == ["missed ? 7:15-7:10"] && claiming.position == at(10))
+  }
+
+  @Test("what came after the position of a reader that continues waits, and its limit applies")
+  func continuing() {
+    let hub = Hub(retention: .last(100), epoch: 7)
+    hub.send(0, to: "a")
+    let common = hub.reader(for: ["a"], from: .live) {}
+    #expect(read(common) == [])
+    let position = common.position!
+    for number in 1...5 { hub.send(number, to: "a") }
+    func continued(_ buffering: BufferingPolicy<Int>) -> TopicReader<Int> {
+      hub.reader(for: ["a"], continuingAfter: position, buffering: buffering) {}
+    }
+    #expect(read(continued(.unbounded)) == (1...5).map { "a \($0) @\($0 + 1)" })
+    #expect(hub.droppedEvents == 0)
+    let oldest = continued(.bounded(2, whenFull: .dropOldest))
+    #expect(hub.droppedEvents == 3)
+    #expect(read(oldest) == ["missed a 7:1-7:4", "a 4 @5", "a 5 @6"])
+    #expect(hub.droppedEvents == 3)
+    let disconnected = continued(.bounded(2, whenFull: .disconnect))
+    #expect(read(disconnected) == ["a 1 @2", "a 2 @3"] && disconnected.end == .disconnected)
+    // What a reader begins with is not limited.
+    let beginning = hub.reader(
+      for: ["a"], from: .after(position), buffering: .bounded(2, whenFull: .dropOldest)
+    ) {}
+    #expect(read(beginning).count == 5)
+  }
+
+  @Test("a reader that continues behind what is retained is told what is missing, then limited")
+  func continuingBehind() {
+    let hub = Hub(retention: .last(4), epoch: 7)
+    for number in 1...6 { hub.send(number, to: "a") }
+    let reader = hub.reader(
+      for: ["a"], continuingAfter: at(1), buffering: .bounded(3, whenFull: .dropOldest)
+    ) {}
+    #expect(read(reader) == ["missed a 7:1-7:2", "a 3 @3", "a 4 @4", "a 5 @5", "a 6 @6"])
+    for number in 7...11 { hub.send(number, to: "a") }
+    #expect(read(reader) == ["missed a 7:6-7:8", "a 9 @9", "a 10 @10", "a 11 @11"])
+  }
+
+  @Test("a position of another epoch is reported, as where a subscription begins")
+  func continuingElsewhere() {
+    let hub = Hub(retention: .last(4), epoch: 7)
+    hub.send(1, to: "a")
+    let reader = hub.reader(for: ["a"], continuingAfter: at(3, epoch: 6)) {}
+    #expect(read(reader) == ["missed ? 6:3-7:0", "a 1 @1"])
+  }
+}
