@@ -31,7 +31,7 @@ import Testing
 
   /// Counts the wake-ups of a loop that has `count` streams.
   private func withStreams(
-    _ count: Int, _ body: (ReadyStreams, [StreamSignal], () -> Int) throws -> Void
+    _ count: Int, _ body: (ReadyStreams, [TurnSignal], () -> Int) throws -> Void
   ) async throws {
     let loops = try await ConnectionLoops(
       NIOSingletons.posixEventLoopGroup, heartbeat: .hours(1), idle: .hours(1))
@@ -43,7 +43,7 @@ import Testing
       (0..<count).map { _ in
         let stream = EventStream(
           loops[eventLoop].value, retryMilliseconds: 0, closesWhenStalled: false)
-        return StreamSignal(stream, ready)
+        return TurnSignal(stream, ready)
       }
     }.get()
     try body(ready, signals) { wakes.withLockedValue { $0 } }
@@ -56,7 +56,7 @@ import Testing
       // They are in the turn that is due.
       signals[1].send()
       #expect(wakes() == 1)
-      var turn: [StreamSignal] = []
+      var turn: [TurnSignal] = []
       ready.take(into: &turn)
       #expect(turn.map { ObjectIdentifier($0) } == signals[..<2].map { ObjectIdentifier($0) })
       signals[2].send()
@@ -71,7 +71,7 @@ import Testing
       #expect(wakes() == 0)
       ready.endDelivery()
       #expect(wakes() == 1)
-      var turn: [StreamSignal] = []
+      var turn: [TurnSignal] = []
       ready.take(into: &turn)
       #expect(turn.count == 100)
       ready.beginDelivery()
@@ -95,7 +95,7 @@ import Testing
 
   @Test func anEventThatNeedsSeveralTurnsReachesAllStreams() async throws {
     let count = 40
-    let length = 4 * ConnectionLoop.bytesPerTurn / count
+    let length = 4 * TurnBudget().bytes / count
     var settings = Settings()
     settings.maxEventBytes = length
     try await RunningServer.with(settings) { server in

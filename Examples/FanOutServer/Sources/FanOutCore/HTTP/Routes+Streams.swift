@@ -50,10 +50,8 @@ extension Routes {
           loop.value, retryMilliseconds: settings.retry.nanoseconds / 1_000_000,
           closesWhenStalled: streamRequest.policy == .disconnect, end: end)
         let bound = NIOLoopBound(stream, eventLoop: channel.eventLoop)
-        let signal = stream.signal
-        stream.subscription = try topics.subscribe(
-          to: selection, after: streamRequest.after, streamRequest.policy
-        ) { signal.send() }
+        try stream.subscribe(
+          to: selection, of: topics, after: streamRequest.after, streamRequest.policy)
         return bound
       }.get()
     } catch {

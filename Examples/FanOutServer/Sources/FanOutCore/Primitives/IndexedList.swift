@@ -1,19 +1,19 @@
 /// An unordered list of objects, each of which stores its index.
 ///
 /// - Complexity: O(1) for adding and removing.
-struct IndexedList<Element: IndexedListElement> {
+struct IndexedList<Element: AnyObject> {
+  /// Where an element stores its index: `nil` outside of the list. Only the list changes it.
+  private let index: ReferenceWritableKeyPath<Element, Int?>
   private var elements: [Element] = []
-}
 
-/// An object that can be in one ``IndexedList``.
-protocol IndexedListElement: AnyObject {
-  /// The index in the list; `nil` outside of a list. Only the list changes it.
-  var listIndex: Int? { get set }
+  init(_ index: ReferenceWritableKeyPath<Element, Int?>) {
+    self.index = index
+  }
 }
 
 extension IndexedList {
   mutating func add(_ element: Element) {
-    element.listIndex = elements.count
+    element[keyPath: index] = elements.count
     elements.append(element)
   }
 
@@ -22,15 +22,19 @@ extension IndexedList {
   /// - Returns: whether the list contained `element`.
   @discardableResult
   mutating func remove(_ element: Element) -> Bool {
-    guard let index = element.listIndex else { return false }
-    element.listIndex = nil
+    guard let place = element[keyPath: index] else { return false }
+    element[keyPath: index] = nil
     let last = elements.removeLast()
     if last !== element {
-      elements[index] = last
-      last.listIndex = index
+      elements[place] = last
+      last[keyPath: index] = place
     }
     return true
   }
+
+  var count: Int { elements.count }
+
+  subscript(index: Int) -> Element { elements[index] }
 }
 
 extension IndexedList: Sequence {

@@ -15,7 +15,8 @@ extension HTTPServerBuilder {
           // A task keeps the memory of its deepest call until it ends, and the task of a connection
           // with a stream lives long. So the response runs in its own task.
           let box = WriterBox(writer)
-          try await Task.detached {
+          let executor = loops.executor(of: channel.eventLoop)
+          try await Task.detached(executorPreference: executor) {
             guard let writer = box.take() else { return }
             try await responder(request, writer, channel)
           }.value
@@ -61,7 +62,9 @@ private struct HTTP1Connections: HTTPChannelHandler {
   func handle(
     value channel: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>, logger: Logger
   ) async {
-    await handleHTTP(asyncChannel: channel, logger: logger)
+    await withTaskExecutorPreference(loops.executor(of: channel.channel.eventLoop)) {
+      await handleHTTP(asyncChannel: channel, logger: logger)
+    }
   }
 }
 

@@ -26,7 +26,7 @@ struct HubReports: Service {
   /// What the metrics of ``HubMetrics`` mean.
   static let help = [
     "multicast_receivers":
-      "Subscribers of a hub; of the hub of streams, one for each topic of each.",
+      "Subscribers of a hub; of the hub of streams, their readers, one for each topic of each.",
     "multicast_pending": "Events that wait for them.",
     "multicast_dropped_total": "Events that the hub has dropped.",
     "multicast_refused_total": "Events that came after the end of the hub.",

@@ -6,7 +6,7 @@ internal import NIOHTTPTypes
 /// It knows how long a request has been in progress, and whether the server waits for the client: to
 /// send the rest, or to read the response. ``ConnectionLoop`` polls that periodically, so that
 /// connections need no timers.
-final class Connection: ChannelDuplexHandler, RemovableChannelHandler, IndexedListElement {
+final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart

@@ -1,3 +1,4 @@
+internal import Multicast
 internal import NIOCore
 internal import Synchronization
 
@@ -17,9 +18,6 @@ final class ConnectionLoop {
 
   /// Ticks per heartbeat interval.
   static let ticksPerInterval = 8
-  /// The most bytes, and streams, of one turn: then the loop serves its sockets.
-  static let bytesPerTurn = 1 << 20
-  static let streamsPerTurn = 1024
   /// The longest pause between two turns.
   static let longestPause = TimeAmount.milliseconds(20)
 
@@ -31,15 +29,17 @@ final class ConnectionLoop {
   private(set) var tick = 0
   /// The frames of events for streams of several topics.
   var topicFrames = TopicFrames()
-  private var connections = IndexedList<Connection>()
-  private var streams = IndexedList<EventStream>()
+  private var connections = IndexedList<Connection>(\.listIndex)
+  private var streams = IndexedList<EventStream>(\.listIndex)
+  /// By topic, the streams that are up to date.
+  private var groups: [String: StreamGroup] = [:]
   private var timers: [RepeatedTask] = []
   /// Keeps this object alive until ``stop()``.
   private let this: NIOLoopBoundBox<ConnectionLoop?>
-  /// Streams that have something to write.
+  /// Streams and groups that have something to write.
   let ready: ReadyStreams
   /// Those of the current turn, from `next` on, or of the next one.
-  private var turn: [StreamSignal] = []
+  private var turn: [TurnSignal] = []
   private var next = 0
   /// Counts turns.
   private(set) var turnNumber = 0
@@ -102,7 +102,22 @@ extension ConnectionLoop {
     counts.streams.wrappingSubtract(1, ordering: .relaxed)
   }
 
+  /// The group of the streams of `topic` that are up to date, if a stream that has everything up to
+  /// `position` may join it. Created if there is none.
+  func group(of topic: Topic, _ topics: Topics, after position: EventPosition) -> StreamGroup? {
+    if let group = groups[topic.name] { return group.accepts(position) ? group : nil }
+    let group = StreamGroup(topic, of: topics, after: position, self)
+    groups[topic.name] = group
+    return group
+  }
+
+  /// Removes a group that has no members.
+  func remove(_ group: StreamGroup, of topic: Topic) {
+    if groups[topic.name] === group { groups[topic.name] = nil }
+  }
+
   func count(events: Int) {
+    guard events > 0 else { return }
     counts.events.wrappingAdd(events, ordering: .relaxed)
   }
 
@@ -126,23 +141,20 @@ extension ConnectionLoop {
     var busy = first
     for index in first..<turn.count {
       let signal = turn[index]
-      if let stream = signal.stream, stream.lastTurn != turnNumber {
-        _ = stream.writePending()
-      } else {
-        turn[busy] = signal
-        busy += 1
+      var budget = TurnBudget()
+      if let member = signal.member, member.lastTurn != turnNumber, member.writePending(&budget) {
+        continue
       }
+      turn[busy] = signal
+      busy += 1
     }
     turn.removeLast(turn.count - busy)
   }
 
   private func continueTurn() {
-    var bytes = 0
-    let last = min(turn.count, next + Self.streamsPerTurn)
-    while next < last, bytes < Self.bytesPerTurn {
-      let stream = turn[next].stream
-      next += 1
-      bytes += stream?.writePending() ?? 0
+    var budget = TurnBudget()
+    while next < turn.count, !budget.isSpent {
+      if turn[next].member?.writePending(&budget) ?? true { next += 1 }
     }
     guard next == turn.count else {
       // After the loop has served its sockets. It runs all tasks that are due before, so the pause is not

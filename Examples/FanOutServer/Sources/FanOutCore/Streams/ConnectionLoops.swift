@@ -8,6 +8,7 @@ struct ConnectionLoops: Sendable {
     let counts: ConnectionLoop.Counts
     let ready: ReadyStreams
     let eventLoop: any EventLoop
+    let executor: EventLoopExecutor
   }
 
   private let slots: [ObjectIdentifier: Slot]
@@ -23,7 +24,8 @@ struct ConnectionLoops: Sendable {
         return (NIOLoopBound(loop, eventLoop: eventLoop), loop.ready)
       }.get()
       slots[ObjectIdentifier(eventLoop)] = Slot(
-        loop: loop, counts: counts, ready: ready, eventLoop: eventLoop)
+        loop: loop, counts: counts, ready: ready, eventLoop: eventLoop,
+        executor: EventLoopExecutor(eventLoop))
     }
     self.slots = slots
   }
@@ -46,11 +48,18 @@ extension ConnectionLoops {
   }
 
   /// - Precondition: `eventLoop` belongs to the group of this object.
-  subscript(eventLoop: any EventLoop) -> NIOLoopBound<ConnectionLoop> {
+  subscript(eventLoop: any EventLoop) -> NIOLoopBound<ConnectionLoop> { slot(eventLoop).loop }
+
+  /// Runs the tasks of connections on their event loop.
+  ///
+  /// - Precondition: `eventLoop` belongs to the group of this object.
+  func executor(of eventLoop: any EventLoop) -> EventLoopExecutor { slot(eventLoop).executor }
+
+  private func slot(_ eventLoop: any EventLoop) -> Slot {
     guard let slot = slots[ObjectIdentifier(eventLoop)] else {
       fatalError("\(eventLoop) is not an event loop of this server: start it with its group")
     }
-    return slot.loop
+    return slot
   }
 
   /// Delivers an event: no loop writes it to a stream before all its streams have it.

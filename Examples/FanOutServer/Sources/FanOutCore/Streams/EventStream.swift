@@ -3,14 +3,14 @@ internal import NIOCore
 
 /// One subscriber's stream: writes its events to its connection.
 ///
-/// It has no task: whenever its signal was sent, or the socket takes more, the loop calls
-/// ``writePending()``.
+/// It has no task: whenever there is something to read, or the socket takes more, the loop calls
+/// ``writePending(_:)``, or its ``StreamGroup`` ``write(_:)``.
 ///
 /// It is the handler next to the socket, after the HTTP encoder, because a ``Frame`` already contains
 /// its chunk. So a write only adds a shared buffer to the pending writes of the socket.
 ///
 /// Not thread-safe: it belongs to the event loop of the connection.
-final class EventStream: ChannelDuplexHandler, RemovableChannelHandler, IndexedListElement {
+final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -23,17 +23,19 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler, IndexedL
   private let end: NIODeadline?
   private var expiration: Scheduled<Void>?
   /// What it writes. Set before the stream is added to the pipeline, `nil` when it has ended.
-  var subscription: TopicSubscription?
+  private(set) var source: StreamSource?
   /// Whether the channel takes more: false while the pending writes exceed its limit.
   private var isWritable = true
-  /// Tells the loop that there is something to write.
-  private(set) lazy var signal = StreamSignal(self, loop.ready)
+  /// Tells the loop that there is something to read.
+  private(set) lazy var signal = TurnSignal(self, loop.ready)
   /// Whether frames keep their chunk. False for HTTP/1.0.
   var isChunked = true
   /// Bytes that were written, with those of chunks.
   private(set) var bytes = 0
   /// The index in the list of the loop.
   var listIndex: Int?
+  /// The index in its group.
+  var groupIndex: Int?
   /// The turn of the last write.
   private(set) var lastTurn = 0
   /// The tick of the last write.
@@ -67,8 +69,8 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler, IndexedL
       context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { self.expire() }
     }
     context.fireUserInboundEventTriggered(Connection.StreamBegins(stream: self))
-    write(Frame.retry(milliseconds: retryMilliseconds, id: subscription?.newest))
-    _ = writePending()
+    write(Frame.retry(milliseconds: retryMilliseconds, id: source?.newest))
+    writePending()
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
@@ -104,24 +106,39 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler, IndexedL
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     context.fireChannelWritabilityChanged()
     isWritable = context.channel.isWritable
-    if isWritable { signal.send() }
+    // A member of a group is always up to date.
+    if isWritable, source?.reader != nil { signal.send() }
   }
 }
 
+// MARK: - Reading
+
 extension EventStream {
-  /// Writes the events that there are, as many as the channel takes, and flushes them.
+  /// Subscribes to topics.
+  ///
+  /// - Parameter id: the last event that the client has; `nil` if it has none.
+  func subscribe(
+    to selection: TopicSelection, of topics: Topics, after id: EventID?, _ policy: StreamPolicy
+  ) throws(Unavailable) {
+    let subscription = try topics.subscribe(
+      to: selection, after: id, policy, whenReadable: signal.send)
+    source = StreamSource(
+      topics: topics, selection: selection, policy: policy, newest: subscription.newest,
+      reader: subscription.reader)
+  }
+
+  /// Writes the events of its own reader, as many as the channel takes, and flushes them.
   ///
   /// - Returns: the number of bytes.
-  func writePending() -> Int {
+  @discardableResult
+  private func writePending() -> Int {
     lastTurn = loop.turnNumber
     let before = bytes
     var events = 0
-    guard let reader = subscription?.reader, let namesTopics = subscription?.namesTopics else {
-      return 0
-    }
+    guard let reader = source?.reader, let namesTopics = source?.namesTopics else { return 0 }
     while isWritable, !isLost, !isEnding {
       guard let element = reader.nextIfAvailable() else {
-        if let end = reader.end { writeEnd(end) }
+        if let end = reader.end { writeEnd(end) } else { joinGroup(at: reader.position) }
         break
       }
       switch element {
@@ -134,10 +151,89 @@ extension EventStream {
       }
     }
     flush()
-    if events > 0 { loop.count(events: events) }
+    loop.count(events: events)
     return bytes - before
   }
 
+  /// Joins the group of its topic, if that reads everything that comes after `position`.
+  private func joinGroup(at position: EventPosition?) {
+    guard let position, let source, let topic = source.sharedTopic,
+      let group = loop.group(of: topic, source.topics, after: position)
+    else { return }
+    self.source?.position = position
+    self.source?.group = group
+    group.add(self)
+  }
+
+  /// Destroys its reader. For the group that it joins.
+  func discardReader() { source?.reader = nil }
+
+  /// Reads for itself, from where it is. For the group that it leaves.
+  func read(_ topics: Topics, _ topic: Topic, _ policy: StreamPolicy) {
+    guard let position = source?.position else { return }
+    source?.reader = topics.reader(
+      of: topic, continuingAfter: position, policy, whenReadable: signal.send)
+  }
+
+  /// Leaves its group, to read for itself.
+  private func leaveGroup() {
+    guard let group = source?.group, let policy = source?.policy else { return }
+    source?.group = nil
+    group.remove(self, policy)
+    // Otherwise the channel tells when it takes more.
+    if isWritable { signal.send() }
+  }
+
+  /// Writes what its group has read and the client does not have, and flushes it. Leaves the group if
+  /// the channel does not take more.
+  ///
+  /// - Returns: the number of events, and of bytes.
+  func write(_ elements: [StreamGroup.Element]) -> (events: Int, bytes: Int) {
+    guard var position = source?.position else { return (0, 0) }
+    let before = bytes
+    var events = 0
+    var mustLeave = false
+    for element in elements where element.position > position {
+      // What reaches the socket may make room.
+      if !isWritable { flush() }
+      // A range that begins before the position is not what this client misses.
+      mustLeave = !isWritable || element.start.map { $0 < position } ?? false
+      if mustLeave || isLost { break }
+      write(element.frame)
+      position = element.position
+      if element.start == nil { events += 1 }
+    }
+    source?.position = position
+    flush()
+    if mustLeave || !isWritable { leaveGroup() }
+    return (events, bytes - before)
+  }
+
+  /// Writes the end, as its group has found it.
+  func finish(_ end: SubscriptionEnd) {
+    writeEnd(end)
+    flush()
+  }
+
+  /// Ends the subscription.
+  private func unsubscribe() {
+    let group = source?.group
+    source = nil
+    group?.remove(self)
+  }
+}
+
+extension EventStream: TurnMember {
+  func writePending(_ budget: inout TurnBudget) -> Bool {
+    budget.bytes -= writePending()
+    budget.streams -= 1
+    return true
+  }
+}
+
+// MARK: - Writing
+
+extension EventStream {
   private func write(_ frame: ByteBuffer) {
     guard !isLost, let context else { return }
     lastTick = loop.tick
@@ -155,7 +251,7 @@ extension EventStream {
 
   /// Ends the response, and closes the connection when all writes have reached the socket.
   private func writeEnd(_ end: SubscriptionEnd) {
-    subscription = nil
+    unsubscribe()
     isEnding = true
     write(
       end == .finished ? Frame.retry(milliseconds: retryMilliseconds) : Frame.disconnected)
@@ -170,7 +266,7 @@ extension EventStream {
 
   /// Ends the stream, so that the client continues it with a new token.
   private func expire() {
-    guard !isLost, subscription != nil else { return }
+    guard !isLost, source != nil else { return }
     writeEnd(.finished)
     flush()
   }
@@ -209,7 +305,6 @@ extension EventStream {
     isLost = true
     expiration?.cancel()
     expiration = nil
-    // Ends the subscription.
-    subscription = nil
+    unsubscribe()
   }
 }

@@ -1,6 +1,6 @@
 internal import NIOConcurrencyHelpers
 
-/// The streams of an event loop that have something to write.
+/// The streams, and groups of streams, of an event loop that have something to write.
 ///
 /// While an event is delivered, its streams collect here, so that the loop writes to all of them in
 /// one turn. The next event, of any topic, waits for no more than that turn; what comes during a turn
@@ -9,7 +9,7 @@ internal import NIOConcurrencyHelpers
 /// Any thread may call everything but ``take(into:)``.
 final class ReadyStreams: Sendable {
   private struct State {
-    var streams: [StreamSignal] = []
+    var streams: [TurnSignal] = []
     /// The deliveries under way.
     var deliveries = 0
     /// Whether the loop will take the streams, without being woken.
@@ -33,7 +33,7 @@ final class ReadyStreams: Sendable {
 }
 
 extension ReadyStreams {
-  func add(_ stream: StreamSignal) {
+  func add(_ stream: TurnSignal) {
     let mustWake = state.withLockedValue { state in
       state.streams.append(stream)
       return state.mustWake()
@@ -58,7 +58,7 @@ extension ReadyStreams {
   var hasStreams: Bool { state.withLockedValue { !$0.streams.isEmpty } }
 
   /// Moves all streams to the end of `streams`. Call it on the event loop, once for each wake-up.
-  func take(into streams: inout [StreamSignal]) {
+  func take(into streams: inout [TurnSignal]) {
     state.withLockedValue { state in
       state.isTurnDue = false
       if streams.isEmpty {

@@ -20,12 +20,14 @@ final class TopicCounts: Sendable {
   }
 
   private let hub: TopicHub<String, Event>
+  private let streams: StreamCounts
   private let clock = ContinuousClock()
   private let start = ContinuousClock.now
   private let state = NIOLockedValueBox(State())
 
-  init(_ hub: TopicHub<String, Event>) {
+  init(_ hub: TopicHub<String, Event>, _ streams: StreamCounts) {
     self.hub = hub
+    self.streams = streams
   }
 }
 
@@ -93,7 +95,7 @@ extension TopicCounts {
     let second = second
     let counts = state.withLockedValue { $0.topics[topic] } ?? Counts()
     return TopicStatistics(
-      topic: topic, subscribers: hub.subscriberCount(reaching: topic), published: counts.published,
+      topic: topic, subscribers: streams.count(of: topic), published: counts.published,
       publishedPerSecond: counts.publishing.perSecond(at: second), reached: counts.reached,
       reachedPerSecond: counts.reaching.perSecond(at: second), dropped: statistics?.dropped ?? 0,
       pending: statistics?.pending ?? 0, kept: statistics?.retained ?? 0)

@@ -11,6 +11,7 @@ public final class Topics: Sendable {
   private let hub: TopicHub<String, Event>
   private let log: LogConnection
   let counts: TopicCounts
+  let streamCounts: StreamCounts
   let keys: PublicationKeys
   private let settings: Settings
   private let delivery: @Sendable (() -> Int?) -> Int?
@@ -33,7 +34,8 @@ public final class Topics: Sendable {
       log.writer = writer
       return log
     }
-    counts = TopicCounts(hub)
+    streamCounts = StreamCounts { [hub] in hub.subscriberCount(reaching: $0) }
+    counts = TopicCounts(hub, streamCounts)
     settings.hubs.add(hub)
   }
 
@@ -79,12 +81,14 @@ extension Topics {
 
   /// Keeps an event, and sends it to the subscribers.
   ///
-  /// - Returns: the number of subscribers it reached; 0 if the event is not newer than the newest.
+  /// - Returns: the number of streams of the topic; 0 if the event is not newer than the newest.
   @discardableResult
   public func deliver(_ event: Event) -> Int {
     let name = event.topic.name
-    let count = delivery { log.writer?.deliver(event, to: name, number: event.id) }
-    guard let count else { return 0 }
+    guard delivery({ log.writer?.deliver(event, to: name, number: event.id) }) != nil else {
+      return 0
+    }
+    let count = streamCounts.count(of: name)
     counts.add(name, reached: count)
     return count
   }
@@ -112,7 +116,7 @@ extension Topics {
   public func rejectClaims(after newest: EventID) { log.writer?.refusePositions(after: newest) }
 
   /// The number of streams that get the events of `topic`.
-  public func subscriberCount(of topic: Topic) -> Int { hub.subscriberCount(reaching: topic.name) }
+  public func subscriberCount(of topic: Topic) -> Int { streamCounts.count(of: topic.name) }
 }
 
 // MARK: - Subscribing
@@ -160,6 +164,18 @@ extension Topics {
     return TopicSubscription(
       newest: id == nil && newest.epoch > 0 ? newest.number : nil, reader: reader,
       namesTopics: topics.namesTopics)
+  }
+
+  /// A reader for a stream of one topic that has everything up to `position`.
+  ///
+  /// - Parameter policy: `nil`: it gets everything that the hub or the log has.
+  func reader(
+    of topic: Topic, continuingAfter position: EventPosition, _ policy: StreamPolicy? = nil,
+    whenReadable: @escaping @Sendable () -> Void
+  ) -> TopicReader<Event> {
+    hub.reader(
+      for: [topic.name], continuingAfter: position,
+      buffering: policy?.buffering(settings.bufferLimit) ?? .unbounded, whenReadable: whenReadable)
   }
 
   private func named(

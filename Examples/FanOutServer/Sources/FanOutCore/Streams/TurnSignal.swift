@@ -1,0 +1,36 @@
+/// What an event loop writes in its turns: a stream, or a group of streams.
+protocol TurnMember: AnyObject {
+  /// The turn of the last write.
+  var lastTurn: Int { get }
+
+  /// Writes the events that there are, and takes what that costs from `budget`.
+  ///
+  /// - Returns: whether nothing is left. Otherwise the loop calls it again, after it has served its
+  ///   sockets.
+  func writePending(_ budget: inout TurnBudget) -> Bool
+}
+
+/// What one turn may still write, before the loop serves its sockets.
+struct TurnBudget {
+  var bytes = 1 << 20
+  var streams = 1024
+
+  var isSpent: Bool { bytes <= 0 || streams <= 0 }
+}
+
+/// Tells an event loop that a member of its turns has something to write.
+final class TurnSignal: @unchecked Sendable {
+  // Sendable: `member` is set before another thread has the object, and only the event loop reads it.
+
+  private let ready: ReadyStreams
+  /// `nil` when the member is gone.
+  private(set) weak var member: (any TurnMember)?
+
+  init(_ member: any TurnMember, _ ready: ReadyStreams) {
+    self.member = member
+    self.ready = ready
+  }
+
+  /// Any thread may call it.
+  func send() { ready.add(self) }
+}
