@@ -38,6 +38,9 @@ struct Options: ParsableArguments {
       "Maximum number of connections of one address, or of one IPv6 network. (default: no limit)")
   var maxConnectionsPerAddress: Int?
   @Option(help: "Seconds between heartbeats on an idle stream.") var heartbeat = 15.0
+  @Option(
+    help: "Least milliseconds between two writes to a stream: a longer pause saves processor time.")
+  var pause = 0
   @Option(help: "Milliseconds that clients should wait before they reconnect.") var retry = 2000
   @Option(help: "Seconds that a client may take to send a request or to read a response.")
   var idle = 60.0
@@ -83,6 +86,7 @@ extension Options {
     try Self.require(
       "--max-connections-per-address", maxConnectionsPerAddress ?? 1, in: 1...1_000_000)
     try Self.require("--heartbeat", heartbeat, in: 0.1...3600)
+    try Self.require("--pause", pause, in: 0...10_000)
     try Self.require("--retry", retry, in: 0...3_600_000)
     try Self.require("--idle", idle, in: 0.1...86_400)
     try Self.require("--drain", drain, in: 0...3600)
@@ -129,6 +133,7 @@ extension Options {
     settings.maxConnections = try OpenFileLimit.connections(maxConnections)
     settings.maxConnectionsPerAddress = maxConnectionsPerAddress
     settings.heartbeat = .seconds(heartbeat)
+    settings.pause = .milliseconds(Int64(pause))
     settings.retry = .milliseconds(Int64(retry))
     settings.idleTimeout = .seconds(idle)
     settings.drain = .seconds(drain)

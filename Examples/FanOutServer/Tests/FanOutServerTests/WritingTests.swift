@@ -93,6 +93,21 @@ import Testing
     }
   }
 
+  @Test func aBusyStreamWaitsForThePause() async throws {
+    var settings = Settings()
+    settings.pause = .milliseconds(300)
+    try await RunningServer.with(settings) { server in
+      var stream = try await server.stream()
+      let start = ContinuousClock.now
+      for round in 0..<3 {
+        for number in 0..<4 { try await server.published("\(round) \(number)") }
+        #expect(try await stream.data(4) == (0..<4).map { "\(round) \($0)" })
+      }
+      // Each round needs a turn of its own.
+      #expect(ContinuousClock.now - start >= .milliseconds(2 * 300))
+    }
+  }
+
   @Test func anEventThatNeedsSeveralTurnsReachesAllStreams() async throws {
     let count = 40
     let length = 4 * TurnBudget().bytes / count

@@ -33,6 +33,9 @@ public struct Settings: Sendable {
   public var maxConnectionsPerAddress: Int?
   /// Time without a write after which a stream gets a heartbeat.
   public var heartbeat = TimeAmount.seconds(15)
+  /// The least time between two writes of events to a stream, so that a busy stream gets several with
+  /// one system call.
+  public var pause = TimeAmount.zero
   /// How long the server asks clients to wait before they reconnect.
   public var retry = TimeAmount.seconds(2)
   /// How long a connection may stay without a request, and how long a client may take to send a

@@ -29,7 +29,7 @@ public struct FanOutService: Service {
   /// Serves until the service group shuts down.
   public func run() async throws {
     let loops = try await ConnectionLoops(
-      eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout)
+      eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout, pause: settings.pause)
     defer { loops.stop() }
     let source = TopicSource(settings, makeLog: makeLog) { deliver in loops.deliver(deliver) }
     let (topics, log) = (source.topics, source.log)

@@ -18,13 +18,15 @@ final class ConnectionLoop {
 
   /// Ticks per heartbeat interval.
   static let ticksPerInterval = 8
-  /// The longest pause between two turns.
+  /// The longest pause between two turns, unless the shortest is longer.
   static let longestPause = TimeAmount.milliseconds(20)
 
   let eventLoop: any EventLoop
   let counts: Counts
   /// The interval between heartbeats.
   private(set) var heartbeat = TimeAmount.zero
+  /// The shortest pause between two turns.
+  private var shortestPause = TimeAmount.zero
   /// Counts ticks: a clock that costs nothing to read.
   private(set) var tick = 0
   /// The frames of events for streams of several topics.
@@ -64,9 +66,12 @@ final class ConnectionLoop {
 extension ConnectionLoop {
   /// Starts the timers.
   ///
-  /// - Parameter idle: how long a connection may wait for its client.
-  func start(heartbeat: TimeAmount, idle: TimeAmount) {
+  /// - Parameters:
+  ///   - idle: how long a connection may wait for its client.
+  ///   - pause: the shortest one between two turns.
+  func start(heartbeat: TimeAmount, idle: TimeAmount, pause: TimeAmount) {
     self.heartbeat = heartbeat
+    shortestPause = pause
     everyTick(of: heartbeat) { $0.advanceTick() }
     everyTick(of: idle) { $0.closeTimedOutConnections(idle) }
   }
@@ -166,7 +171,7 @@ extension ConnectionLoop {
     // The streams of this turn pause as long as it took, so that a busy loop finds several events of each
     // of them in the next one.
     let end = NIODeadline.now()
-    nextStart = end + min(Self.longestPause, end - turnStart)
+    nextStart = end + max(shortestPause, min(Self.longestPause, end - turnStart))
   }
 
   private func schedule(

@@ -14,13 +14,15 @@ struct ConnectionLoops: Sendable {
   private let slots: [ObjectIdentifier: Slot]
 
   /// Creates one for each event loop of `group`, and starts its timers. ``stop()`` cancels them.
-  init(_ group: any EventLoopGroup, heartbeat: TimeAmount, idle: TimeAmount) async throws {
+  init(
+    _ group: any EventLoopGroup, heartbeat: TimeAmount, idle: TimeAmount, pause: TimeAmount = .zero
+  ) async throws {
     var slots: [ObjectIdentifier: Slot] = [:]
     for eventLoop in group.makeIterator() {
       let counts = ConnectionLoop.Counts()
       let (loop, ready) = try await eventLoop.submit {
         let loop = ConnectionLoop(eventLoop, counts)
-        loop.start(heartbeat: heartbeat, idle: idle)
+        loop.start(heartbeat: heartbeat, idle: idle, pause: pause)
         return (NIOLoopBound(loop, eventLoop: eventLoop), loop.ready)
       }.get()
       slots[ObjectIdentifier(eventLoop)] = Slot(
