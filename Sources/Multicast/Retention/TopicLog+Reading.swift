@@ -91,8 +91,8 @@ extension TopicLog {
     }
     if let claim = cursor.claim {
       if numbering.refuses(cursor.number, since: claim) { return moveBack(cursor) }
-      // Each refusal says that there are events up to a number.
-      if numbering.refusalCount > claim { cursor.claim = nil }
+      // Each refusal says that there are events up to a number, and so does a later event.
+      if numbering.refusalCount > claim || cursor.number <= newestNumber { cursor.claim = nil }
     }
     guard cursor.number < numbering.minimum else { return nil }
     var missing = takeGap(through: numbering.minimum, cursor)

@@ -44,6 +44,9 @@ extension TopicHub where Topic == String {
   /// that came after it. With ``SubscriptionStart/after(_:atMost:)`` instead, a subscriber first
   /// gets what it begins with, however much that is.
   ///
+  /// If what came after `position` is no longer retained, it is missing as for a subscriber that
+  /// begins: it is requested from an external log, or reported without a number of events.
+  ///
   /// - Parameters:
   ///   - topics: as for a reader that begins.
   ///   - position: that of a reader or an event of this hub.

@@ -31,10 +31,10 @@ extension TopicReader {
   /// The place that the subscriber has reached: everything of its topics up to there was returned,
   /// or reported as missing. `nil` while something that was read is still to be returned, and while
   /// an external log has not begun, is asked, or has not answered whether it has the event with
-  /// which the subscription began.
+  /// which the subscription began. `nil` after a cancellation, which discards what was read.
   ///
-  /// After an ``nextIfAvailable()`` that has returned `nil`, this is the newest position of the hub
-  /// at that time, also if the last event had another topic.
+  /// It may be higher than the position of the last event that was returned, because a read goes
+  /// on to the newest event of the hub, whatever its topic.
   ///
   /// - Complexity: O(1).
   public var position: EventPosition? { core.position }

@@ -32,7 +32,8 @@ extension TopicReaderCore {
 
   /// The place of the subscriber, if there is nothing to return before.
   var position: EventPosition? {
-    guard !isElsewhere, !reader.hasRead, reader.hasBegun, !reader.hasClaim else { return nil }
+    guard !isElsewhere, !reader.hasRead, reader.hasBegun, !reader.hasClaim, ending != .cancelled
+    else { return nil }
     return reader.position
   }
 

@@ -48,6 +48,35 @@ struct TopicReaderPositionTests: ExternalLogSuite {
     #expect(texts == ["missed ? 7:15-7:10"] && claiming.position == at(10))
   }
 
+  @Test("a position that the log has reached meanwhile counts, whatever the external log says")
+  func claimReached() async {
+    let (gate, open) = AsyncStream.makeStream(of: Void.self)
+    let (hub, writer) = make(GatedLog(gate: gate, isThere: false))
+    writer.begin(epoch: 7, after: 0)
+    let (told, tell) = AsyncStream.makeStream(of: Void.self)
+    let reader = hub.reader(for: ["a"], from: .after(at(2))) { tell.yield() }
+    #expect(read(reader) == [] && reader.position == nil)
+    for number in 1...3 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    open.finish()
+    var notices = told.makeAsyncIterator()
+    var texts = read(reader)
+    while texts.isEmpty {
+      await notices.next()
+      texts = read(reader)
+    }
+    #expect(texts == ["a 3 @3"] && reader.position == at(3))
+  }
+
+  @Test("there is no position after a cancellation, which discards what was read")
+  func cancelled() {
+    let hub = Hub(retention: .last(100), epoch: 7)
+    let reader = hub.reader(for: ["a"], from: .live) {}
+    for number in 1...3 { hub.send(number, to: "a") }
+    #expect(reader.nextIfAvailable() != nil)
+    reader.cancel()
+    #expect(reader.position == nil)
+  }
+
   @Test("what came after the position of a reader that continues waits, and its limit applies")
   func continuing() {
     let hub = Hub(retention: .last(100), epoch: 7)

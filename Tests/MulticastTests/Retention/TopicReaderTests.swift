@@ -23,20 +23,6 @@ struct TopicReaderTests: ExternalLogSuite {
     func wait() { signal.wait() }
   }
 
-  /// Does not know whether there is an event, and says so when its gate opens.
-  private struct GatedLog: ExternalLog {
-    let gate: AsyncStream<Void>
-
-    func page(
-      of topics: [String], after position: EventPosition, through last: UInt64
-    ) async -> ExternalPage<Int>? { nil }
-
-    func contains(_ position: EventPosition) async -> Bool? {
-      for await _ in gate {}
-      return nil
-    }
-  }
-
   /// Everything that there is now.
   private func read(_ reader: TopicReader<Int>) -> [String] {
     var texts: [String] = []

@@ -1,0 +1,17 @@
+@testable import Multicast
+
+/// Answers whether there is an event when its gate opens.
+struct GatedLog: ExternalLog {
+  let gate: AsyncStream<Void>
+  /// The answer: `nil` if that is unknown.
+  var isThere: Bool?
+
+  func page(
+    of topics: [String], after position: EventPosition, through last: UInt64
+  ) async -> ExternalPage<Int>? { nil }
+
+  func contains(_ position: EventPosition) async -> Bool? {
+    for await _ in gate {}
+    return isThere
+  }
+}
