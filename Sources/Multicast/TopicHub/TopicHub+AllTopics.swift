@@ -47,9 +47,8 @@ extension TopicHub {
   /// Delivers `event` to the subscribers of `topic` and of all topics.
   @discardableResult
   func deliverToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
-    if let hub, !sendersKeepTopics || topics.hub(of: topic) !== hub {
-      return hub.sendForwarding(event)
-    }
+    // A hub that is not kept may have ended, and another one may give the topic its order now.
+    if let hub, !sendersKeepTopics { return hub.sendForwarding(event) }
     return sendWithoutHub(event, to: topic)
   }
 
