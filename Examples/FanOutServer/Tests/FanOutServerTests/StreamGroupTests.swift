@@ -120,4 +120,23 @@ import Testing
       try await wait(server) { $0 == 0 }
     }
   }
+
+  @Test func membersThatEndLeaveTheOthers() async throws {
+    try await RunningServer.with(settings) { server in
+      var stream = try await server.stream()
+      let old = try await RawClient.connect(port: server.port)
+      try await old.send("GET /topics/news/events HTTP/1.0\r\nHost: localhost\r\n\r\n")
+      try await server.wait(until: "streams", is: 2)
+      try await wait(server) { $0 <= loopCount }
+      try await server.published("1")
+      #expect(try await old.read(until: "data: 1\n\n").contains("\r\n\r\n"))
+      await old.close()
+      try await server.wait(until: "streams", is: 1)
+      try await server.published("2")
+      #expect(try await stream.data(2) == ["1", "2"])
+      await server.shutDown()
+      // The end.
+      #expect(try await stream.next() == nil)
+    }
+  }
 }

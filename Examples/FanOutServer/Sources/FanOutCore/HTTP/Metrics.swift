@@ -10,7 +10,9 @@ struct Metrics {
     let (totals, retained) = (topics.totals, topics.retained)
     gauge("topics", "Topics with subscribers or kept events.", totals.topics)
     gauge("streams", "Open event streams.", loops.streams)
-    gauge("pending_events", "Events waiting in buffers, counted per subscriber.", totals.pending)
+    gauge(
+      "pending_events", "Events that wait, counted per reader: streams may share one.",
+      totals.pending)
     gauge("history_events", "Events kept for replay.", retained.events)
     gauge("history_bytes", "Bytes used by events kept for replay.", retained.bytes)
     gauge("log_connected", "Whether events can be published.", log.isConnected ? 1 : 0)

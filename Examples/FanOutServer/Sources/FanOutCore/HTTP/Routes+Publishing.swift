@@ -34,7 +34,7 @@ extension Routes {
     let body = try await body(of: request, channel, limit: limit) {
       RequestError(.contentTooLarge, "the events of a request have at most \(limit) bytes")
     }
-    let batch = try PublicationBatch(body, format, grant, settings)
+    let batch = try await batch(body, format, grant)
     let results = await publisher.publish(batch.publications)
     var receipts: [String] = []
     do {
@@ -46,6 +46,22 @@ extension Routes {
     }
     return .json(
       format == .lines ? JSON.object([("events", JSON.array(receipts))]) : receipts[0])
+  }
+
+  private func batch(
+    _ body: ByteBuffer, _ format: PublicationBatch.Format, _ grant: Grant
+  ) async throws(RequestError) -> PublicationBatch {
+    guard body.readableBytes > settings.maxEventBytes else {
+      return try PublicationBatch(body, format, grant, settings)
+    }
+    let result: Result<PublicationBatch, RequestError> = try await onThreadPool { [settings] in
+      do throws(RequestError) {
+        return .success(try PublicationBatch(body, format, grant, settings))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
   }
 
   /// - Parameter tooLong: the refusal of a longer body than `limit`.

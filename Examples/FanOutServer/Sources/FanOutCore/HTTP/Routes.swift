@@ -129,10 +129,10 @@ extension Routes {
     }
   }
 
-  /// Runs `work` outside of event loops and Swift's tasks: with very many topics it takes long.
-  private func onThreadPool(
-    _ work: @escaping @Sendable () -> String
-  ) async throws(RequestError) -> String {
+  /// Runs `work`, which may take long, outside of event loops, on which requests run.
+  func onThreadPool<Result: Sendable>(
+    _ work: @escaping @Sendable () -> Result
+  ) async throws(RequestError) -> Result {
     do {
       return try await NIOThreadPool.singleton.runIfActive(work)
     } catch {

@@ -21,6 +21,10 @@ final class ConnectionLoop {
   /// The longest pause between two turns, unless the shortest is longer.
   static let longestPause = TimeAmount.milliseconds(20)
 
+  /// The pause in which the loop serves its sockets. It runs all tasks that are due before, so this is
+  /// not zero.
+  private static let timeForSockets = TimeAmount.microseconds(100)
+
   let eventLoop: any EventLoop
   let counts: Counts
   /// The interval between heartbeats.
@@ -129,11 +133,17 @@ extension ConnectionLoop {
   private func beginTurn() {
     let known = turn.count
     ready.take(into: &turn)
-    guard !isScheduled else { return writeQuiet(from: known) }
+    guard !isScheduled else {
+      writeQuiet(from: known)
+      return
+    }
     let now = NIODeadline.now()
     guard now >= nextStart else {
-      writeQuiet(from: known)
-      if !turn.isEmpty { schedule(in: nextStart - now) { $0.beginTurn() } }
+      // A quiet group that has more to write than at once ends the pause.
+      if !writeQuiet(from: known) { nextStart = now }
+      if !turn.isEmpty {
+        schedule(in: max(nextStart - now, Self.timeForSockets)) { $0.beginTurn() }
+      }
       return
     }
     turnNumber += 1
@@ -141,19 +151,25 @@ extension ConnectionLoop {
     continueTurn()
   }
 
-  /// Writes to those streams that the last turn has not written to: they wait for no pause.
-  private func writeQuiet(from first: Int) {
+  /// Writes to those members that the last turn has not written to: they wait for no pause.
+  ///
+  /// - Returns: whether they are done.
+  @discardableResult
+  private func writeQuiet(from first: Int) -> Bool {
+    var isDone = true
     var busy = first
     for index in first..<turn.count {
       let signal = turn[index]
       var budget = TurnBudget()
-      if let member = signal.member, member.lastTurn != turnNumber, member.writePending(&budget) {
-        continue
+      if let member = signal.member, member.lastTurn != turnNumber {
+        if member.writePending(&budget) { continue }
+        isDone = false
       }
       turn[busy] = signal
       busy += 1
     }
     turn.removeLast(turn.count - busy)
+    return isDone
   }
 
   private func continueTurn() {
@@ -162,9 +178,7 @@ extension ConnectionLoop {
       if turn[next].member?.writePending(&budget) ?? true { next += 1 }
     }
     guard next == turn.count else {
-      // After the loop has served its sockets. It runs all tasks that are due before, so the pause is not
-      // zero.
-      return schedule(in: .microseconds(100)) { $0.continueTurn() }
+      return schedule(in: Self.timeForSockets) { $0.continueTurn() }
     }
     next = 0
     turn.removeAll(keepingCapacity: turn.count <= 16_384)

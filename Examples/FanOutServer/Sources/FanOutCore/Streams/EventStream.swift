@@ -106,7 +106,7 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     context.fireChannelWritabilityChanged()
     isWritable = context.channel.isWritable
-    // A member of a group is always up to date.
+    // To a member of a group, the group writes.
     if isWritable, source?.reader != nil { signal.send() }
   }
 }
@@ -165,27 +165,31 @@ extension EventStream {
     group.add(self)
   }
 
-  /// Destroys its reader. For the group that it joins.
-  func discardReader() { source?.reader = nil }
+  /// Ends its own reader. For the group that it joins.
+  func discardReader() {
+    // Here, because it may be in use.
+    source?.reader?.cancel()
+    source?.reader = nil
+  }
 
-  /// Reads for itself, from where it is. For the group that it leaves.
-  func read(_ topics: Topics, _ topic: Topic, _ policy: StreamPolicy) {
-    guard let position = source?.position else { return }
-    source?.reader = topics.reader(
-      of: topic, continuingAfter: position, policy, whenReadable: signal.send)
+  /// Gets a reader of its own, from where it is. For the group that it leaves.
+  func beginReading(_ topic: Topic) {
+    guard let source, let position = source.position else { return }
+    self.source?.reader = source.topics.reader(
+      of: topic, continuingAfter: position, source.policy, whenReadable: signal.send)
   }
 
   /// Leaves its group, to read for itself.
   private func leaveGroup() {
-    guard let group = source?.group, let policy = source?.policy else { return }
+    guard let group = source?.group else { return }
     source?.group = nil
-    group.remove(self, policy)
+    group.remove(self, continues: true)
     // Otherwise the channel tells when it takes more.
     if isWritable { signal.send() }
   }
 
-  /// Writes what its group has read and the client does not have, and flushes it. Leaves the group if
-  /// the channel does not take more.
+  /// Writes what its group has read and the client does not have, and flushes it. Then leaves the group
+  /// if the channel does not take more.
   ///
   /// - Returns: the number of events, and of bytes.
   func write(_ elements: [StreamGroup.Element]) -> (events: Int, bytes: Int) {
@@ -194,11 +198,9 @@ extension EventStream {
     var events = 0
     var mustLeave = false
     for element in elements where element.position > position {
-      // What reaches the socket may make room.
-      if !isWritable { flush() }
       // A range that begins before the position is not what this client misses.
-      mustLeave = !isWritable || element.start.map { $0 < position } ?? false
-      if mustLeave || isLost { break }
+      mustLeave = element.start.map { $0 < position } ?? false
+      if mustLeave { break }
       write(element.frame)
       position = element.position
       if element.start == nil { events += 1 }
@@ -218,8 +220,9 @@ extension EventStream {
   /// Ends the subscription.
   private func unsubscribe() {
     let group = source?.group
+    source?.reader?.cancel()
     source = nil
-    group?.remove(self)
+    group?.remove(self, continues: false)
   }
 }
 

@@ -10,8 +10,8 @@ internal import NIOCore
 ///          └──────the client does not take more───────────┘
 /// ```
 ///
-/// So what a stream may miss, and when it is disconnected, depends on its own reader alone; a member
-/// misses nothing.
+/// The reader of the group has the limit that each of its members would have: if the loop itself is
+/// too slow, they all miss the same events.
 ///
 /// Not thread-safe: it belongs to its event loop.
 final class StreamGroup {
@@ -23,10 +23,12 @@ final class StreamGroup {
     let start: EventPosition?
     /// Who has this element has everything up to this position.
     let position: EventPosition
+    /// How many events are missing; `nil`: this is an event, or their number is unknown.
+    var missedCount: Int?
   }
 
   /// The most elements, and bytes, of one read.
-  private static let elementsPerRead = 64
+  private static let elementsPerRead = 256
   private static let bytesPerRead = 1 << 16
 
   private let loop: ConnectionLoop
@@ -37,11 +39,15 @@ final class StreamGroup {
   private var streams = IndexedList<EventStream>(\.groupIndex)
   /// Up to there everything was read.
   private var position: EventPosition
-  /// What was read last.
+  /// What was read last; empty when every member has it.
   private var elements: [Element] = []
   /// How many of the first members do not have it: it is written from the last one on, so that one
   /// that leaves is replaced by one that has it.
   private var rest = 0
+  /// Whether the last read has found everything that there was, so that the reader tells of more.
+  private var isUpToDate = true
+  private lazy var signal = TurnSignal(self, loop.ready)
+  /// The turn of the last write.
   private(set) var lastTurn = 0
 
   /// Creates a group without members.
@@ -57,81 +63,92 @@ final class StreamGroup {
 
 extension StreamGroup {
   /// Whether a stream that has everything up to `position` may join: whether the group will read
-  /// everything after it.
+  /// everything after it, and has nothing to write before.
   func accepts(_ position: EventPosition) -> Bool {
-    self.position.epoch == position.epoch && self.position <= position
+    isUpToDate && elements.isEmpty && self.position.epoch == position.epoch
+      && self.position <= position
   }
 
   /// Adds a stream, which gives up its own reader.
   func add(_ stream: EventStream) {
     topics.streamCounts.update { counts in
-      stream.discardReader()
       streams.add(stream)
+      // First, so that the topic has a reader all the time.
       if streams.count == 1 { beginReading() } else { counts.add(1, to: topic) }
+      stream.discardReader()
     }
   }
 
   /// Removes a stream; the group ends with the last one.
   ///
-  /// - Parameter policy: of the reader that the stream gets instead; `nil`: the stream ends.
-  func remove(_ stream: EventStream, _ policy: StreamPolicy? = nil) {
+  /// - Parameter continues: whether the stream gets a reader of its own instead.
+  func remove(_ stream: EventStream, continues: Bool) {
     topics.streamCounts.update { counts in
       guard streams.remove(stream) else { return }
-      if let policy { stream.read(topics, topic, policy) }
-      if streams.count == 0 { reader = nil } else { counts.add(-1, to: topic) }
+      if continues { stream.beginReading(topic) }
+      if streams.count == 0 {
+        // It may be in use.
+        reader?.cancel()
+        reader = nil
+      } else {
+        counts.add(-1, to: topic)
+      }
     }
     if streams.count == 0 { loop.remove(self, of: topic) }
   }
 
   private func beginReading() {
-    let signal = TurnSignal(self, loop.ready)
-    reader = topics.reader(of: topic, continuingAfter: position) { signal.send() }
-    // It tells of events after the first read.
+    let signal = signal
+    reader = topics.reader(of: topic, continuingAfter: position, .dropOldest) { signal.send() }
+    // The reader tells of events after the first read.
     signal.send()
   }
 }
 
 extension StreamGroup: TurnMember {
   func writePending(_ budget: inout TurnBudget) -> Bool {
-    lastTurn = loop.turnNumber
-    while let reader, !budget.isSpent {
-      if rest == 0 {
-        guard read(reader) else { return true }
-        rest = streams.count
-      }
-      write(&budget)
+    guard let reader else { return true }
+    if elements.isEmpty { read(reader) }
+    if elements.isEmpty {
+      guard let end = reader.end else { return true }
+      finish(end, &budget)
+      return streams.count == 0
     }
-    return reader == nil
+    write(&budget)
+    guard rest == 0 else { return false }
+    elements.removeAll(keepingCapacity: true)
+    // In another turn: meanwhile other members of this one write.
+    if !isUpToDate || reader.end != nil { signal.send() }
+    return true
   }
 
   /// Reads more, after every member has what was read.
-  ///
-  /// - Returns: whether there was something.
-  private func read(_ reader: TopicReader<Event>) -> Bool {
-    elements.removeAll(keepingCapacity: true)
+  private func read(_ reader: TopicReader<Event>) {
     var bytes = 0
-    while elements.count < Self.elementsPerRead, bytes < Self.bytesPerRead,
-      let next = reader.nextIfAvailable()
-    {
+    isUpToDate = false
+    while elements.count < Self.elementsPerRead, bytes < Self.bytesPerRead {
+      guard let next = reader.nextIfAvailable() else {
+        isUpToDate = reader.position != nil
+        break
+      }
       let element = Element(next)
       elements.append(element)
       position = element.position
       bytes += element.frame.readableBytes
+      topics.streamCounts.addDropped((element.missedCount ?? 0) * (streams.count - 1))
     }
-    if elements.isEmpty, let end = reader.end { finish(end) }
-    return !elements.isEmpty
+    rest = streams.count
   }
 
   /// Writes what was read to further members.
   private func write(_ budget: inout TurnBudget) {
+    lastTurn = loop.turnNumber
     var events = 0
     while rest > 0, !budget.isSpent {
       // Members may have left since the last turn.
-      rest = min(rest, streams.count) - 1
-      guard rest >= 0 else {
-        rest = 0
-        break
-      }
+      rest = min(rest, streams.count)
+      guard rest > 0 else { break }
+      rest -= 1
       let written = streams[rest].write(elements)
       events += written.events
       budget.bytes -= written.bytes
@@ -140,11 +157,12 @@ extension StreamGroup: TurnMember {
     loop.count(events: events)
   }
 
-  private func finish(_ end: SubscriptionEnd) {
-    while streams.count > 0 {
+  /// Ends further members.
+  private func finish(_ end: SubscriptionEnd, _ budget: inout TurnBudget) {
+    while streams.count > 0, !budget.isSpent {
       let stream = streams[streams.count - 1]
-      remove(stream)
       stream.finish(end)
+      budget.streams -= 1
     }
   }
 }
@@ -156,7 +174,8 @@ extension StreamGroup.Element {
       self.init(frame: element.event.frame, start: nil, position: position)
     case .missed(let range, of: _):
       self.init(
-        frame: Frame.missed(range, of: nil), start: range.after, position: range.through)
+        frame: Frame.missed(range, of: nil), start: range.after, position: range.through,
+        missedCount: range.count)
     }
   }
 }

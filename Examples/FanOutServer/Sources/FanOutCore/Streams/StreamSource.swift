@@ -21,9 +21,9 @@ extension StreamSource {
 
   /// The topic whose group the stream may join.
   ///
-  /// A group reads several events at once, of which a client with ``StreamPolicy/latest`` wants one.
+  /// A group has the policy ``StreamPolicy/dropOldest``.
   var sharedTopic: Topic? {
-    guard case .topic(let topic) = selection, policy != .latest else { return nil }
+    guard case .topic(let topic) = selection, policy == .dropOldest else { return nil }
     return topic
   }
 }

@@ -5,8 +5,8 @@ protocol TurnMember: AnyObject {
 
   /// Writes the events that there are, and takes what that costs from `budget`.
   ///
-  /// - Returns: whether nothing is left. Otherwise the loop calls it again, after it has served its
-  ///   sockets.
+  /// - Returns: whether it is done for this turn. Otherwise the loop calls it again, after it has served
+  ///   its sockets.
   func writePending(_ budget: inout TurnBudget) -> Bool
 }
 

@@ -74,7 +74,8 @@ extension TopicCounts {
     let all = state.withLockedValue(\.all)
     return Totals(
       topics: current.count, published: all.published, reached: all.reached,
-      dropped: hub.droppedEvents, pending: current.values.reduce(0) { $0 + $1.pending })
+      dropped: hub.droppedEvents + streams.dropped,
+      pending: current.values.reduce(0) { $0 + $1.pending })
   }
 
   var retained: RetainedAmount { hub.retainedAmount }

@@ -168,14 +168,13 @@ extension Topics {
 
   /// A reader for a stream of one topic that has everything up to `position`.
   ///
-  /// - Parameter policy: `nil`: it gets everything that the hub or the log has.
   func reader(
-    of topic: Topic, continuingAfter position: EventPosition, _ policy: StreamPolicy? = nil,
+    of topic: Topic, continuingAfter position: EventPosition, _ policy: StreamPolicy,
     whenReadable: @escaping @Sendable () -> Void
   ) -> TopicReader<Event> {
     hub.reader(
       for: [topic.name], continuingAfter: position,
-      buffering: policy?.buffering(settings.bufferLimit) ?? .unbounded, whenReadable: whenReadable)
+      buffering: policy.buffering(settings.bufferLimit), whenReadable: whenReadable)
   }
 
   private func named(
