@@ -108,7 +108,9 @@ final class TopicFollower: Sendable {
     _ hub: Hub?, after position: EventPosition?, _ generator: SplitMix64
   ) async -> TopicRun.End {
     guard let (source, wrong) = begin(hub, after: position) else { return .finished }
-    return await read(source, wrong, generator) { [weak hub] in hub?.newestPosition }
+    let end = await read(source, wrong, generator) { [weak hub] in hub?.newestPosition }
+    await source.stop()
+    return end
   }
 
   /// - Returns: what has the events, and the position, if it is not one of the hub.
@@ -175,11 +177,14 @@ final class TopicFollower: Sendable {
           : hub.subscribe(matching: plan.patterns, from: start, on: .sender, handler)
       })
     case .handlerOnQueue:
-      return TopicSource(handlerOf: { handler in
-        plan.patterns.isEmpty
-          ? hub.subscribe(to: names, from: start, on: .global(), handler)
-          : hub.subscribe(matching: plan.patterns, from: start, on: .global(), handler)
-      })
+      let queue = DispatchQueue(label: "handler")
+      return TopicSource(
+        on: queue,
+        handlerOf: { handler in
+          plan.patterns.isEmpty
+            ? hub.subscribe(to: names, from: start, on: queue, handler)
+            : hub.subscribe(matching: plan.patterns, from: start, on: queue, handler)
+        })
     }
   }
 

@@ -1,4 +1,5 @@
 import ConcurrencyStress
+import Dispatch
 import Multicast
 
 /// The events of topics, from a sequence, from a reader that tells when there is more, or from a handler.
@@ -8,7 +9,7 @@ struct TopicSource {
   private enum Kind {
     case sequence(PositionedTopicSequence<Payload>.Iterator)
     case reader(TopicReader<Payload>, notices: AsyncStream<Void>.Iterator)
-    case handler(EventSubscription, received: Guarded<[Element]>)
+    case handler(EventSubscription, received: Guarded<[Element]>, queue: DispatchQueue?)
   }
 
   private var kind: Kind
@@ -23,11 +24,16 @@ struct TopicSource {
     kind = .reader(begin { continuation.yield() }, notices: stream.makeAsyncIterator())
   }
 
-  /// - Parameter subscribe: adds the handler that it is given.
-  init(handlerOf subscribe: (@escaping @Sendable (Element) -> Void) -> EventSubscription) {
+  /// - Parameters:
+  ///   - queue: where the handler is called, one call at a time; `nil`: by senders.
+  ///   - subscribe: adds the handler that it is given.
+  init(
+    on queue: DispatchQueue? = nil,
+    handlerOf subscribe: (@escaping @Sendable (Element) -> Void) -> EventSubscription
+  ) {
     let received = Guarded<[Element]>([])
     let subscription = subscribe { element in received.withLock { $0.append(element) } }
-    kind = .handler(subscription, received: received)
+    kind = .handler(subscription, received: received, queue: queue)
   }
 }
 
@@ -48,7 +54,7 @@ extension TopicSource {
         kind = .reader(reader, notices: notices)
       }
       return nil
-    case .handler(let subscription, received: let received):
+    case .handler(let subscription, received: let received, queue: _):
       while !Task.isCancelled {
         // Before: what it still receives comes before its end.
         let isActive = subscription.isActive
@@ -61,11 +67,18 @@ extension TopicSource {
     }
   }
 
+  /// Ends a handler on a queue, and waits until the queue keeps none of its events.
+  func stop() async {
+    guard case .handler(let subscription, received: _, let queue?) = kind else { return }
+    subscription.cancel()
+    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+  }
+
   var end: SubscriptionEnd? {
     switch kind {
     case .sequence(let iterator): return iterator.end
     case .reader(let reader, notices: _): return reader.end
-    case .handler(let subscription, received: _): return subscription.end
+    case .handler(let subscription, received: _, queue: _): return subscription.end
     }
   }
 }
