@@ -10,7 +10,7 @@ struct TopicReaderPositionTests: ExternalLogSuite {
     return texts
   }
 
-  @Test("the position of a reader that has returned everything is the newest one of the hub")
+  @Test("the position of a reader is how far it has read, whatever topic the newest event has")
   func position() {
     let hub = Hub(retention: .last(100), epoch: 7)
     hub.send(1, to: "a")

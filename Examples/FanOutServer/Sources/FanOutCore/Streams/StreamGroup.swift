@@ -21,7 +21,7 @@ final class StreamGroup {
     let frame: ByteBuffer
     /// Where the missing events begin; `nil`: this is an event.
     let start: EventPosition?
-    /// Who has this element has everything up to this position.
+    /// A stream that has this element has everything up to this position.
     let position: EventPosition
     /// How many events are missing; `nil`: this is an event, or their number is unknown.
     var missedCount: Int?
