@@ -75,6 +75,13 @@ extension ExternalLogSuite {
     return texts
   }
 
+  /// A short description of each element that a reader has now.
+  func read(_ reader: TopicReader<Int>) -> [String] {
+    var texts: [String] = []
+    while let element = reader.nextIfAvailable() { texts.append(text(element)) }
+    return texts
+  }
+
   func text(_ element: PositionedTopicEvent<Int>) -> String {
     switch element {
     case .event(let event, at: let position):

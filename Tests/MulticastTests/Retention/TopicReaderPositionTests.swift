@@ -4,12 +4,6 @@ import Testing
 
 @Suite("A reader of topics knows its place, and another one can continue there")
 struct TopicReaderPositionTests: ExternalLogSuite {
-  private func read(_ reader: TopicReader<Int>) -> [String] {
-    var texts: [String] = []
-    while let element = reader.nextIfAvailable() { texts.append(text(element)) }
-    return texts
-  }
-
   @Test("the position of a reader is how far it has read, whatever topic the newest event has")
   func position() {
     let hub = Hub(retention: .last(100), epoch: 7)

@@ -23,13 +23,6 @@ struct TopicReaderTests: ExternalLogSuite {
     func wait() { signal.wait() }
   }
 
-  /// Everything that there is now.
-  private func read(_ reader: TopicReader<Int>) -> [String] {
-    var texts: [String] = []
-    while let element = reader.nextIfAvailable() { texts.append(text(element)) }
-    return texts
-  }
-
   @Test("it begins as a sequence does, and goes on with each later event")
   func order() {
     let hub = Hub(retention: .last(100), epoch: 7)
