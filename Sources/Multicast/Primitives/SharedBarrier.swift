@@ -76,8 +76,9 @@ extension SharedBarrier {
     var burst = 0
     /// The requests that a barrier has covered.
     var passed = 0
-    /// The number of callers that shared the last barrier.
-    var covered = 0
+    /// The number of callers that are expected to share the next barrier: as many as shared the
+    /// last one, or half as many as were expected then.
+    var expected = 0
     var isRunning = false
     /// Signalled when a barrier has ended.
     var waiters: [DispatchSemaphore] = []
@@ -97,9 +98,12 @@ extension SharedBarrier {
   /// The largest number of callers that this is multiplied with.
   private static var mostCallers: Int { 200 }
   /// The longest time that a caller waits for further ones.
-  private static var patience: UInt64 { 50_000_000 }
-  /// For how long the number of callers that shared a barrier is expected to come again.
-  private static var memory: UInt64 { 2_000_000 }
+  static var patience: UInt64 { 50_000_000 }
+  /// For how long the number of callers that shared a barrier is expected to come again, for each
+  /// of them. Longer than they need on an idle machine: others may have the processor between two.
+  private static var memoryPerCaller: UInt64 { 500_000 }
+  /// The least such time.
+  private static var leastMemory: UInt64 { 2_000_000 }
   /// The longest time between two requests of a burst.
   private static var burstGap: UInt64 { 500_000 }
   /// The requests of a burst after which more are expected.
@@ -148,7 +152,7 @@ extension SharedBarrier {
     cmulticast_barrier_heavy()
     let ended = cmulticast_monotonic_nanoseconds()
     let waiters = Self.lock.withLock {
-      Self.state.covered = covered - Self.state.passed
+      Self.state.expected = max(covered - Self.state.passed, Self.expectedCallers(ended) / 2)
       Self.state.passed = covered
       Self.state.isRunning = false
       Self.state.ended = ended
@@ -170,12 +174,18 @@ extension SharedBarrier {
     }
   }
 
+  /// The number of callers that are expected because of earlier barriers. Inside the lock.
+  private static func expectedCallers(_ now: UInt64) -> Int {
+    let callers = UInt64(min(state.expected, mostCallers))
+    let memory = max(leastMemory, callers * memoryPerCaller)
+    // The clocks of two threads may be read in another order than the lock is taken.
+    return now < state.ended &+ memory ? state.expected : 1
+  }
+
   /// Whether no further caller is expected. Inside the lock.
   private func isComplete(_ now: UInt64) -> Bool {
-    // The clocks of two threads may be read in another order than the lock is taken.
-    let isRecent = now < Self.state.ended &+ Self.memory
     let callers = max(
-      Self.state.requested - Self.state.passed, isRecent ? Self.state.covered : 1,
+      Self.state.requested - Self.state.passed, Self.expectedCallers(now),
       Self.state.burst >= Self.leastBurst ? Self.state.burst : 1)
     if callers == 1 { return true }
     if now > began &+ Self.patience { return true }
