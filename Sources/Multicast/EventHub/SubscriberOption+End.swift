@@ -26,7 +26,7 @@ extension SubscriberOption {
     guard let home = action.isolation ?? isolation else { return Self { $0.onEnd = unchecked } }
     return Self {
       $0.onEnd = { end, failure in
-        Task.detached(operation: makeActorJob(on: home) { _ in unchecked(end, failure) })
+        startTask(on: home, ActorWork { _ in unchecked(end, failure) })
       }
     }
   }

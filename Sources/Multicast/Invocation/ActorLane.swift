@@ -26,7 +26,8 @@ internal import Synchronization
 /// Every operation may be called from any thread.
 final class ActorLane: @unchecked Sendable {
   // Sendable: `waiting` and `role` are used only inside `lock`, `batch`, `pollPause` and
-  // `lastPollPause` only by the job, which has the role; the rest is atomic or never changes.
+  // `lastPollPause` only by the job, which has the role; the rest is atomic or never changes. So an
+  // access is exclusive, and is not checked: no user code runs in one.
 
   /// The number of calls after which a job checks how long it has run.
   private static var callsPerCheck: Int { 64 }
@@ -46,17 +47,17 @@ final class ActorLane: @unchecked Sendable {
   private let identifier: ObjectIdentifier
   /// Guards `waiting` and `role`, and the states of the mailboxes. No user code runs inside.
   let lock = Lock()
-  private var waiting = RingBuffer<Pending>()
+  @exclusivity(unchecked) private var waiting = RingBuffer<Pending>()
   /// The role of draining what waits.
-  private var role = ExclusiveRole()
-  private var batch = RingBuffer<Pending>()
+  @exclusivity(unchecked) private var role = ExclusiveRole()
+  @exclusivity(unchecked) private var batch = RingBuffer<Pending>()
   /// Whether a mailbox may wait: a hint for the job that polls.
   // Relaxed: nothing is read because of it before the lock is taken.
   private let mayHaveWaiting = Atomic(false)
   /// How many more times the job does not poll, because it last polled in vain.
-  private var pollPause = 0
+  @exclusivity(unchecked) private var pollPause = 0
   /// The last such number: doubled by each poll in vain.
-  private var lastPollPause = 0
+  @exclusivity(unchecked) private var lastPollPause = 0
 
   fileprivate init(_ home: any Actor) {
     reference = WeakActor(home)
@@ -145,9 +146,7 @@ extension ActorLane {
 
   /// Enqueues a job on `home`.
   private func start(on home: any Actor) {
-    // A task of its own, and not a child or a `Task`: it must not inherit the task-locals and the
-    // priority of the sender that found the lane idle.
-    Task.detached(operation: makeActorJob(on: home) { [self] home in run(on: home) })
+    startTask(on: home, ActorWork { [self] home in run(on: home) })
   }
 
   /// A mailbox whose elements were taken, to be delivered.

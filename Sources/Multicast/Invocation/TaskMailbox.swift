@@ -65,9 +65,7 @@ final class TaskMailbox: Mailbox, @unchecked Sendable {
       whenExhausted?(entry)
       return
     }
-    // Detached: it must not inherit the task-locals and the priority of this sender.
-    Task.detached(
-      operation: makeActorJob(on: actor) { [self] home in await work(retained, isolation: home) })
+    startTask(on: actor, ActorWork { [self] home in await work(retained, isolation: home) })
   }
 
   /// Starts a worker for each element that waited during a block, within the limit.
