@@ -102,13 +102,9 @@ extension AccessEntry {
   }
 
   private var date: String {
-    let months = [
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
     let parts = Timestamp.parts(time.tv_sec)
-    let two = Timestamp.twoDigits
-    return "\(two(parts.tm_mday))/\(months[Int(parts.tm_mon)])/\(parts.tm_year + 1900):"
-      + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) +0000"
+    return "\(Timestamp.twoDigits(parts.tm_mday))/\(Timestamp.month(parts))/"
+      + "\(parts.tm_year + 1900):\(Timestamp.clock(parts)) +0000"
   }
 }
 

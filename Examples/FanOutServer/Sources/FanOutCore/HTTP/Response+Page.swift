@@ -46,11 +46,13 @@ extension Response {
         .accessControlMaxAge: "600",
       ])
   }
+}
 
+extension HTTPFields {
   mutating func allow(_ origin: String) {
-    headers[.accessControlAllowOrigin] = origin
+    self[.accessControlAllowOrigin] = origin
     // For cookies with a token.
-    headers[.accessControlAllowCredentials] = "true"
-    headers[.vary] = "Origin"
+    self[.accessControlAllowCredentials] = "true"
+    self[.vary] = "Origin"
   }
 }

@@ -39,6 +39,15 @@ enum Route: Hashable {
     }
   }
 
+  /// The route of a request, and the query.
+  ///
+  /// - Returns: no route if there is nothing at the path.
+  static func parse(_ target: String?) -> (route: Route?, query: Substring?) {
+    let parts = (target ?? "").split(
+      separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    return (parts.first.flatMap(Route.init), parts.dropFirst().first)
+  }
+
   var methods: [HTTPRequest.Method] {
     switch self {
     case .server: []
@@ -46,6 +55,14 @@ enum Route: Hashable {
     case .events: [.get, .post]
     case .topic: [.get, .head, .post]
     case .subscribe: [.get]
+    }
+  }
+
+  /// Whether `GET` is answered with a stream.
+  var isStream: Bool {
+    switch self {
+    case .events, .subscribe: true
+    default: false
     }
   }
 

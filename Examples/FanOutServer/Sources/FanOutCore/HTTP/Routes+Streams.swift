@@ -2,60 +2,90 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
+/// A stream that has subscribed to its topics, for the connection on which it will write.
+struct OpenStream: Sendable {
+  let stream: NIOLoopBound<EventStream>
+  /// The head of its response.
+  var head = HTTPResponse(
+    status: .ok,
+    headerFields: [
+      .contentType: "text/event-stream; charset=utf-8",
+      .cacheControl: "no-store",
+      .accelBuffering: "no",
+    ])
+}
+
 extension Routes {
-  /// The stream of several topics.
-  func subscribe(
-    _ request: Request, _ query: Substring?, _ channel: any Channel
-  ) async throws(RequestError) -> Response {
-    let streamRequest = try StreamRequest(request.headers, query: query, hasTopics: true)
-    let grant = try await access.authorize(
-      request.headers, query: streamRequest.token, .subscribe)
-    let selection = try TopicSelection(streamRequest.topics, grant, settings)
-    try streamRequest.checkPolicy(for: selection)
-    return try await subscribe(selection, streamRequest, request, channel, until: grant.end)
+  /// Opens the stream that a request asks for.
+  ///
+  /// - Returns: `nil` if it asks for something else, or is refused: then ``respond(to:context:)``
+  ///   answers it.
+  func openStream(_ request: HTTPRequest, _ channel: any Channel) async -> OpenStream? {
+    let (route, query) = Route.parse(request.path)
+    guard let route, route.isStream, request.method == .get else { return nil }
+    do throws(RequestError) {
+      try access.checkHost(request)
+      let origin = try access.checkOrigin(request)
+      var stream = try await stream(route, query, request.headerFields, channel)
+      stream.head.headerFields[.date] = Timestamp.httpDate(Timestamp.now)
+      if let origin { stream.head.headerFields.allow(origin) }
+      return stream
+    } catch {
+      return nil
+    }
   }
 
-  func subscribe(
-    _ selection: TopicSelection, _ streamRequest: StreamRequest, _ request: Request,
-    _ channel: any Channel,
-    until end: NIODeadline?
-  ) async throws(RequestError) -> Response {
-    let stream = try await stream(selection, streamRequest, channel, end)
-    let isLast = request.headers[.connection] == "close"
-    return Response(
-      status: .ok,
-      headers: [
-        .contentType: "text/event-stream; charset=utf-8",
-        .cacheControl: "no-store",
-        .accelBuffering: "no",
-      ],
-      body: ResponseBody { _ in
-        try await channel.eventLoop.submit {
-          try channel.pipeline.syncOperations.addHandler(stream.value, position: .first)
-        }.get()
-        // The server closes this connection when the body returns.
-        if isLast { try await channel.closeFuture.get() }
-      })
+  /// Opens the stream of one topic, or of several.
+  func stream(
+    _ route: Route, _ query: Substring?, _ headers: HTTPFields, _ channel: any Channel
+  ) async throws(RequestError) -> OpenStream {
+    var name: Substring?
+    if case .subscribe(let topic) = route { name = topic }
+    let streamRequest = try StreamRequest(headers, query: query, hasTopics: name == nil)
+    let grant = try await access.authorize(headers, query: streamRequest.token, .subscribe)
+    let selection: TopicSelection
+    if let name {
+      selection = .topic(try Topic(name, grant, settings))
+    } else {
+      selection = try TopicSelection(streamRequest.topics, grant, settings)
+      try streamRequest.checkPolicy(for: selection)
+    }
+    return try await stream(selection, streamRequest, channel, until: grant.end)
   }
 
   /// Subscribes a stream to its topics, on the event loop of `channel`.
   private func stream(
     _ selection: TopicSelection, _ streamRequest: StreamRequest, _ channel: any Channel,
-    _ end: NIODeadline?
-  ) async throws(RequestError) -> NIOLoopBound<EventStream> {
+    until end: NIODeadline?
+  ) async throws(RequestError) -> OpenStream {
     let loop = loops[channel.eventLoop]
     do {
       return try await channel.eventLoop.submit {
         let stream = EventStream(
           loop.value, retryMilliseconds: settings.retry.nanoseconds / 1_000_000,
           closesWhenStalled: streamRequest.policy == .disconnect, end: end)
-        let bound = NIOLoopBound(stream, eventLoop: channel.eventLoop)
         try stream.subscribe(
           to: selection, of: topics, after: streamRequest.after, streamRequest.policy)
-        return bound
+        return OpenStream(stream: NIOLoopBound(stream, eventLoop: channel.eventLoop))
       }.get()
     } catch {
       throw .unavailable(error as? Unavailable ?? Unavailable("the server is shutting down"))
     }
+  }
+}
+
+extension Response {
+  /// The response to a request for `stream` on a connection that had other requests before.
+  init(_ stream: OpenStream, _ request: Request, _ channel: any Channel) {
+    let isLast = request.headers[.connection] == "close"
+    self.init(
+      status: stream.head.status, headers: stream.head.headerFields,
+      body: ResponseBody { _ in
+        try await channel.eventLoop.submit {
+          try channel.pipeline.syncOperations.addHandler(stream.stream.value, position: .first)
+        }.get()
+        // The server closes this connection when the body returns.
+        if isLast { try await channel.closeFuture.get() }
+      })
   }
 }

@@ -48,7 +48,7 @@ extension Routes {
       } catch {
         response = refuse(error, request, context)
       }
-      if let origin { response.allow(origin) }
+      if let origin { response.headers.allow(origin) }
       return response
     } catch {
       return refuse(error, request, context)
@@ -63,17 +63,13 @@ extension Routes {
 
   private func route(_ request: Request, _ context: Context) async throws(RequestError) -> Response
   {
-    let target = (request.head.path ?? "").split(
-      separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let path = target.first, let route = Route(path) else {
-      throw RequestError(.notFound, "there is nothing at this path")
-    }
+    let (route, query) = Route.parse(request.head.path)
+    guard let route else { throw RequestError(.notFound, "there is nothing at this path") }
     if request.method == .options { return .options(route) }
     guard route.methods.contains(request.method) else {
       let allowed = route.methods.map(\.rawValue).joined(separator: ", ")
       throw RequestError(.methodNotAllowed, "this path takes \(allowed)", [.allow: allowed])
     }
-    let query = target.dropFirst().first
     return try await answer(route, query, request, context)
   }
 
@@ -107,7 +103,9 @@ extension Routes {
         try await onThreadPool { hubsRequest.page(of: settings.hubs.snapshots, grant) })
     case .events where request.method == .post:
       return try await publishBatch(request, query, context.channel)
-    case .events: return try await subscribe(request, query, context.channel)
+    case .events, .subscribe:
+      let stream = try await stream(route, query, request.headers, context.channel)
+      return Response(stream, request, context.channel)
     case .topic(let name) where request.method == .post:
       let grant = try await access.authorize(request.headers, .publish)
       let publishRequest = try PublishRequest(request.headers, query: query)
@@ -119,13 +117,6 @@ extension Routes {
       try parameters.refuseRest()
       let grant = try await access.authorize(request.headers, query: token, .subscribe)
       return .json(topics.counts.statistics(of: try Topic(name, grant, settings).name).json)
-    case .subscribe(let name):
-      let streamRequest = try StreamRequest(request.headers, query: query)
-      let grant = try await access.authorize(
-        request.headers, query: streamRequest.token, .subscribe)
-      let topic = try Topic(name, grant, settings)
-      return try await subscribe(
-        .topic(topic), streamRequest, request, context.channel, until: grant.end)
     }
   }
 

@@ -20,8 +20,28 @@ package enum Timestamp {
     let parts = parts(time.tv_sec)
     let milliseconds = String(1000 + time.tv_nsec / 1_000_000).dropFirst()
     return "\(parts.tm_year + 1900)-\(twoDigits(parts.tm_mon + 1))-\(twoDigits(parts.tm_mday))T"
-      + "\(twoDigits(parts.tm_hour)):\(twoDigits(parts.tm_min)):\(twoDigits(parts.tm_sec))"
-      + ".\(milliseconds)Z"
+      + "\(clock(parts)).\(milliseconds)Z"
+  }
+
+  /// A time like `Sun, 22 Nov 2026 12:22:49 GMT`, for the header field `Date` (RFC 9110, 5.6.7).
+  static func httpDate(_ time: timespec) -> String {
+    let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    let parts = parts(time.tv_sec)
+    return "\(days[Int(parts.tm_wday)]), \(twoDigits(parts.tm_mday)) \(month(parts)) "
+      + "\(parts.tm_year + 1900) \(clock(parts)) GMT"
+  }
+
+  /// The month of a time, like `Nov`.
+  static func month(_ parts: tm) -> String {
+    let months = [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    return months[Int(parts.tm_mon)]
+  }
+
+  /// The time of a day, like `12:22:49`.
+  static func clock(_ parts: tm) -> String {
+    "\(twoDigits(parts.tm_hour)):\(twoDigits(parts.tm_min)):\(twoDigits(parts.tm_sec))"
   }
 
   package static func parts(_ seconds: time_t) -> tm {

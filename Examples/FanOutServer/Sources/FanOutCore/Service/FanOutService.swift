@@ -37,7 +37,7 @@ public struct FanOutService: Service {
     let series = MetricSeries(help: HubReports.help)
     let routes = Routes(settings, topics, log, loops, series)
     let http = HTTPService(
-      application: application(routes, loops), log: log,
+      application: application(routes), log: log,
       topics: topics, loops: loops, drain: .nanoseconds(settings.drain.nanoseconds))
     defer { settings.accessLog?.flush() }
     // Services shut down in reverse order: the log outlives the last client.
@@ -47,10 +47,10 @@ public struct FanOutService: Service {
     ).run()
   }
 
-  private func application(_ routes: Routes, _ loops: ConnectionLoops) -> Application<Routes> {
+  private func application(_ routes: Routes) -> Application<Routes> {
     Application(
       responder: routes,
-      server: .fanOut(loops, settings),
+      server: .fanOut(routes),
       configuration: ApplicationConfiguration(
         address: settings.unixSocket.map { .unixDomainSocket(path: $0) }
           ?? .hostname(settings.host, port: settings.port), backlog: 4096,

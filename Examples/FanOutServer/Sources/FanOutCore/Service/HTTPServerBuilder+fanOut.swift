@@ -6,7 +6,8 @@ internal import NIOHTTPTypes
 
 extension HTTPServerBuilder {
   /// HTTP/1.1 with little memory per connection: most connections are idle streams.
-  static func fanOut(_ loops: ConnectionLoops, _ settings: Settings) -> HTTPServerBuilder {
+  static func fanOut(_ routes: Routes) -> HTTPServerBuilder {
+    let (loops, settings) = (routes.loops, routes.settings)
     let places = ConnectionPlaces(
       settings.maxConnections, perAddress: settings.maxConnectionsPerAddress)
     return HTTPServerBuilder { responder in
@@ -21,7 +22,7 @@ extension HTTPServerBuilder {
             try await responder(request, writer, channel)
           }.value
         },
-        loops: loops, settings: settings, places: places)
+        routes: routes, places: places)
     }
   }
 }
@@ -29,14 +30,14 @@ extension HTTPServerBuilder {
 /// Sets up and serves connections of HTTP/1.
 private struct HTTP1Connections: HTTPChannelHandler {
   let responder: Responder
-  let loops: ConnectionLoops
-  let settings: Settings
+  let routes: Routes
   let places: ConnectionPlaces
 
   func setup(
     channel: any Channel, logger: Logger
-  ) -> EventLoopFuture<NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>> {
-    channel.eventLoop.makeCompletedFuture {
+  ) -> EventLoopFuture<HTTP1Connection> {
+    let (loops, settings) = (routes.loops, routes.settings)
+    return channel.eventLoop.makeCompletedFuture {
       let pipeline = channel.pipeline.syncOperations
       var limits = NIOHTTPDecoderLimitConfiguration()
       limits.maxHeaderFieldSize = 80 << 10
@@ -53,19 +54,33 @@ private struct HTTP1Connections: HTTPChannelHandler {
       try pipeline.addHandler(Connection(loops))
       let idleTimeout = Duration.nanoseconds(settings.idleTimeout.nanoseconds)
       try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))
-      return try NIOAsyncChannel(
-        wrappingChannelSynchronously: channel,
-        configuration: .init(isOutboundHalfClosureEnabled: true))
+      let requests = channel.eventLoop.makePromise(of: FirstRequest.Requests?.self)
+      try pipeline.addHandler(FirstRequest(routes, requests))
+      return HTTP1Connection(channel: channel, requests: requests.futureResult)
     }
   }
 
-  func handle(
-    value channel: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>, logger: Logger
-  ) async {
-    await withTaskExecutorPreference(loops.executor(of: channel.channel.eventLoop)) {
-      await handleHTTP(asyncChannel: channel, logger: logger)
+  func handle(value connection: HTTP1Connection, logger: Logger) async {
+    let channel = connection.channel
+    await withTaskExecutorPreference(routes.loops.executor(of: channel.eventLoop)) {
+      await withTaskCancellationHandler {
+        if let requests = try? await connection.requests.get() {
+          await handleHTTP(asyncChannel: requests, logger: logger)
+        } else {
+          try? await channel.closeFuture.get()
+        }
+      } onCancel: {
+        channel.close(promise: nil)
+      }
     }
   }
+}
+
+/// A connection of HTTP/1.
+private struct HTTP1Connection: ServerChildChannelValue {
+  let channel: any Channel
+  /// Where its requests are; `nil` if it is a stream, or closed.
+  let requests: EventLoopFuture<FirstRequest.Requests?>
 }
 
 /// Transfers a writer to another task.

@@ -44,6 +44,14 @@ final class ServerProcess {
 
   func terminate() { process.terminate() }
 
+  /// The memory of the process that is in use, in bytes.
+  func residentBytes() throws -> Int {
+    let file = "/proc/\(process.processIdentifier)/statm"
+    let status = try String(contentsOfFile: file, encoding: .utf8)
+    let pages = try #require(status.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+    return pages * sysconf(Int32(_SC_PAGESIZE))
+  }
+
   func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
   /// Polls standard error until it contains `text`. The time limit of the suite ends it.
