@@ -16,25 +16,6 @@ struct OpenStream: Sendable {
 }
 
 extension Routes {
-  /// Opens the stream that a request asks for.
-  ///
-  /// - Returns: `nil` if it asks for something else, or is refused: then ``respond(to:context:)``
-  ///   answers it.
-  func openStream(_ request: HTTPRequest, _ channel: any Channel) async -> OpenStream? {
-    let (route, query) = Route.parse(request.path)
-    guard let route, route.isStream, request.method == .get else { return nil }
-    do throws(RequestError) {
-      try access.checkHost(request)
-      let origin = try access.checkOrigin(request)
-      var stream = try await stream(route, query, request.headerFields, channel)
-      stream.head.headerFields[.date] = Timestamp.httpDate(Timestamp.now)
-      if let origin { stream.head.headerFields.allow(origin) }
-      return stream
-    } catch {
-      return nil
-    }
-  }
-
   /// Opens the stream of one topic, or of several.
   func stream(
     _ route: Route, _ query: Substring?, _ headers: HTTPFields, _ channel: any Channel
@@ -75,7 +56,7 @@ extension Routes {
 }
 
 extension Response {
-  /// The response to a request for `stream` on a connection that had other requests before.
+  /// The response to a request for `stream` on a connection that Hummingbird has.
   init(_ stream: OpenStream, _ request: Request, _ channel: any Channel) {
     let isLast = request.headers[.connection] == "close"
     self.init(

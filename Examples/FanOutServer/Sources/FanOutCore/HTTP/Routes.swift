@@ -32,52 +32,67 @@ struct Routes: HTTPResponder {
 }
 
 extension Routes {
-  func respond(to request: Request, context: Context) async throws -> Response {
-    let response = await response(to: request, context)
-    // A client would read a body, also of an error, as the response to its next request.
-    return request.method == .head ? response.createHeadResponse() : response
+  enum Answer: Sendable {
+    case response(Response)
+    case stream(OpenStream)
   }
 
-  private func response(to request: Request, _ context: Context) async -> Response {
-    do throws(RequestError) {
-      try access.checkHost(request.head)
-      let origin = try access.checkOrigin(request.head)
-      var response: Response
-      do throws(RequestError) {
-        response = try await route(request, context)
-      } catch {
-        response = refuse(error, request, context)
-      }
-      if let origin { response.headers.allow(origin) }
-      return response
-    } catch {
-      return refuse(error, request, context)
+  /// Answers a request that Hummingbird reads: see ``SmallRequests``.
+  func respond(to request: Request, context: Context) async -> Response {
+    switch await answer(request, context.channel) {
+    case .response(let response): response
+    case .stream(let stream): Response(stream, request, context.channel)
     }
   }
 
-  private func refuse(_ error: RequestError, _ request: Request, _ context: Context) -> Response {
-    let path = (request.head.path ?? "").prefix { $0 != "?" }
-    settings.logger.refused(error, context.channel, Route(path))
-    return error.response
+  func answer(_ request: Request, _ channel: any Channel) async -> Answer {
+    do throws(RequestError) {
+      try access.checkHost(request.head)
+      let origin = try access.checkOrigin(request.head)
+      var answer: Answer
+      do throws(RequestError) {
+        answer = try await route(request, channel)
+      } catch {
+        answer = .response(refuse(error, request, channel))
+      }
+      if let origin { answer.allow(origin) }
+      return answer
+    } catch {
+      return .response(refuse(error, request, channel))
+    }
   }
 
-  private func route(_ request: Request, _ context: Context) async throws(RequestError) -> Response
-  {
+  private func refuse(
+    _ error: RequestError, _ request: Request, _ channel: any Channel
+  ) -> Response {
+    let path = (request.head.path ?? "").prefix { $0 != "?" }
+    settings.logger.refused(error, channel, Route(path))
+    return error.response.withoutBody(ifFor: request)
+  }
+
+  private func route(
+    _ request: Request, _ channel: any Channel
+  ) async throws(RequestError) -> Answer {
     let (route, query) = Route.parse(request.head.path)
     guard let route else { throw RequestError(.notFound, "there is nothing at this path") }
-    if request.method == .options { return .options(route) }
+    if request.method == .options { return .response(.options(route)) }
     guard route.methods.contains(request.method) else {
       let allowed = route.methods.map(\.rawValue).joined(separator: ", ")
       throw RequestError(.methodNotAllowed, "this path takes \(allowed)", [.allow: allowed])
     }
-    return try await answer(route, query, request, context)
+    if route.isStream, request.method == .get {
+      return .stream(try await stream(route, query, request.headers, channel))
+    }
+    let response = try await response(route, query, request, channel)
+    return .response(response.withoutBody(ifFor: request))
   }
 
-  private func answer(
-    _ route: Route, _ query: Substring?, _ request: Request, _ context: Context
+  private func response(
+    _ route: Route, _ query: Substring?, _ request: Request, _ channel: any Channel
   ) async throws(RequestError) -> Response {
     switch route {
-    case .server: return .options(route)
+    // `OPTIONS` of the server, and `GET` of a stream, have their answers.
+    case .server, .subscribe: return .options(route)
     case .page: return .page
     case .client: return .client
     case .description: return .description
@@ -101,16 +116,12 @@ extension Routes {
         request.headers, query: hubsRequest.token, .subscribe)
       return .json(
         try await onThreadPool { hubsRequest.page(of: settings.hubs.snapshots, grant) })
-    case .events where request.method == .post:
-      return try await publishBatch(request, query, context.channel)
-    case .events, .subscribe:
-      let stream = try await stream(route, query, request.headers, context.channel)
-      return Response(stream, request, context.channel)
+    case .events: return try await publishBatch(request, query, channel)
     case .topic(let name) where request.method == .post:
       let grant = try await access.authorize(request.headers, .publish)
       let publishRequest = try PublishRequest(request.headers, query: query)
       let topic = try Topic(name, grant, settings)
-      return try await publish(request, publishRequest, to: topic, context.channel)
+      return try await publish(request, publishRequest, to: topic, channel)
     case .topic(let name):
       var parameters = try Query(query)
       let token = try parameters.take("access_token")
@@ -144,5 +155,25 @@ extension Routes {
           ("connected", "\(status.isConnected)"),
           ("streams", "\(loops.statistics.streams)"),
         ] + problem), status: isClosed ? .serviceUnavailable : .ok)
+  }
+}
+
+extension Routes.Answer {
+  fileprivate mutating func allow(_ origin: String) {
+    switch self {
+    case .response(var response):
+      response.headers.allow(origin)
+      self = .response(response)
+    case .stream(var stream):
+      stream.head.headerFields.allow(origin)
+      self = .stream(stream)
+    }
+  }
+}
+
+extension Response {
+  /// A client would read a body, also of an error, as the response to its next request.
+  fileprivate func withoutBody(ifFor request: Request) -> Response {
+    request.method == .head ? createHeadResponse() : self
   }
 }

@@ -54,8 +54,8 @@ private struct HTTP1Connections: HTTPChannelHandler {
       try pipeline.addHandler(Connection(loops))
       let idleTimeout = Duration.nanoseconds(settings.idleTimeout.nanoseconds)
       try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))
-      let requests = channel.eventLoop.makePromise(of: FirstRequest.Requests?.self)
-      try pipeline.addHandler(FirstRequest(routes, requests))
+      let requests = channel.eventLoop.makePromise(of: SmallRequests.LargeRequests?.self)
+      try pipeline.addHandler(SmallRequests(routes, requests))
       return HTTP1Connection(channel: channel, requests: requests.futureResult)
     }
   }
@@ -63,15 +63,14 @@ private struct HTTP1Connections: HTTPChannelHandler {
   func handle(value connection: HTTP1Connection, logger: Logger) async {
     let channel = connection.channel
     await withTaskExecutorPreference(routes.loops.executor(of: channel.eventLoop)) {
-      await withTaskCancellationHandler {
-        if let requests = try? await connection.requests.get() {
-          await handleHTTP(asyncChannel: requests, logger: logger)
-        } else {
-          try? await channel.closeFuture.get()
-        }
+      let requests = await withTaskCancellationHandler {
+        let requests = try? await connection.requests.get()
+        if requests == nil { try? await channel.closeFuture.get() }
+        return requests
       } onCancel: {
         channel.close(promise: nil)
       }
+      if let requests { await handleHTTP(asyncChannel: requests, logger: logger) }
     }
   }
 }
@@ -80,7 +79,7 @@ private struct HTTP1Connections: HTTPChannelHandler {
 private struct HTTP1Connection: ServerChildChannelValue {
   let channel: any Channel
   /// Where its requests are; `nil` if it is a stream, or closed.
-  let requests: EventLoopFuture<FirstRequest.Requests?>
+  let requests: EventLoopFuture<SmallRequests.LargeRequests?>
 }
 
 /// Transfers a writer to another task.
