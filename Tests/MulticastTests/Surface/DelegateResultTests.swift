@@ -104,7 +104,8 @@ struct DelegateResultTests {
       let results = await pending
       #expect(results.map(\.delegate.id) == [0, 2])
     }
-    #expect(tracker.live == 0)
+    // The call of the last delegate has ended, but its task may still keep `holders`.
+    await eventually { tracker.live == 0 }
   }
 
   @Test("zero time: no delegate is called, and all are named", arguments: StorageStrategy.allCases)
