@@ -7,7 +7,7 @@ internal import NIOHTTPTypes
 
 /// Answers the requests of a connection, until one of them asks for a stream or is not small.
 ///
-/// A request that asks for a stream makes the connection that stream, and nothing stays of what serves
+/// A request that asks for a stream makes the connection that stream, and nothing stays of what reads
 /// requests: most connections of a server are idle streams. A large request, one that waits for
 /// `100 Continue`, and one whose body is malformed or ends early, hand the connection over to Hummingbird,
 /// which reads that request and those after it from an asynchronous channel, as they arrive. That channel
