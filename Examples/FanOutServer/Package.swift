@@ -81,6 +81,10 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: strict),
+    .target(
+      name: "MCPEventStore",
+      dependencies: [.product(name: "Multicast", package: "swift-multicast")],
+      swiftSettings: strict),
     .executableTarget(
       name: "KitExample",
       dependencies: ["FanOut", .product(name: "Hummingbird", package: "hummingbird")]),
@@ -133,6 +137,7 @@ let package = Package(
         "FanOutJWT",
         "FanOutServer",
         "KitExample",
+        "MCPEventStore",
         "SQLiteStore",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "GRDB", package: "GRDB.swift"),
