@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FanOutCore
+internal import FanOutTLS
 internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
@@ -28,12 +29,13 @@ struct FanOutServer: AsyncParsableCommand {
     version: "fan-out-server \(Version.current)")
 
   @OptionGroup var options: Options
+  @OptionGroup var tls: TLSOptions
   @OptionGroup var relay: RelayOptions
   @OptionGroup var store: StoreOptions
   /// Environment variables that look like options, but are none.
   var unknownVariables: [String] = []
 
-  private enum CodingKeys: CodingKey { case options, relay, store }
+  private enum CodingKeys: CodingKey { case options, tls, relay, store }
 
   func validate() throws {
     guard store.store == nil || relay.relay == nil else {
@@ -46,21 +48,24 @@ struct FanOutServer: AsyncParsableCommand {
     // Before the first line of output, after which SIGHUP must not end the process.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     options.startLogging()
-    let settings = try await options.settings()
+    var settings = try await options.settings()
+    let certificate = try tls.certificate(settings.logger).map { TLSCertificate($0) }
+    settings.security = certificate
     for variable in unknownVariables {
       settings.logger.warning("the environment variable \(variable) is not an option")
     }
     let service = FanOutService(
       settings,
       makeLog: try store.makeLog(settings) ?? relay.makeLog(settings.logger),
-      whenListening: { address in
+      whenListening: { [settings] address in
         // Not `print`, which buffers the line if the output is not a terminal.
         if let path = settings.unixSocket { options.share(path) }
-        writeLine("listening on \(url(of: address))", to: STDOUT_FILENO)
+        let scheme = certificate == nil ? "http" : "https"
+        writeLine("listening on \(url(of: address, scheme))", to: STDOUT_FILENO)
       })
     let group = ServiceGroup(
       configuration: .init(
-        services: [Reloading(hangups, settings, options), service],
+        services: [Reloading(hangups, settings, options, tls, certificate), service],
         gracefulShutdownSignals: [.sigterm, .sigint],
         logger: settings.logger))
     do {

@@ -31,11 +31,15 @@ struct Options: ParsableArguments {
   @Option(help: "Ids of publishers that the server remembers, to recognise repeated events.")
   var rememberedIds = 65_536
   @Option(
-    help: "Maximum number of connections. (default: 20000, or fewer if the system allows fewer)")
+    help: """
+      Maximum number of connections, and of requests and streams of HTTP/2. (default: 20000, or fewer \
+      if the system allows fewer)
+      """)
   var maxConnections: Int?
   @Option(
-    help:
-      "Maximum number of connections of one address, or of one IPv6 network. (default: no limit)")
+    help: """
+      The same for one address, or one IPv6 network. (default: no limit)
+      """)
   var maxConnectionsPerAddress: Int?
   @Option(help: "Seconds between heartbeats on an idle stream.") var heartbeat = 15.0
   @Option(
@@ -206,8 +210,8 @@ enum AccessLogFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 /// The URL of the server.
-func url(of address: SocketAddress) -> String {
+func url(of address: SocketAddress, _ scheme: String) -> String {
   if let path = address.pathname, !path.isEmpty { return "unix:\(path)" }
   let host = address.ipAddress ?? ""
-  return "http://\(host.contains(":") ? "[\(host)]" : host):\(address.port ?? 0)"
+  return "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(address.port ?? 0)"
 }

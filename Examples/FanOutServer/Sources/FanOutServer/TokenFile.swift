@@ -5,13 +5,12 @@ internal import FoundationEssentials
 
 /// Reads a file with tokens.
 enum TokenFile {
-  private static let maxBytes = 1 << 20
 
   /// - Parameter option: the option that names the file.
   static func read(_ path: String?, _ option: String) throws -> Tokens? {
     guard let path else { return nil }
     do {
-      return try Tokens(text(path, option))
+      return try Tokens(TextFile.read(path, option))
     } catch let error as Tokens.Refusal {
       throw ValidationError("\(option): '\(path)': \(error)")
     }
@@ -21,13 +20,19 @@ enum TokenFile {
   static func readKeys(_ path: String?, _ option: String) async throws -> JWTKeys? {
     guard let path else { return nil }
     do {
-      return try await JWTKeys(text(path, option))
+      return try await JWTKeys(TextFile.read(path, option))
     } catch let error as JWTKeys.Refusal {
       throw ValidationError("\(option): '\(path)': \(error)")
     }
   }
+}
 
-  private static func text(_ path: String, _ option: String) throws -> String {
+/// Reads a small file of text.
+enum TextFile {
+  private static let maxBytes = 1 << 20
+
+  /// - Parameter option: the option that names the file.
+  static func read(_ path: String, _ option: String) throws -> String {
     guard let data = try? Data(contentsOf: URL(filePath: path)) else {
       throw ValidationError("\(option): cannot read '\(path)'")
     }

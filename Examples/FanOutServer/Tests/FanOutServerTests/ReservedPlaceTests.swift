@@ -11,9 +11,11 @@ import Testing
 /// The time of connections without a place, on a clock that the test sets.
 @Suite struct ReservedPlaceTests {
   private func connect() throws -> EmbeddedChannel {
-    let codec = HTTP1Codec(
-      Logger(label: "test"), nil, ConnectionPlaces(0, perAddress: nil), patience: .seconds(2))
-    let channel = EmbeddedChannel(handler: codec)
+    let channel = EmbeddedChannel()
+    let place = ConnectionPlace(
+      ConnectionPlaces(0, perAddress: nil), channel, patience: .seconds(2))
+    try channel.pipeline.syncOperations.addHandler(
+      HTTP1Codec(Logger(label: "test"), nil, place))
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     return channel
   }

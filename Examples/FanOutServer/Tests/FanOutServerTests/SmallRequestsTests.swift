@@ -209,7 +209,7 @@ import Testing
         return client
       }
       // The memory that the first streams take stays in use.
-      for _ in 0..<20 { await try open().close() }
+      for _ in 0..<20 { try await open().close() }
       let before = try server.residentBytes()
       var clients: [RawClient] = []
       for _ in 0..<count { clients.append(try await open()) }

@@ -9,13 +9,16 @@ import Testing
       .enabled(
         if: Cable.isPossible,
         "needs root with the right to make network namespaces, and the programs ip and curl"),
-      arguments: [false, true])
-    func aClientThatVanishesIsForgotten(_ isBusy: Bool) throws {
-      let cable = try Cable()
+      arguments: [false, true], [false, true])
+    func aClientThatVanishesIsForgotten(_ isBusy: Bool, isSecure: Bool) throws {
+      let cable = try Cable(isSecure: isSecure)
       defer { cable.remove() }
-      let server = try cable.startServer([
-        "--host", "198.18.0.1", "--port", "8080", "--allow-anonymous", "--heartbeat", "0.5",
-      ])
+      let folder = try TemporaryFolder()
+      let options = isSecure ? try TestCertificate.first.write(into: folder) : []
+      let server = try cable.startServer(
+        [
+          "--host", "198.18.0.1", "--port", "8080", "--allow-anonymous", "--heartbeat", "0.5",
+        ] + options)
       defer { end(server) }
       func metric(_ name: String) throws -> Int {
         if isBusy { _ = try cable.request("/topics/news", "--data", "x") }

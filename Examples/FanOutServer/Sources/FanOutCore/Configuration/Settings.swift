@@ -9,6 +9,8 @@ public struct Settings: Sendable {
   public var port = 8080
   /// The path of a Unix socket to listen on instead of host and port.
   public var unixSocket: String?
+  /// Encrypts connections, which may then be of HTTP/2; `nil`: plain connections of HTTP/1.
+  public var security: (any TransportSecurity)?
   /// Events kept per topic for clients that reconnect.
   public var historyEvents = 128
   /// Limit of the memory of kept events, for all topics together.
@@ -25,12 +27,13 @@ public struct Settings: Sendable {
   public var maxBatchBytes = 1 << 20
   /// Keys of publishers that the server remembers, so that it recognises what is published again.
   public var rememberedKeys = 65_536
-  /// Connections served at the same time. A few further ones get an answer to `/health` and `/metrics`,
-  /// and 503 to other requests.
+  /// Connections served at the same time, and with them the requests and streams of those of HTTP/2. A few
+  /// further ones get an answer to `/health` and `/metrics`, and 503 to other requests.
   public var maxConnections = 20_000
-  /// Connections of one address, or of one network of 64 bits in IPv6, served at the same time; `nil`:
-  /// no limit. Further ones get 429.
+  /// The same for one address, or for one network of 64 bits in IPv6; `nil`: no limit. Further ones get 429.
   public var maxConnectionsPerAddress: Int?
+  /// Requests and streams of one connection of HTTP/2 at the same time.
+  public var maxStreamsPerConnection = 100
   /// Time without a write after which a stream gets a heartbeat.
   public var heartbeat = TimeAmount.seconds(15)
   /// The least time between two writes of events to a stream, so that a busy stream gets several with

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -37,13 +38,28 @@ struct AccessEntry {
     address =
       channel.remoteAddress.map { $0.ipAddress ?? "unix:" } ?? "unknown"
     guard let head else { return }
-    method = Self.escape(head.method.rawValue)
-    target = Self.target(head.uri)
     version = head.version.text
-    page =
-      head.headers.first(name: "referer").map { Self.escape($0.prefix { !"?#".contains($0) }) }
-      ?? "-"
-    program = head.headers.first(name: "user-agent").map { Self.escape($0[...]) } ?? "-"
+    describe(
+      head.method.rawValue, head.uri, page: head.headers.first(name: "referer"),
+      program: head.headers.first(name: "user-agent"))
+  }
+
+  /// - Parameter request: of HTTP/2.
+  init(_ request: HTTPRequest, _ channel: any Channel) {
+    self.init(nil, channel)
+    version = "HTTP/2.0"
+    describe(
+      request.method.rawValue, request.path ?? "", page: request.headerFields[.referer],
+      program: request.headerFields[.userAgent])
+  }
+
+  private mutating func describe(
+    _ method: String, _ uri: String, page: String?, program: String?
+  ) {
+    self.method = Self.escape(method)
+    target = Self.target(uri)
+    self.page = page.map { Self.escape($0.prefix { !"?#".contains($0) }) } ?? "-"
+    self.program = program.map { Self.escape($0[...]) } ?? "-"
   }
 
   /// Ends the measurement of the time.

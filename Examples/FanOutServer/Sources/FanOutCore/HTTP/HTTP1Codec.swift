@@ -21,18 +21,11 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// How long a connection without a place may wait for the end of its request, and stay after a
-  /// refusal.
-  private let patience: TimeAmount
-
   private let logger: Logger
   private let accessLog: AccessLog?
-  private let places: ConnectionPlaces
-  private var admission = ConnectionPlaces.Admission.all
-  /// The address when the place was taken.
-  private var address: SocketAddress?
-  /// Closes a connection that has no place.
-  private var deadline: Scheduled<Void>?
+  /// The scheme of absolute targets.
+  private let scheme: String
+  private let place: ConnectionPlace
   /// The requests without a line in the access log, oldest first.
   private var entries: Deque<AccessEntry> = []
   /// The stream of the connection, for the number of its bytes.
@@ -50,26 +43,15 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private var isRefused = false
 
   init(
-    _ logger: Logger, _ accessLog: AccessLog?, _ places: ConnectionPlaces, patience: TimeAmount
+    _ logger: Logger, _ accessLog: AccessLog?, _ place: ConnectionPlace, scheme: String = "http"
   ) {
-    self.patience = patience
     self.logger = logger
     self.accessLog = accessLog
-    self.places = places
+    self.place = place
+    self.scheme = scheme
   }
 
-  func handlerAdded(context: ChannelHandlerContext) {
-    address = context.channel.remoteAddress
-    admission = places.take(address)
-    guard admission != .all else { return }
-    let channel = context.channel
-    deadline = context.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
-  }
-
-  func handlerRemoved(context: ChannelHandlerContext) {
-    if admission == .all { places.release(address) }
-    deadline?.cancel()
-  }
+  func handlerRemoved(context: ChannelHandlerContext) { place.release() }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isRefused else { return }
@@ -83,8 +65,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     case .end(let trailers):
       guard isReceivingBody else { return }
       isReceivingBody = false
-      // From now on the client waits for the server, which may be busy.
-      deadline?.cancel()
+      place.requestIsComplete()
       let fields = trailers.map { HTTPFields($0, splitCookie: false) }
       context.fireChannelRead(wrapInboundOut(.end(fields)))
     }
@@ -158,36 +139,21 @@ extension HTTP1Codec {
     }
   }
 
-  /// Refuses what a connection without a place may not ask for.
-  private func checkAdmission(_ target: RequestTarget) throws(RequestError) {
-    switch admission {
-    case .all: break
-    case .monitoring:
-      guard let route = Route(target.path.prefix { $0 != "?" }), route.isMonitoring else {
-        throw RequestError(
-          .serviceUnavailable, "all connections of the server are taken", [.retryAfter: "1"])
-      }
-    case .none:
-      throw RequestError(
-        .tooManyRequests, "this address has too many connections", [.retryAfter: "1"])
-    }
-  }
-
   private func request(_ head: HTTPRequestHead) throws(RequestError) -> HTTPRequest {
-    let target = try RequestTarget(head)
-    try checkAdmission(target)
+    let target = try RequestTarget(head, scheme)
+    try place.check(target)
     guard let method = try? HTTPRequest.Method(head.method) else {
       throw .badRequest("the method is not valid")
     }
     var fields = HTTPFields(head.headers, splitCookie: false)
     isOld = head.version == .http1_0
     // `isKeepAlive` reads the list of the header field `Connection`.
-    isLast = isOld || !head.isKeepAlive || admission != .all
+    isLast = isOld || !head.isKeepAlive || place.admission != .all
     fields[.connection] = isLast ? "close" : nil
     // A client of HTTP/1.0 knows no interim responses.
     if isOld { fields[.expect] = nil }
     return HTTPRequest(
-      method: method, scheme: "http", authority: target.authority, path: target.path,
+      method: method, scheme: scheme, authority: target.authority, path: target.path,
       headerFields: fields)
   }
 }

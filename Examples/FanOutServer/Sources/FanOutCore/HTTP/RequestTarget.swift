@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import NIOHTTP1
 
-/// The host and the path of a request, by the rules of RFC 9112.
+/// The host and the path of a request, by the rules of RFC 9112 and RFC 9113.
 struct RequestTarget: Hashable {
   /// The host and port; `nil` if a client of HTTP/1.0 names none.
   var authority: String?
@@ -10,44 +10,82 @@ struct RequestTarget: Hashable {
 }
 
 extension RequestTarget {
+  /// - Parameter scheme: that of the connection.
   /// - Throws: the refusal of a request whose version, framing, host or target is not valid.
-  init(_ head: HTTPRequestHead) throws(RequestError) {
+  init(_ head: HTTPRequestHead, _ scheme: String = "http") throws(RequestError) {
     guard head.version == .http1_1 || head.version == .http1_0 else {
       throw RequestError(.httpVersionNotSupported, "this server takes HTTP/1.1 and HTTP/1.0")
     }
     try Self.checkTransferEncoding(head)
     let host = try Self.host(head)
-    guard head.method != .CONNECT else {
-      throw RequestError(.notImplemented, "this server is not a proxy")
-    }
+    guard head.method != .CONNECT else { throw Self.notProxy }
     if head.uri.hasPrefix("/") || head.uri == "*" && head.method == .OPTIONS {
       self.init(authority: host, path: head.uri)
     } else {
-      try self.init(absolute: head.uri[...], host)
+      try self.init(absolute: head.uri[...], host, scheme)
     }
   }
 
   /// A target in absolute form, as a client sends it to a proxy. Its host counts, not the header field
   /// `Host`, which must be the same.
-  private init(absolute uri: Substring, _ host: String?) throws(RequestError) {
+  private init(
+    absolute uri: Substring, _ host: String?, _ scheme: String
+  ) throws(RequestError) {
     guard let separator = uri.firstRange(of: "://") else {
       throw .badRequest("the target of the request is not a path")
     }
-    guard uri[..<separator.lowerBound].lowercased() == "http" else {
-      throw RequestError(.misdirectedRequest, "this server is for http")
-    }
+    try Self.check(uri[..<separator.lowerBound], is: scheme)
     let rest = uri[separator.upperBound...]
     let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
     let authority = String(rest[..<end])
     guard Self.isHost(authority) else {
       throw .badRequest("the host in the target of the request is not valid")
     }
-    if let host, Self.withoutDefaultPort(host) != Self.withoutDefaultPort(authority) {
-      throw RequestError(
-        .misdirectedRequest, "the target of the request is on another host than Host")
-    }
+    try Self.check(host, isSameAs: authority, scheme)
     let path = rest[end...]
     self.init(authority: authority, path: path.hasPrefix("/") ? String(path) : "/\(path)")
+  }
+
+  /// - Throws: the refusal of a request of HTTP/2 whose scheme, host or path is not valid.
+  init(http2 request: HTTPRequest) throws(RequestError) {
+    guard request.method != .connect else { throw Self.notProxy }
+    try Self.check(request.scheme ?? "", is: "https")
+    let hosts = request.headerFields[values: Self.hostField]
+    guard hosts.count <= 1 else { throw .badRequest("there is more than one Host") }
+    guard let authority = request.authority ?? hosts.first else {
+      throw .badRequest("there is no :authority")
+    }
+    guard Self.isHost(authority) else { throw .badRequest("the :authority is not valid") }
+    try Self.check(hosts.first, isSameAs: authority, "https")
+    let path = request.path ?? ""
+    guard path.hasPrefix("/") || path == "*" && request.method == .options else {
+      throw .badRequest("the :path is not a path")
+    }
+    self.init(authority: authority, path: path)
+  }
+
+  /// `HTTPTypes` has no such constant, because the authority is its place.
+  private static let hostField = HTTPField.Name("Host")!
+
+  private static var notProxy: RequestError {
+    RequestError(.notImplemented, "this server is not a proxy")
+  }
+
+  private static func check(
+    _ scheme: some StringProtocol, is expected: String
+  ) throws(RequestError) {
+    guard scheme.lowercased() == expected else {
+      throw RequestError(.misdirectedRequest, "this server is for \(expected)")
+    }
+  }
+
+  private static func check(
+    _ host: String?, isSameAs authority: String, _ scheme: String
+  ) throws(RequestError) {
+    let port = scheme == "https" ? ":443" : ":80"
+    guard let host, withoutPort(host, port) != withoutPort(authority, port) else { return }
+    throw RequestError(
+      .misdirectedRequest, "the target of the request is on another host than Host")
   }
 
   private static func host(_ head: HTTPRequestHead) throws(RequestError) -> String? {
@@ -111,9 +149,9 @@ extension RequestTarget {
         && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
-  private static func withoutDefaultPort(_ authority: String) -> String {
+  private static func withoutPort(_ authority: String, _ port: String) -> String {
     let text = authority.lowercased()
-    if text.hasSuffix(":80") { return String(text.dropLast(3)) }
+    if text.hasSuffix(port) { return String(text.dropLast(port.count)) }
     return text.hasSuffix(":") ? String(text.dropLast()) : text
   }
 }

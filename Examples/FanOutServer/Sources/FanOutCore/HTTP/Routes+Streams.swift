@@ -63,7 +63,7 @@ extension Response {
       status: stream.head.status, headers: stream.head.headerFields,
       body: ResponseBody { _ in
         try await channel.eventLoop.submit {
-          try channel.pipeline.syncOperations.addHandler(stream.stream.value, position: .first)
+          try channel.pipeline.syncOperations.add(stream.stream.value)
         }.get()
         // The server closes this connection when the body returns.
         if isLast { try await channel.closeFuture.get() }

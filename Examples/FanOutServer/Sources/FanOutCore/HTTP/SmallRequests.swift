@@ -2,7 +2,6 @@ internal import DequeModule
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
-internal import NIOHTTP1
 internal import NIOHTTPTypes
 
 /// Answers the requests of a connection, until one of them asks for a stream or is not small.
@@ -208,10 +207,8 @@ extension SmallRequests {
     context.write(wrapOutboundOut(.head(stream.head.dated)), promise: nil)
     do {
       let pipeline = context.pipeline.syncOperations
-      try pipeline.addHandler(stream.stream.value, position: .first)
-      try pipeline.removeHandler(ofType: ByteToMessageHandler<HTTPRequestDecoder>.self)
-      try pipeline.removeHandler(ofType: HTTPResponseEncoder.self)
-      try pipeline.removeHandler(ofType: HTTPConnectionStateHandler.self)
+      try pipeline.add(stream.stream.value)
+      try pipeline.removeRequestHandlers()
       read()
       pipeline.removeHandler(self, promise: nil)
     } catch {
@@ -272,12 +269,4 @@ private struct BodyCollector: ResponseBodyWriter {
   func write(_ buffer: ByteBuffer) { storage.bytes.writeImmutableBuffer(buffer) }
 
   consuming func finish(_ trailingHeaders: HTTPFields?) {}
-}
-
-extension ChannelPipeline.SynchronousOperations {
-  fileprivate func removeHandler<Handler: RemovableChannelHandler>(
-    ofType type: Handler.Type
-  ) throws {
-    removeHandler(context: try context(handlerType: type), promise: nil)
-  }
 }

@@ -15,6 +15,8 @@ package enum Timestamp {
     return time
   }
 
+  package static var secondsSince1970: Int64 { Int64(now.tv_sec) }
+
   /// A time like `2026-11-22T12:22:49.123Z` (RFC 3339).
   package static func text(_ time: timespec) -> String {
     let parts = parts(time.tv_sec)

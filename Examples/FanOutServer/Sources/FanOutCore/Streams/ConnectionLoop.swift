@@ -36,6 +36,7 @@ final class ConnectionLoop {
   /// The frames of events for streams of several topics.
   var topicFrames = TopicFrames()
   private var connections = IndexedList<Connection>(\.listIndex)
+  private var secureConnections = IndexedList<SecureConnection>(\.listIndex)
   private var streams = IndexedList<EventStream>(\.listIndex)
   /// By topic, the streams that are up to date.
   private var groups: [String: StreamGroup] = [:]
@@ -100,6 +101,10 @@ extension ConnectionLoop {
   func add(_ connection: Connection) { connections.add(connection) }
 
   func remove(_ connection: Connection) { connections.remove(connection) }
+
+  func add(_ connection: SecureConnection) { secureConnections.add(connection) }
+
+  func remove(_ connection: SecureConnection) { secureConnections.remove(connection) }
 
   func add(_ stream: EventStream) {
     streams.add(stream)
@@ -201,11 +206,13 @@ extension ConnectionLoop {
   /// Closes every connection.
   func closeConnections() {
     for connection in connections { connection.close() }
+    for connection in secureConnections { connection.close() }
   }
 
   private func closeTimedOutConnections(_ idle: TimeAmount) {
     let deadline = NIODeadline.now() - idle
     for connection in connections { connection.closeIfTimedOut(since: deadline) }
+    for connection in secureConnections { connection.closeIfTimedOut(since: deadline) }
   }
 
   private func advanceTick() {

@@ -6,8 +6,9 @@ internal import NIOCore
 /// It has no task: whenever there is something to read, or the socket takes more, the loop calls
 /// ``writePending(_:)``, or its ``StreamGroup`` ``write(_:)``.
 ///
-/// It is the handler next to the socket, after the HTTP encoder, because a ``Frame`` already contains
-/// its chunk. So a write only adds a shared buffer to the pending writes of the socket.
+/// It is the handler next to the socket, or to the encryption, after the HTTP encoder, because a ``Frame``
+/// already contains its chunk. So a write only adds a shared buffer to the pending writes of the socket. On
+/// HTTP/2 it is behind ``HTTP2Data``.
 ///
 /// Not thread-safe: it belongs to the event loop of the connection.
 final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
@@ -28,7 +29,7 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   private var isWritable = true
   /// Tells the loop that there is something to read.
   private(set) lazy var signal = TurnSignal(self, loop.ready)
-  /// Whether frames keep their chunk. False for HTTP/1.0.
+  /// Whether frames keep their chunk. False for HTTP/1.0 and HTTP/2.
   var isChunked = true
   /// Bytes that were written, with those of chunks.
   private(set) var bytes = 0
@@ -258,9 +259,10 @@ extension EventStream {
     isEnding = true
     write(
       end == .finished ? Frame.retry(milliseconds: retryMilliseconds) : Frame.disconnected)
-    write(Frame.end)
+    if isChunked { write(Frame.end) }
     guard let context else { return }
-    // Writes complete in order: after this empty one, all earlier ones are complete.
+    // Writes complete in order: after this empty one, all earlier ones are complete. It ends a stream of
+    // HTTP/2.
     let done = context.eventLoop.makePromise(of: Void.self)
     context.write(wrapOutboundOut(ByteBuffer()), promise: done)
     isFlushDue = true
@@ -292,13 +294,19 @@ extension EventStream {
   private func pollConnection() {
     guard !isLost, let context else { return }
     lastPoll = loop.tick
-    let ticks = acknowledgements.poll(context.channel, loop.tick)
-    let isStalled = (isEnding || !isWritable) && acknowledgements.sinceSending >= loop.heartbeat * 2
-    if ticks >= ConnectionLoop.ticksPerInterval || closesWhenStalled && isStalled {
-      closeConnection()
-    }
+    let socket = context.channel.socket
+    let ticks = acknowledgements.poll(socket, loop.tick)
+    if ticks >= ConnectionLoop.ticksPerInterval { return socket.close(promise: nil) }
+    guard closesWhenStalled, isEnding || !isWritable else { return }
+    // Other streams of HTTP/2 send on the same socket.
+    let isStalled =
+      socket === context.channel
+      ? acknowledgements.sinceSending >= loop.heartbeat * 2
+      : loop.tick - lastTick >= ConnectionLoop.ticksPerInterval * 2
+    if isStalled { closeConnection() }
   }
 
+  /// Closes the connection of HTTP/1, or the stream of HTTP/2.
   func closeConnection() {
     context?.close(promise: nil)
   }

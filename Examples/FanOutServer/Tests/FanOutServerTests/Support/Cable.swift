@@ -4,7 +4,7 @@
 
   /// Two connected network namespaces: one for a server, one for clients.
   struct Cable: Sendable {
-    static let url = "http://198.18.0.1:8080"
+    private static let address = "198.18.0.1:8080"
     private static let programs = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"]
     private static var ip: String? {
       programs.first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -23,7 +23,11 @@
     private let server = "fan-out-server-\(UInt32.random(in: 0 ... .max))"
     private let client = "fan-out-client-\(UInt32.random(in: 0 ... .max))"
 
-    init() throws {
+    private let url: String
+
+    /// - Parameter isSecure: whether the server has TLS; then the client uses HTTP/2.
+    init(isSecure: Bool = false) throws {
+      url = "\(isSecure ? "https" : "http")://\(Self.address)"
       do {
         try run("netns", "add", server)
         try run("netns", "add", client)
@@ -56,14 +60,14 @@
     }
 
     func startClient(_ path: String) throws -> (process: Process, out: Pipe) {
-      try start(["netns", "exec", client, "curl", "-sN", Self.url + path])
+      try start(["netns", "exec", client, "curl", "-skN", url + path])
     }
 
     /// Sends a request from the server's side. Waits until the server listens.
     func request(_ path: String, _ options: String...) throws -> String {
       try run(
-        ["netns", "exec", server, "curl", "-s", "--retry", "20", "--retry-connrefused"] + options
-          + [Self.url + path])
+        ["netns", "exec", server, "curl", "-sk", "--retry", "20", "--retry-connrefused"] + options
+          + [url + path])
     }
 
     @discardableResult

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// A connection that sends arbitrary bytes, and reads only on request.
 struct RawClient: Sendable {
@@ -11,30 +12,54 @@ struct RawClient: Sendable {
     try await connect(SocketAddress(ipAddress: "127.0.0.1", port: port), receiveBuffer)
   }
 
+  /// Connects with TLS. The client reads from the begin, because the handshake needs it.
+  ///
+  /// - Parameter protocols: those that the client offers.
+  static func connect(
+    port: Int, _ certificate: TestCertificate, _ protocols: [String]
+  ) async throws -> RawClient {
+    var tls = try certificate.clientConfiguration
+    tls.applicationProtocols = protocols
+    let context = try NIOSSLContext(configuration: tls)
+    return try await connect(
+      SocketAddress(ipAddress: "127.0.0.1", port: port), nil, autoRead: true
+    ) { channel in
+      try channel.pipeline.syncOperations.addHandler(
+        NIOSSLClientHandler(context: context, serverHostname: "localhost"))
+    }
+  }
+
   /// - Parameter path: the path of a Unix socket.
   static func connect(path: String) async throws -> RawClient {
     try await connect(SocketAddress(unixDomainSocketPath: path), nil)
   }
 
   private static func connect(
-    _ address: SocketAddress, _ receiveBuffer: Int?
+    _ address: SocketAddress, _ receiveBuffer: Int?, autoRead: Bool = false,
+    setup: @escaping @Sendable (any Channel) throws -> Void = { _ in }
   ) async throws -> RawClient {
     var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
     if let receiveBuffer {
       bootstrap = bootstrap.channelOption(
         .socketOption(.so_rcvbuf), value: .init(receiveBuffer))
     }
-    bootstrap = bootstrap.channelOption(.autoRead, value: false)
+    bootstrap = bootstrap.channelOption(.autoRead, value: autoRead)
       .channelOption(.allowRemoteHalfClosure, value: true)
     // Added before the connection is made, so that it notices if the server closes at once.
     return try await bootstrap.connect(to: address) { channel in
       channel.eventLoop.makeCompletedFuture {
-        let received = Received()
-        try channel.pipeline.syncOperations.addHandler(received)
-        return RawClient(
-          channel: channel, received: NIOLoopBound(received, eventLoop: channel.eventLoop))
+        try setup(channel)
+        return try RawClient(on: channel)
       }
     }
+  }
+
+  /// - Parameter channel: one of bytes, which reads only on request. Call it on its event loop.
+  init(on channel: any Channel) throws {
+    let received = Received()
+    try channel.pipeline.syncOperations.addHandler(received)
+    self.channel = channel
+    self.received = NIOLoopBound(received, eventLoop: channel.eventLoop)
   }
 
   /// Connects with a small receive buffer, and opens a stream of the topic "news" without reading it.

@@ -1,10 +1,12 @@
 import AsyncHTTPClient
 import FanOutCore
+import FanOutTLS
 import Logging
 import Multicast
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import ServiceLifecycle
 import Testing
 
@@ -13,10 +15,19 @@ struct RunningServer: Sendable {
   let port: Int
   let client: HTTPClient
   private let group: ServiceGroup
+  /// `nil` without TLS.
+  private let certificate: TestCertificate?
+
+  /// How clients connect.
+  enum Transport: CaseIterable {
+    case http1
+    case http1WithTLS
+    case http2
+  }
 
   /// Runs `body` with a server, and shuts it down afterwards.
   static func with<Result: Sendable>(
-    _ settings: Settings = Settings(),
+    _ settings: Settings = Settings(), over transport: Transport = .http1,
     makeLog: (@Sendable (Topics) -> any EventLog)? = nil,
     _ body: @escaping @Sendable (RunningServer) async throws -> Result
   ) async throws -> Result {
@@ -25,12 +36,18 @@ struct RunningServer: Sendable {
     settings.logger.logLevel = .critical
     // Not the hubs of other tests.
     if settings.hubs === HubDirectory.shared { settings.hubs = HubDirectory() }
+    let certificate = transport == .http1 ? nil : TestCertificate.first
+    settings.security = try certificate.map { TLSCertificate(try $0.value) }
     let (addresses, continuation) = AsyncStream<SocketAddress>.makeStream()
     let service = FanOutService(
       settings, makeLog: makeLog, whenListening: { continuation.yield($0) })
     let group = ServiceGroup(services: [service], logger: settings.logger)
     var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(10)))
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4096
+    if let certificate {
+      configuration.tlsConfiguration = try certificate.clientConfiguration
+      configuration.httpVersion = transport == .http2 ? .automatic : .http1Only
+    }
     let client = HTTPClient(
       eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
     let run = Task { try await group.run() }
@@ -38,7 +55,8 @@ struct RunningServer: Sendable {
     let port = try #require(await iterator.next()?.port)
     let result: Swift.Result<Result, any Error>
     do {
-      let server = RunningServer(port: port, client: client, group: group)
+      let server = RunningServer(
+        port: port, client: client, group: group, certificate: certificate)
       result = .success(try await body(server))
     } catch {
       result = .failure(error)
@@ -47,6 +65,11 @@ struct RunningServer: Sendable {
     try await run.value
     try await client.shutdown()
     return try result.get()
+  }
+
+  /// Connects to a server with TLS.
+  func connectHTTP2(window: Int = 65_535) async throws -> HTTP2Client {
+    try await .connect(port: port, #require(certificate), window: window)
   }
 
   /// Starts a graceful shutdown, like SIGTERM.
@@ -140,7 +163,8 @@ extension RunningServer {
     _ method: String, _ path: String, _ headers: [(String, String)] = [],
     body: HTTPClientRequest.Body? = nil
   ) async throws -> HTTPClientResponse {
-    var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+    let origin = certificate == nil ? "http://127.0.0.1" : "https://localhost"
+    var request = HTTPClientRequest(url: "\(origin):\(port)\(path)")
     request.method = .init(rawValue: method)
     for (name, value) in headers { request.headers.add(name: name, value: value) }
     request.body = body

@@ -1,0 +1,137 @@
+internal import HTTPTypes
+internal import Logging
+internal import NIOCore
+internal import NIOHTTPTypes
+
+/// Checks the request of an HTTP/2 stream, and writes its line of the access log.
+///
+/// Not thread-safe: it belongs to the event loop of the connection.
+final class HTTP2Codec: ChannelDuplexHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPRequestPart
+  typealias InboundOut = HTTPRequestPart
+  typealias OutboundIn = HTTPResponsePart
+  typealias OutboundOut = HTTPResponsePart
+
+  private let logger: Logger
+  private let accessLog: AccessLog?
+  private let connection: SecureConnection
+  private let place: ConnectionPlace
+  private var entry: AccessEntry?
+  /// The stream of events that the response is, for the number of its bytes.
+  private var stream: EventStream?
+  private var isRefused = false
+
+  /// - Parameter place: that of the request.
+  init(
+    _ logger: Logger, _ accessLog: AccessLog?, _ connection: SecureConnection,
+    _ place: ConnectionPlace
+  ) {
+    self.logger = logger
+    self.accessLog = accessLog
+    self.connection = connection
+    self.place = place
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { connection.requestBegins() }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    connection.requestEnds()
+    place.release()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isRefused else { return }
+    let part = unwrapInboundIn(data)
+    switch part {
+    case .head(let head): receive(head, context)
+    case .body: context.fireChannelRead(data)
+    case .end:
+      place.requestIsComplete()
+      connection.place.requestIsComplete()
+      context.fireChannelRead(data)
+    }
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    switch unwrapOutboundIn(data) {
+    case .head(var head):
+      if head.status.kind != .informational {
+        head.headerFields[.xContentTypeOptions] = "nosniff"
+        entry?.status = head.status.code
+      }
+      context.write(wrapOutboundOut(.head(head)), promise: promise)
+    case .body(let body):
+      entry?.bytes += body.readableBytes
+      context.write(data, promise: promise)
+    case .end:
+      context.write(data, promise: promise)
+      logAccess()
+    }
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if let begins = event as? Connection.StreamBegins {
+      begins.stream.isChunked = false
+      if accessLog != nil { stream = begins.stream }
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  /// A stream, and a request without a response, get their lines at the end.
+  func channelInactive(context: ChannelHandlerContext) {
+    if let stream { entry?.bytes = stream.bytes }
+    stream = nil
+    logAccess()
+    context.fireChannelInactive()
+  }
+
+  /// The client has closed the stream, or its frames are malformed.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
+  }
+}
+
+extension HTTP2Codec {
+  private func receive(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
+    if accessLog != nil { entry = AccessEntry(head, context.channel) }
+    do throws(RequestError) {
+      let target = try RequestTarget(http2: head)
+      try connection.place.check(target)
+      try place.check(target)
+      var request = head
+      request.authority = target.authority
+      request.path = target.path
+      context.fireChannelRead(wrapInboundOut(.head(request)))
+    } catch {
+      refuse(error, head.method, context)
+    }
+  }
+
+  private func refuse(
+    _ refusal: RequestError, _ method: HTTPRequest.Method, _ context: ChannelHandlerContext
+  ) {
+    isRefused = true
+    logger.refused(refusal, context.channel)
+    let body = ByteBuffer(string: refusal.json)
+    var fields = refusal.headers
+    fields[.contentType] = "application/json; charset=utf-8"
+    fields[.contentLength] = "\(body.readableBytes)"
+    fields[.cacheControl] = "no-store"
+    let head = HTTPResponse(status: refusal.status, headerFields: fields)
+    write(context: context, data: wrapOutboundOut(.head(head)), promise: nil)
+    if method != .head {
+      write(context: context, data: wrapOutboundOut(.body(body)), promise: nil)
+    }
+    write(context: context, data: wrapOutboundOut(.end(nil)), promise: nil)
+    context.flush()
+    // What the client still sends is ignored, until it ends or the time is over.
+    context.fireUserInboundEventTriggered(Connection.Refused())
+  }
+
+  private func logAccess() {
+    guard let accessLog, var entry else { return }
+    self.entry = nil
+    entry.finish()
+    accessLog.write(entry.line(accessLog.format))
+  }
+}

@@ -1,0 +1,89 @@
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Sets up and serves connections of HTTP/1.
+struct HTTP1Connections: HTTPChannelHandler {
+  let responder: Responder
+  let routes: Routes
+  let places: ConnectionPlaces
+
+  func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTPConnection> {
+    channel.eventLoop.makeCompletedFuture {
+      let place = ConnectionPlace(places, channel, patience: routes.settings.patience)
+      return try setup(channel, place, logger)
+    }
+  }
+
+  /// - Parameter scheme: of the requests.
+  func setup(
+    _ channel: any Channel, _ place: ConnectionPlace, scheme: String = "http", _ logger: Logger
+  ) throws -> HTTPConnection {
+    let settings = routes.settings
+    let pipeline = channel.pipeline.syncOperations
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderFieldSize = 80 << 10
+    limits.maxHeaderListSize = 80 << 10
+    limits.maxHeaderFieldCount = 1000
+    try pipeline.addHandler(SmallReads())
+    try pipeline.configureHTTPServerPipeline(
+      withPipeliningAssistance: false, withErrorHandling: false,
+      // `HTTPFields` are valid.
+      withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
+      withDecoderLimitConfiguration: limits)
+    try pipeline.addHandler(
+      HTTP1Codec(settings.logger, settings.accessLog, place, scheme: scheme))
+    try pipeline.addHandler(Connection(routes.loops))
+    let idleTimeout = Duration.nanoseconds(settings.idleTimeout.nanoseconds)
+    try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))
+    return try HTTPConnection(channel, routes)
+  }
+
+  func handle(value connection: HTTPConnection, logger: Logger) async {
+    let channel = connection.channel
+    await withTaskExecutorPreference(routes.loops.executor(of: channel.eventLoop)) {
+      let requests = await withTaskCancellationHandler {
+        let requests = try? await connection.requests.get()
+        if requests == nil { try? await channel.closeFuture.get() }
+        return requests
+      } onCancel: {
+        channel.close(promise: nil)
+      }
+      if let requests { await handleHTTP(asyncChannel: requests, logger: logger) }
+    }
+  }
+}
+
+/// A connection of HTTP/1, or a stream of HTTP/2.
+struct HTTPConnection: ServerChildChannelValue {
+  let channel: any Channel
+  /// Where its requests are; `nil` if it is a stream of events, or closed.
+  let requests: EventLoopFuture<SmallRequests.LargeRequests?>
+
+  /// Adds the handler that answers requests. Call it on the event loop.
+  init(_ channel: any Channel, _ routes: Routes) throws {
+    let requests = channel.eventLoop.makePromise(of: SmallRequests.LargeRequests?.self)
+    self.channel = channel
+    self.requests = requests.futureResult
+    do {
+      try channel.pipeline.syncOperations.addHandler(SmallRequests(routes, requests))
+    } catch {
+      requests.succeed(nil)
+      throw error
+    }
+  }
+}
+
+/// Makes the receive buffer of a connection start at the size of a request without a body. NIO keeps
+/// the buffer for the lifetime of the connection, and grows it for larger reads.
+private final class SmallReads: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = NIOAny
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    try? context.channel.syncOptions?.setOption(
+      .recvAllocator,
+      value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 512, maximum: 65_536))
+    context.pipeline.syncOperations.removeHandler(self, promise: nil)
+  }
+}

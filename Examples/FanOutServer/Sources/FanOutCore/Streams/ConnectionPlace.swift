@@ -1,0 +1,62 @@
+internal import HTTPTypes
+internal import NIOCore
+
+/// The place of a connection, or of a request of HTTP/2: closes it soon if it has none.
+///
+/// Not thread-safe: it belongs to the event loop of the connection.
+final class ConnectionPlace {
+  private let places: ConnectionPlaces
+  /// The address when the place was taken.
+  private let address: SocketAddress?
+  let admission: ConnectionPlaces.Admission
+  private let patience: TimeAmount
+  private var deadline: Scheduled<Void>?
+  private var isReleased = false
+
+  /// Takes a place for `channel`.
+  ///
+  /// - Parameter patience: how long a channel without a place may wait for the end of its request, and stay
+  ///   after a refusal.
+  init(_ places: ConnectionPlaces, _ channel: any Channel, patience: TimeAmount) {
+    self.places = places
+    address = channel.remoteAddress
+    self.patience = patience
+    admission = places.take(address)
+    expectRequest(channel)
+  }
+
+  /// Gives the place back. Later calls have no effect.
+  func release() {
+    deadline?.cancel()
+    guard !isReleased else { return }
+    isReleased = true
+    if admission == .all { places.release(address) }
+  }
+
+  /// Starts the time limit for a request.
+  func expectRequest(_ channel: any Channel) {
+    guard admission != .all else { return }
+    deadline?.cancel()
+    deadline = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+  }
+
+  /// Ends the time limit: from now on the client waits for the server, which may be busy.
+  func requestIsComplete() { deadline?.cancel() }
+}
+
+extension ConnectionPlace {
+  /// Refuses what a connection without a place may not ask for.
+  func check(_ target: RequestTarget) throws(RequestError) {
+    switch admission {
+    case .all: break
+    case .monitoring:
+      guard let route = Route(target.path.prefix { $0 != "?" }), route.isMonitoring else {
+        throw RequestError(
+          .serviceUnavailable, "all connections of the server are taken", [.retryAfter: "1"])
+      }
+    case .none:
+      throw RequestError(
+        .tooManyRequests, "this address has too many connections", [.retryAfter: "1"])
+    }
+  }
+}

@@ -1,0 +1,91 @@
+internal import NIOCore
+internal import NIOExtras
+internal import NIOTLS
+
+/// The time limits of a connection with TLS: for the handshake, and between the requests of HTTP/2.
+///
+/// It is the handler behind that of TLS. A connection that negotiates HTTP/1.1 has the limits of
+/// ``Connection``, as one without TLS has, and a request of HTTP/2 has its own ``Connection``.
+///
+/// Not thread-safe: it belongs to the event loop of the connection.
+final class SecureConnection: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+
+  private enum State {
+    case handshake
+    case http1
+    case http2
+  }
+
+  private let loop: ConnectionLoop
+  let place: ConnectionPlace
+  /// The index in the list of the loop.
+  var listIndex: Int?
+  private var state = State.handshake
+  /// Requests and streams of HTTP/2.
+  private var openRequests = 0
+  /// When the server began to wait for the client; `nil` if it does not.
+  private var start: NIODeadline? = .now()
+  /// Whether the client was asked to close.
+  private var isQuiescing = false
+  private var context: ChannelHandlerContext?
+
+  init(_ loop: ConnectionLoop, _ place: ConnectionPlace) {
+    self.loop = loop
+    self.place = place
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    loop.add(self)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    loop.remove(self)
+    self.context = nil
+    place.release()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case TLSUserEvent.handshakeCompleted(let negotiated) = event {
+      state = negotiated == "h2" ? .http2 : .http1
+    }
+    // There is nothing yet that would close it.
+    if event is ChannelShouldQuiesceEvent, state == .handshake { return close() }
+    // A client of HTTP/2 that sends nothing more cannot even read: it cannot say how much it takes.
+    if case ChannelEvent.inputClosed = event, state != .http1 { return close() }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  /// An error of TLS or of the socket, after which nothing can be sent or received.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
+}
+
+extension SecureConnection {
+  /// Counts a request or stream of HTTP/2.
+  func requestBegins() {
+    openRequests += 1
+    start = nil
+  }
+
+  func requestEnds() {
+    openRequests -= 1
+    guard openRequests == 0, let context else { return }
+    start = .now()
+    place.expectRequest(context.channel)
+  }
+
+  /// Ends the connection if the server has waited for the client since `deadline` or longer. A client of
+  /// HTTP/2 is asked to close, because it may be sending a request, and closed the next time.
+  func closeIfTimedOut(since deadline: NIODeadline) {
+    guard state != .http1, let start, start <= deadline, let context else { return }
+    guard state == .http2, !isQuiescing else { return close() }
+    isQuiescing = true
+    context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+  }
+
+  func close() {
+    context?.close(promise: nil)
+  }
+}

@@ -1,0 +1,108 @@
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+
+/// A connection of HTTP/2 that sends arbitrary header fields, and whose streams read only on request.
+struct HTTP2Client: Sendable {
+  private let channel: any Channel
+  private let streams: NIOHTTP2Handler.StreamMultiplexer
+
+  /// - Parameter window: the bytes that the server may send on a stream before the client reads.
+  static func connect(
+    port: Int, _ certificate: TestCertificate, window: Int = 65_535
+  ) async throws -> HTTP2Client {
+    var tls = try certificate.clientConfiguration
+    tls.applicationProtocols = ["h2"]
+    let context = try NIOSSLContext(configuration: tls)
+    var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+    configuration.initialSettings = [HTTP2Setting(parameter: .initialWindowSize, value: window)]
+    // It sends what a client must not send.
+    configuration.headerBlockValidation = .disabled
+    let connection = configuration
+    return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(
+      host: "localhost", port: port
+    ) { channel in
+      channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.addHandler(
+          NIOSSLClientHandler(context: context, serverHostname: "localhost"))
+        let streams = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
+          mode: .client, connectionConfiguration: connection, streamConfiguration: .init()
+        ) { $0.eventLoop.makeSucceededVoidFuture() }
+        return HTTP2Client(channel: channel, streams: streams)
+      }
+    }
+  }
+
+  /// Sends a request with the given fields, and without a body unless it follows.
+  ///
+  /// - Returns: the response: the header fields as lines, an empty line, and the body.
+  func request(_ fields: [(String, String)], hasBody: Bool = false) async throws -> RawClient {
+    let channel = channel
+    let promise = channel.eventLoop.makePromise(of: RawClient.self)
+    streams.createStreamChannel(promise: nil) { stream in
+      stream.setOption(.autoRead, value: false).flatMapThrowing {
+        try stream.pipeline.syncOperations.addHandler(
+          HeadersAsText(HPACKHeaders(fields), hasBody: hasBody))
+        promise.succeed(try RawClient(on: stream))
+      }
+    }
+    channel.closeFuture.whenComplete { _ in promise.fail(ChannelError.ioOnClosedChannel) }
+    return try await promise.futureResult.get()
+  }
+
+  /// Gets a path.
+  func get(_ path: String, _ fields: [(String, String)] = []) async throws -> RawClient {
+    try await request(Self.head("GET", path) + fields)
+  }
+
+  static func head(_ method: String, _ path: String) -> [(String, String)] {
+    [(":method", method), (":scheme", "https"), (":authority", "localhost"), (":path", path)]
+  }
+
+  /// Waits until the server has closed the connection.
+  func waitForEnd() async throws { try await channel.closeFuture.get() }
+
+  func close() async { try? await channel.close() }
+}
+
+/// Sends the head of a request, makes the head of the response lines of text, and bodies bytes.
+private final class HeadersAsText: ChannelDuplexHandler {
+  typealias InboundIn = HTTP2Frame.FramePayload
+  typealias InboundOut = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = HTTP2Frame.FramePayload
+
+  private let headers: HPACKHeaders
+  private let hasBody: Bool
+
+  init(_ headers: HPACKHeaders, hasBody: Bool) {
+    self.headers = headers
+    self.hasBody = hasBody
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    let payload = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: !hasBody)
+    context.writeAndFlush(wrapOutboundOut(.headers(payload)), promise: nil)
+    context.fireChannelActive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .headers(let payload):
+      let lines = payload.headers.map { "\($0.name): \($0.value)\n" }.joined()
+      context.fireChannelRead(wrapInboundOut(ByteBuffer(string: lines + "\n")))
+    case .data(let payload):
+      if case .byteBuffer(let bytes) = payload.data {
+        context.fireChannelRead(wrapInboundOut(bytes))
+      }
+    default: break
+    }
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    let payload = HTTP2Frame.FramePayload.Data(data: .byteBuffer(unwrapOutboundIn(data)))
+    context.write(wrapOutboundOut(.data(payload)), promise: promise)
+  }
+}
