@@ -117,7 +117,9 @@ extension OptionSources {
 
   /// The options as their declarations name them.
   private static var options: [Known] {
-    let groups: [any ParsableArguments] = [Options(), RelayOptions(), StoreOptions()]
+    let groups: [any ParsableArguments] = [
+      Options(), TLSOptions(), RelayOptions(), StoreOptions(),
+    ]
     return groups.flatMap { Mirror(reflecting: $0).children }.compactMap { label, value in
       guard let label, label != "_config" else { return nil }
       let name = label.dropFirst().reduce(into: "") { name, character in

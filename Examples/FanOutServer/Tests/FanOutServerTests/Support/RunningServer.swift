@@ -42,7 +42,7 @@ struct RunningServer: Sendable {
     let service = FanOutService(
       settings, makeLog: makeLog, whenListening: { continuation.yield($0) })
     let group = ServiceGroup(services: [service], logger: settings.logger)
-    var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(10)))
+    var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(60)))
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4096
     if let certificate {
       configuration.tlsConfiguration = try certificate.clientConfiguration
