@@ -71,7 +71,7 @@ extension TLSCertificate.Refusal: CustomStringConvertible {
     switch self {
     case .certificate: "it is not a certificate in PEM"
     case .key: "it is not a private key in PEM without a passphrase"
-    case .pair: "the key is not that of the certificate"
+    case .pair: "the key is not that of the certificate, or they are not for TLS"
     }
   }
 }

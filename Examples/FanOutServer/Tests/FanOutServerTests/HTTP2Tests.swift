@@ -210,10 +210,12 @@ import Testing
       #expect(refused.hasPrefix(":status: 503\n"))
       #expect(refused.contains("retry-after: 1\n"))
       #expect(try await client.get("/health").readAll().hasPrefix(":status: 200\n"))
-      // Nor does another connection have a place.
-      let other = try await server.connectHTTP2()
-      #expect(try await other.get("/metrics").readAll().hasPrefix(":status: 200\n"))
-      #expect(try await other.get("/topics").readAll().hasPrefix(":status: 503\n"))
+      // Nor has another connection a place, which ends so that the client gets one with the next.
+      for (path, status) in [("/metrics", 200), ("/topics", 503)] {
+        let other = try await server.connectHTTP2()
+        #expect(try await other.get(path).readAll().hasPrefix(":status: \(status)\n"))
+        try await other.waitForEnd()
+      }
       await streams[0].close()
       while try await !client.get("/topics").readAll().hasPrefix(":status: 200\n") {
         try Task.checkCancellation()
@@ -230,6 +232,7 @@ import Testing
       #expect(try await client.get("/health").readAll().hasPrefix(":status: 429\n"))
       let other = try await server.connectHTTP2()
       #expect(try await other.get("/health").readAll().hasPrefix(":status: 429\n"))
+      try await other.waitForEnd()
       await stream.close()
     }
   }
@@ -258,6 +261,84 @@ import Testing
         try await server.wait(until: "streams", is: 0)
         await client.close()
       }
+    }
+  }
+}
+
+/// Clients of HTTP/2 that do not behave.
+@Suite(.timeLimit(.minutes(5))) struct HostileHTTP2Tests {
+  private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+  private static let settingsFrame: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
+  private static let pingFrame: [UInt8] =
+    [0, 0, 8, 6, 0, 0, 0, 0, 0] + Array(repeating: 1, count: 8)
+
+  private func settings(idle: TimeAmount = .hours(24)) -> Settings {
+    var settings = Settings()
+    settings.idleTimeout = idle
+    return settings
+  }
+
+  @Test(arguments: [
+    Array(repeating: UInt8(ascii: "x"), count: 100),
+    preface + settingsFrame + Array(repeating: 0xff, count: 100),
+    preface + settingsFrame + Array(repeatElement(pingFrame, count: 300).joined()),
+    preface + Array(repeatElement(settingsFrame, count: 300).joined()),
+    preface + settingsFrame + [0, 0, 4, 3, 0, 0, 0, 0, 7, 0, 0, 0, 0],
+  ])
+  func aConnectionWithAnErrorIsClosed(_ bytes: [UInt8]) async throws {
+    try await RunningServer.with(settings(), over: .http2) { server in
+      let client = try await RawClient.connect(port: server.port, .first, ["h2"])
+      try? await client.send(bytes)
+      _ = try await client.readAll()
+    }
+  }
+
+  /// The body of such a request is read by Hummingbird, which takes the end of its channel for that of the
+  /// body.
+  @Test(arguments: [false, true])
+  func aRequestThatIsCutOffIsNotPublished(_ withConnection: Bool) async throws {
+    try await RunningServer.with(settings(), over: .http2) { server in
+      var stream = try await server.stream("a")
+      for _ in 0..<50 {
+        let client = try await server.connectHTTP2()
+        let request = try await client.request(
+          HTTP2Client.head("POST", "/topics/a") + [("expect", "100-continue")], hasBody: true)
+        _ = try await request.read(until: ":status: 100\n")
+        try await request.send("half")
+        if withConnection { await client.close() } else { await request.close() }
+        await client.close()
+      }
+      try await server.published("whole", to: "a")
+      #expect(try await stream.data(1) == ["whole"])
+      #expect(try await server.metric("published_total") == 1)
+    }
+  }
+
+  @Test func aResponseThatTheClientDoesNotTakeTimesOut() async throws {
+    try await RunningServer.with(settings(idle: .seconds(1)), over: .http2) { server in
+      let client = try await server.connectHTTP2(window: 0)
+      // On a loaded machine the handshake may take longer than the limit.
+      for _ in 0..<3 { _ = try? await client.get("/openapi.json") }
+      try await client.waitForEnd()
+    }
+  }
+
+  @Test func aClientThatDoesNotEvenReadItsConnectionIsDisconnected() async throws {
+    var settings = settings()
+    settings.bufferLimit = 4
+    settings.heartbeat = .milliseconds(100)
+    try await RunningServer.with(settings, over: .http2) { server in
+      let client = try await server.connectHTTP2(window: 1 << 30)
+      let stalled = try await client.get("/topics/busy/events?policy=disconnect")
+      _ = try await stalled.read(until: "retry:")
+      try await client.stopReading()
+      let text = String(repeating: "x", count: 60_000)
+      while try await server.metric("dropped_total") == 0 {
+        try await server.published(text, to: "busy")
+        if try await server.metric("streams") == 0 { break }
+      }
+      try await server.wait(until: "streams", is: 0)
+      await client.close()
     }
   }
 }

@@ -199,7 +199,8 @@ import Testing
     try check(certificate, nil, missing)
     try check(nil, key, missing)
     try check(
-      certificate, otherKey, "--tls-key: '\(otherKey)': the key is not that of the certificate")
+      certificate, otherKey,
+      "--tls-key: '\(otherKey)': the key is not that of the certificate, or they are not for TLS")
     try check(key, key, "--tls-certificate: '\(key)': it is not a certificate in PEM")
     try check(
       certificate, certificate,

@@ -80,11 +80,13 @@ import Testing
   @Test(arguments: RunningServer.Transport.allCases)
   func theOriginOfTheServer(_ transport: RunningServer.Transport) async throws {
     try await RunningServer.with(over: transport) { server in
-      let origin =
-        transport == .http1
-        ? "http://127.0.0.1:\(server.port)" : "https://localhost:\(server.port)"
-      let answer = try await server.request("POST", "/topics/a", [("Origin", origin)])
-      #expect(answer.status == 200)
+      let host = transport == .http1 ? "127.0.0.1" : "localhost"
+      for scheme in ["http", "https"] {
+        let origin = "\(scheme)://\(host):\(server.port)"
+        let answer = try await server.request("POST", "/topics/a", [("Origin", origin)])
+        // Without TLS a proxy may have it. With TLS the plain page of this name is another one.
+        #expect(answer.status == (transport != .http1 && scheme == "http" ? 403 : 200))
+      }
     }
   }
 

@@ -116,7 +116,10 @@ struct AccessControl: Sendable {
     guard origins.count == 1 else { throw .badRequest("there is more than one Origin") }
     if allowedOrigins.contains(origin) { return origin }
     let host = request.authority ?? ""
-    guard !host.isEmpty, origin == "http://\(host)" || origin == "https://\(host)" else {
+    // A proxy may have ended TLS.
+    let isSame =
+      origin == "https://\(host)" || request.scheme != "https" && origin == "http://\(host)"
+    guard !host.isEmpty, isSame else {
       throw RequestError(.forbidden, "pages of this origin are not allowed here")
     }
     return nil

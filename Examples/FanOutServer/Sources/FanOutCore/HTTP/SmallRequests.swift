@@ -40,6 +40,8 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private let routes: Routes
+  /// Whether a request may follow. On HTTP/2 none does, and what is read are frames of the stream as such.
+  private let mayFollow: Bool
   private let promise: EventLoopPromise<LargeRequests?>
   private var state = State.receiving
   /// The head of the request that is received.
@@ -59,8 +61,9 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
   private var context: ChannelHandlerContext?
 
   /// - Parameter promise: succeeds when the connection is handed over, or, with `nil`, when it ends.
-  init(_ routes: Routes, _ promise: EventLoopPromise<LargeRequests?>) {
+  init(_ routes: Routes, isHTTP2: Bool, _ promise: EventLoopPromise<LargeRequests?>) {
     self.routes = routes
+    mayFollow = !isHTTP2
     self.promise = promise
   }
 
@@ -83,7 +86,11 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func read(context: ChannelHandlerContext) {
-    if state == .answering || state == .blocked { isReadPending = true } else { context.read() }
+    if mayFollow, state == .answering || state == .blocked {
+      isReadPending = true
+    } else {
+      context.read()
+    }
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {

@@ -37,7 +37,7 @@ struct HTTP1Connections: HTTPChannelHandler {
     try pipeline.addHandler(Connection(routes.loops))
     let idleTimeout = Duration.nanoseconds(settings.idleTimeout.nanoseconds)
     try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))
-    return try HTTPConnection(channel, routes)
+    return try HTTPConnection(channel, isHTTP2: false, routes)
   }
 
   func handle(value connection: HTTPConnection, logger: Logger) async {
@@ -51,26 +51,6 @@ struct HTTP1Connections: HTTPChannelHandler {
         channel.close(promise: nil)
       }
       if let requests { await handleHTTP(asyncChannel: requests, logger: logger) }
-    }
-  }
-}
-
-/// A connection of HTTP/1, or a stream of HTTP/2.
-struct HTTPConnection: ServerChildChannelValue {
-  let channel: any Channel
-  /// Where its requests are; `nil` if it is a stream of events, or closed.
-  let requests: EventLoopFuture<SmallRequests.LargeRequests?>
-
-  /// Adds the handler that answers requests. Call it on the event loop.
-  init(_ channel: any Channel, _ routes: Routes) throws {
-    let requests = channel.eventLoop.makePromise(of: SmallRequests.LargeRequests?.self)
-    self.channel = channel
-    self.requests = requests.futureResult
-    do {
-      try channel.pipeline.syncOperations.addHandler(SmallRequests(routes, requests))
-    } catch {
-      requests.succeed(nil)
-      throw error
     }
   }
 }

@@ -25,7 +25,7 @@ struct SecureConnections: HTTPChannelHandler {
     channel.eventLoop.makeCompletedFuture {
       let place = ConnectionPlace(connections.places, channel, patience: settings.patience)
       let loop = routes.loops[channel.eventLoop].value
-      let connection = SecureConnection(loop, place)
+      let connection = SecureConnection(loop, place, settings.logger)
       let boundConnection = NIOLoopBound(connection, eventLoop: channel.eventLoop)
       let pipeline = channel.pipeline.syncOperations
       try pipeline.addHandlers([security.makeServerHandler(), connection])
@@ -45,21 +45,28 @@ struct SecureConnections: HTTPChannelHandler {
     _ channel: any Channel, _ connection: NIOLoopBound<SecureConnection>
   ) throws -> HTTP2Streams {
     var configuration = NIOHTTP2Handler.Configuration()
+    let hasPlace = connection.value.place.admission == .all
     configuration.connection.initialSettings = [
-      HTTP2Setting(parameter: .maxConcurrentStreams, value: settings.maxStreamsPerConnection),
+      HTTP2Setting(
+        parameter: .maxConcurrentStreams, value: hasPlace ? settings.maxStreamsPerConnection : 1),
       HTTP2Setting(parameter: .maxHeaderListSize, value: 80 << 10),
     ]
     let pipeline = channel.pipeline.syncOperations
-    // Ends the connection at shutdown, and when `SecureConnection` finds it idle.
-    let shutdown = NIOHTTP2ServerConnectionManagementHandler(
+    // Ends the connection at shutdown, and when `SecureConnection` finds it idle. It asks a client that sends
+    // nothing for an answer, whose kernel then acknowledges or not: an `EventStream` cannot write a heartbeat
+    // while its client takes no data.
+    let management = NIOHTTP2ServerConnectionManagementHandler(
       eventLoop: channel.eventLoop,
-      configuration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil))
+      configuration: .init(
+        maxIdleTime: nil, maxAge: nil, maxGraceTime: nil,
+        keepalive: .init(pingInterval: settings.heartbeat, ackTimeout: .hours(24))))
     let streams = try pipeline.configureAsyncHTTP2Pipeline(
-      mode: .server, streamDelegate: shutdown.http2StreamDelegate, configuration: configuration
+      mode: .server, streamDelegate: management.http2StreamDelegate,
+      frameDelegate: ConnectionErrors(connection: connection), configuration: configuration
     ) { stream in
       stream.eventLoop.makeCompletedFuture { try setupStream(stream, connection.value) }
     }
-    try pipeline.addHandler(shutdown)
+    try pipeline.addHandler(management)
     return streams
   }
 
@@ -70,9 +77,9 @@ struct SecureConnections: HTTPChannelHandler {
     let pipeline = stream.pipeline.syncOperations
     try pipeline.addHandler(HTTP2FramePayloadToHTTPServerCodec())
     try pipeline.addHandler(
-      HTTP2Codec(settings.logger, settings.accessLog, connection, place))
-    try pipeline.addHandler(Connection(routes.loops))
-    return try HTTPConnection(stream, routes)
+      HTTP2Exchange(settings.logger, settings.accessLog, connection, place))
+    try pipeline.addHandler(Connection(routes.loops, hasOneRequest: true))
+    return try HTTPConnection(stream, isHTTP2: true, routes)
   }
 
   func handle(value: Value, logger: Logger) async {
@@ -83,22 +90,29 @@ struct SecureConnections: HTTPChannelHandler {
     }
     switch negotiated {
     case .http1_1(let connection): await connections.handle(value: connection, logger: logger)
-    case .http2(let streams): await handle(streams, logger)
+    case .http2(let streams):
+      // Throws only errors of the connection, whose streams are closed.
+      try? await handle(streams, logger)
     // The handshake has failed.
     case nil: break
     }
   }
 
-  private func handle(_ streams: HTTP2Streams, _ logger: Logger) async {
-    await withDiscardingTaskGroup { group in
-      do {
-        for try await stream in streams.inbound {
-          group.addTask { await connections.handle(value: stream, logger: logger) }
-        }
-      } catch {
-        // The streams of a connection with an error are closed.
-        logger.debug("a connection of HTTP/2 has ended: \(error)")
+  private func handle(_ streams: HTTP2Streams, _ logger: Logger) async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      for try await stream in streams.inbound {
+        group.addTask { await connections.handle(value: stream, logger: logger) }
       }
     }
+  }
+}
+
+/// Closes a connection after an error of HTTP/2, of which the server tells the client with `GOAWAY`.
+private struct ConnectionErrors: NIOHTTP2FrameDelegate {
+  let connection: NIOLoopBound<SecureConnection>
+
+  func wroteFrame(_ frame: HTTP2Frame) {
+    guard case .goAway(_, let code, _) = frame.payload, code != .noError else { return }
+    connection.value.closeSoon()
   }
 }

@@ -22,18 +22,23 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
   struct Refused {}
 
   private let loops: ConnectionLoops
+  /// Whether it ends with its response: a stream of HTTP/2.
+  private let hasOneRequest: Bool
   /// The index in the list of the loop.
   var listIndex: Int?
   private var context: ChannelHandlerContext?
   /// Requests whose response is not complete.
   private var pendingRequests = 0
   private var isReceiving = false
+  /// Whether it waits for the client to take its only response.
+  private var isAnswered = false
   private var isStream = false
   /// When the oldest of them began, or when the response before it was complete.
   private var start: NIODeadline?
 
-  init(_ loops: ConnectionLoops) {
+  init(_ loops: ConnectionLoops, hasOneRequest: Bool = false) {
     self.loops = loops
+    self.hasOneRequest = hasOneRequest
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -55,7 +60,7 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
     case .body: break
     case .end:
       isReceiving = false
-      if pendingRequests == 0 { start = nil }
+      if pendingRequests == 0, !isAnswered { start = nil }
     }
     context.fireChannelRead(data)
   }
@@ -63,8 +68,9 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     if case .end = unwrapOutboundIn(data) {
       pendingRequests -= 1
+      isAnswered = hasOneRequest
       // The server still reads the rest of a request that it refused early.
-      start = pendingRequests > 0 || isReceiving ? .now() : nil
+      start = pendingRequests > 0 || isReceiving || isAnswered ? .now() : nil
     }
     context.write(data, promise: promise)
   }
@@ -84,10 +90,10 @@ extension Connection {
   /// Closes the connection if the server has waited for the client since `deadline` or longer.
   func closeIfTimedOut(since deadline: NIODeadline) {
     guard !isStream, let start, start <= deadline, let context else { return }
-    if isReceiving || !context.channel.isWritable { close() }
+    if isReceiving || isAnswered || !context.channel.isWritable { close() }
   }
 
   func close() {
-    context?.close(promise: nil)
+    context?.channel.closeNow()
   }
 }

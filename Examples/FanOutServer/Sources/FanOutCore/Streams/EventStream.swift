@@ -41,6 +41,8 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   private(set) var lastTurn = 0
   /// The tick of the last write.
   private var lastTick = 0
+  /// The tick at which the client has last taken something, on HTTP/2.
+  private var lastProgress = 0
   /// The tick of the last poll of the connection.
   private var lastPoll = 0
   private var acknowledgements = AcknowledgementMonitor()
@@ -64,6 +66,7 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
     self.context = context
     lastTick = loop.tick
     lastPoll = loop.tick
+    lastProgress = loop.tick
     isWritable = context.channel.isWritable
     loop.add(self)
     expiration = end.map { end in
@@ -102,6 +105,7 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireUserInboundEventTriggered(event)
     // Treats half-closure as the end: a client that closes its side gets no more events.
     if case ChannelEvent.inputClosed = event { closeConnection() }
+    if event is HTTP2Data.Progress { lastProgress = loop.tick }
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -302,13 +306,13 @@ extension EventStream {
     let isStalled =
       socket === context.channel
       ? acknowledgements.sinceSending >= loop.heartbeat * 2
-      : loop.tick - lastTick >= ConnectionLoop.ticksPerInterval * 2
+      : loop.tick - max(lastTick, lastProgress) >= ConnectionLoop.ticksPerInterval * 2
     if isStalled { closeConnection() }
   }
 
   /// Closes the connection of HTTP/1, or the stream of HTTP/2.
   func closeConnection() {
-    context?.close(promise: nil)
+    context?.channel.closeNow()
   }
 
   private func connectionLost() {

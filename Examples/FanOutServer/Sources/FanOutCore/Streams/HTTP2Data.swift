@@ -7,6 +7,9 @@ final class HTTP2Data: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = HTTP2Frame.FramePayload
 
+  /// Sent through the pipeline when the client has taken data, and so allows more.
+  struct Progress {}
+
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let bytes = unwrapOutboundIn(data)
     let payload = HTTP2Frame.FramePayload.Data(
@@ -14,9 +17,12 @@ final class HTTP2Data: ChannelDuplexHandler, RemovableChannelHandler {
     context.write(wrapOutboundOut(.data(payload)), promise: promise)
   }
 
-  /// Passes only data on, which a client with a stream does not send: other frames are for the stream as
-  /// such.
+  /// Passes only data on, which a client with a stream does not send.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if case .data = unwrapInboundIn(data) { context.fireChannelRead(data) }
+    switch unwrapInboundIn(data) {
+    case .data: context.fireChannelRead(data)
+    case .windowUpdate: context.fireUserInboundEventTriggered(Progress())
+    default: break
+    }
   }
 }

@@ -1,3 +1,4 @@
+internal import Logging
 internal import NIOCore
 internal import NIOExtras
 internal import NIOTLS
@@ -19,6 +20,7 @@ final class SecureConnection: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private let loop: ConnectionLoop
+  private let logger: Logger
   let place: ConnectionPlace
   /// The index in the list of the loop.
   var listIndex: Int?
@@ -31,8 +33,9 @@ final class SecureConnection: ChannelInboundHandler, RemovableChannelHandler {
   private var isQuiescing = false
   private var context: ChannelHandlerContext?
 
-  init(_ loop: ConnectionLoop, _ place: ConnectionPlace) {
+  init(_ loop: ConnectionLoop, _ place: ConnectionPlace, _ logger: Logger) {
     self.loop = loop
+    self.logger = logger
     self.place = place
   }
 
@@ -59,7 +62,10 @@ final class SecureConnection: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   /// An error of TLS or of the socket, after which nothing can be sent or received.
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    logger.debug("a connection with TLS ends: \(error)")
+    close()
+  }
 }
 
 extension SecureConnection {
@@ -73,16 +79,30 @@ extension SecureConnection {
     openRequests -= 1
     guard openRequests == 0, let context else { return }
     start = .now()
+    guard place.admission != .all else { return }
+    // The client may get a place with its next connection.
+    quiesce()
     place.expectRequest(context.channel)
   }
 
   /// Ends the connection if the server has waited for the client since `deadline` or longer. A client of
   /// HTTP/2 is asked to close, because it may be sending a request, and closed the next time.
   func closeIfTimedOut(since deadline: NIODeadline) {
-    guard state != .http1, let start, start <= deadline, let context else { return }
-    guard state == .http2, !isQuiescing else { return close() }
+    guard state != .http1, let start, start <= deadline else { return }
+    if state == .http2, !isQuiescing { quiesce() } else { close() }
+  }
+
+  /// Asks a client of HTTP/2 to close.
+  private func quiesce() {
     isQuiescing = true
-    context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    context?.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+  }
+
+  /// Closes the connection when what has been written is flushed.
+  func closeSoon() {
+    guard let context else { return }
+    let this = NIOLoopBound(self, eventLoop: context.eventLoop)
+    context.eventLoop.execute { this.value.close() }
   }
 
   func close() {

@@ -18,6 +18,7 @@ struct HTTP2Client: Sendable {
     let context = try NIOSSLContext(configuration: tls)
     var configuration = NIOHTTP2Handler.ConnectionConfiguration()
     configuration.initialSettings = [HTTP2Setting(parameter: .initialWindowSize, value: window)]
+    configuration.targetWindowSize = max(window, configuration.targetWindowSize)
     // It sends what a client must not send.
     configuration.headerBlockValidation = .disabled
     let connection = configuration
@@ -60,6 +61,9 @@ struct HTTP2Client: Sendable {
   static func head(_ method: String, _ path: String) -> [(String, String)] {
     [(":method", method), (":scheme", "https"), (":authority", "localhost"), (":path", path)]
   }
+
+  /// Reads nothing from now on.
+  func stopReading() async throws { try await channel.setOption(.autoRead, value: false).get() }
 
   /// Waits until the server has closed the connection.
   func waitForEnd() async throws { try await channel.closeFuture.get() }

@@ -12,7 +12,7 @@ struct RawClient: Sendable {
     try await connect(SocketAddress(ipAddress: "127.0.0.1", port: port), receiveBuffer)
   }
 
-  /// Connects with TLS. The client reads from the begin, because the handshake needs it.
+  /// Connects with TLS. The client reads from the beginning, because the handshake needs it.
   ///
   /// - Parameter protocols: those that the client offers.
   static func connect(

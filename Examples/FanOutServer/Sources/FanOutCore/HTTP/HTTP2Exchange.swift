@@ -1,12 +1,15 @@
 internal import HTTPTypes
+internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
+internal import NIOHTTP2
 internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP2
 
 /// Checks the request of an HTTP/2 stream, and writes its line of the access log.
 ///
 /// Not thread-safe: it belongs to the event loop of the connection.
-final class HTTP2Codec: ChannelDuplexHandler, RemovableChannelHandler {
+final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
@@ -19,6 +22,7 @@ final class HTTP2Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private var entry: AccessEntry?
   /// The stream of events that the response is, for the number of its bytes.
   private var stream: EventStream?
+  private var isReceiving = false
   private var isRefused = false
 
   /// - Parameter place: that of the request.
@@ -41,11 +45,11 @@ final class HTTP2Codec: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isRefused else { return }
-    let part = unwrapInboundIn(data)
-    switch part {
+    switch unwrapInboundIn(data) {
     case .head(let head): receive(head, context)
     case .body: context.fireChannelRead(data)
     case .end:
+      isReceiving = false
       place.requestIsComplete()
       connection.place.requestIsComplete()
       context.fireChannelRead(data)
@@ -79,19 +83,28 @@ final class HTTP2Codec: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// A stream, and a request without a response, get their lines at the end.
   func channelInactive(context: ChannelHandlerContext) {
+    // Not in `handlerRemoved`, which comes after the next request of the connection.
+    place.release()
+    // Otherwise the responder takes what there is for the whole body.
+    if isReceiving { context.fireErrorCaught(ChannelError.eof) }
+    isReceiving = false
     if let stream { entry?.bytes = stream.bytes }
     stream = nil
     logAccess()
     context.fireChannelInactive()
   }
 
-  /// The client has closed the stream, or its frames are malformed.
+  /// The client has closed the stream, or its frames are malformed. The stream ends by itself, or here.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    logger.debug("a stream of HTTP/2 ends: \(error)")
+    // For the responder, which has the request.
+    if isReceiving { context.fireErrorCaught(error) }
+    isReceiving = false
     context.close(promise: nil)
   }
 }
 
-extension HTTP2Codec {
+extension HTTP2Exchange {
   private func receive(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
     if accessLog != nil { entry = AccessEntry(head, context.channel) }
     do throws(RequestError) {
@@ -101,6 +114,7 @@ extension HTTP2Codec {
       var request = head
       request.authority = target.authority
       request.path = target.path
+      isReceiving = true
       context.fireChannelRead(wrapInboundOut(.head(request)))
     } catch {
       refuse(error, head.method, context)
@@ -113,19 +127,21 @@ extension HTTP2Codec {
     isRefused = true
     logger.refused(refusal, context.channel)
     let body = ByteBuffer(string: refusal.json)
-    var fields = refusal.headers
-    fields[.contentType] = "application/json; charset=utf-8"
-    fields[.contentLength] = "\(body.readableBytes)"
-    fields[.cacheControl] = "no-store"
-    let head = HTTPResponse(status: refusal.status, headerFields: fields)
+    var head = refusal.response.head
+    head.headerFields[.contentLength] = "\(body.readableBytes)"
     write(context: context, data: wrapOutboundOut(.head(head)), promise: nil)
     if method != .head {
       write(context: context, data: wrapOutboundOut(.body(body)), promise: nil)
     }
-    write(context: context, data: wrapOutboundOut(.end(nil)), promise: nil)
+    let end = context.eventLoop.makePromise(of: Void.self)
+    write(context: context, data: wrapOutboundOut(.end(nil)), promise: end)
     context.flush()
-    // What the client still sends is ignored, until it ends or the time is over.
-    context.fireUserInboundEventTriggered(Connection.Refused())
+    // The rest of the request is not wanted (RFC 9113, section 8.1). Without effect if there is none.
+    let channel = context.channel
+    end.futureResult.whenSuccess {
+      channel.triggerUserOutboundEvent(
+        NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError), promise: nil)
+    }
   }
 
   private func logAccess() {

@@ -1,0 +1,23 @@
+internal import HummingbirdCore
+internal import NIOCore
+
+/// A connection of HTTP/1, or a stream of HTTP/2.
+struct HTTPConnection: ServerChildChannelValue {
+  let channel: any Channel
+  /// Where its requests are; `nil` if it is a stream of events, or closed.
+  let requests: EventLoopFuture<SmallRequests.LargeRequests?>
+
+  /// Adds the handler that answers requests. Call it on the event loop.
+  init(_ channel: any Channel, isHTTP2: Bool, _ routes: Routes) throws {
+    let requests = channel.eventLoop.makePromise(of: SmallRequests.LargeRequests?.self)
+    self.channel = channel
+    self.requests = requests.futureResult
+    do {
+      try channel.pipeline.syncOperations.addHandler(
+        SmallRequests(routes, isHTTP2: isHTTP2, requests))
+    } catch {
+      requests.succeed(nil)
+      throw error
+    }
+  }
+}
