@@ -1,4 +1,3 @@
-internal import HTTPTypes
 internal import NIOCore
 
 /// The place of a connection, or of a request of HTTP/2: closes it soon if it has none.
@@ -42,21 +41,4 @@ final class ConnectionPlace {
 
   /// Ends the time limit: from now on the client waits for the server, which may be busy.
   func requestIsComplete() { deadline?.cancel() }
-}
-
-extension ConnectionPlace {
-  /// Refuses what a connection without a place may not ask for.
-  func check(_ target: RequestTarget) throws(RequestError) {
-    switch admission {
-    case .all: break
-    case .monitoring:
-      guard let route = Route(target.path.prefix { $0 != "?" }), route.isMonitoring else {
-        throw RequestError(
-          .serviceUnavailable, "all connections of the server are taken", [.retryAfter: "1"])
-      }
-    case .none:
-      throw RequestError(
-        .tooManyRequests, "this address has too many connections", [.retryAfter: "1"])
-    }
-  }
 }
