@@ -42,6 +42,13 @@ struct FanOutServer: AsyncParsableCommand {
       throw ValidationError("--store: the broker of --relay keeps the events: use one of both")
     }
     try relay.requireBuild()
+    for (name, limit) in [
+      ("max-connections", options.maxConnections),
+      ("max-connections-per-address", options.maxConnectionsPerAddress),
+    ] where tls.tlsCertificate != nil && limit == 1 {
+      throw ValidationError(
+        "--\(name): a connection of HTTP/2 and its first request need 2, and this is 1")
+    }
   }
 
   func run() async throws {

@@ -38,7 +38,8 @@ struct Options: ParsableArguments {
   var maxConnections: Int?
   @Option(
     help: """
-      The same for one address, or one IPv6 network. (default: no limit)
+      Maximum number of connections, and of requests and streams of HTTP/2, of one address, or of one \
+      IPv6 network. (default: no limit)
       """)
   var maxConnectionsPerAddress: Int?
   @Option(help: "Seconds between heartbeats on an idle stream.") var heartbeat = 15.0

@@ -186,9 +186,11 @@ import Testing
     let options = try TestCertificate.first.write(into: first)
     let others = try TestCertificate.second.write(into: second)
     let (certificate, key, otherKey) = (options[1], options[3], others[3])
-    func check(_ certificate: String?, _ key: String?, _ message: String) throws {
+    func check(
+      _ certificate: String?, _ key: String?, _ message: String, _ others: [String] = []
+    ) throws {
       let server = try ServerProcess(
-        ["--port", "0"] + (certificate.map { ["--tls-certificate", $0] } ?? [])
+        ["--port", "0"] + others + (certificate.map { ["--tls-certificate", $0] } ?? [])
           + (key.map { ["--tls-key", $0] } ?? []))
       let output = try server.wait()
       #expect(server.status != 0)
@@ -206,6 +208,10 @@ import Testing
       certificate, certificate,
       "--tls-key: '\(certificate)': it is not a private key in PEM without a passphrase")
     try check(certificate, "/nothing", "--tls-key: cannot read '/nothing'")
+    try check(
+      certificate, key,
+      "--max-connections: a connection of HTTP/2 and its first request need 2, and this is 1",
+      ["--max-connections", "1"])
   }
 
   @Test func anExpiredCertificateIsAWarning() async throws {
@@ -225,7 +231,8 @@ import Testing
     let options = try TestCertificate.first.write(into: folder)
     let log = folder.path("access")
     let server = try ServerProcess(
-      ["--port", "0", "--access-log", "combined", "--access-log-file", log] + options)
+      ["--port", "0", "--heartbeat", "3600", "--access-log", "combined", "--access-log-file", log]
+        + options)
     let client = try await HTTP2Client.connect(port: try server.port(), .first)
     let stream = try await client.get(
       "/topics/a/events?access_token=secret",

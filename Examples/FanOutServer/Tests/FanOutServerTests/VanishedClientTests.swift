@@ -37,7 +37,7 @@ import Testing
       let pulled = ContinuousClock.now
       while try metric("streams") != 0 { try Task.checkCancellation() }
       // The kernel alone would take a quarter of an hour.
-      #expect(pulled.duration(to: .now) < .seconds(5))
+      #expect(pulled.duration(to: .now) < .seconds(60))
       #expect(client.isRunning)
     }
 

@@ -142,6 +142,8 @@ extension HTTP2Exchange {
       channel.triggerUserOutboundEvent(
         NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError), promise: nil)
     }
+    // The client may take none of it.
+    context.fireUserInboundEventTriggered(Connection.Refused())
   }
 
   private func logAccess() {

@@ -12,8 +12,8 @@ internal import NIOHTTPTypes
 /// which reads that request and those after it from an asynchronous channel, as they arrive. That channel
 /// and its task take as much memory as an idle stream, and a quarter of the processor time of a publication.
 ///
-/// While a request is answered, and while the client does not read the responses, the connection is not
-/// read. What has been read by then is held back.
+/// While a request is answered, and while the client does not read the responses, a connection of HTTP/1 is
+/// not read. What has been read by then is held back.
 ///
 /// Not thread-safe: it belongs to the event loop of the connection.
 final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
@@ -40,7 +40,7 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private let routes: Routes
-  /// Whether a request may follow. On HTTP/2 none does, and what is read are frames of the stream as such.
+  /// Whether a request may follow. On HTTP/2 none does: there it reads on, so that frames do not pile up.
   private let mayFollow: Bool
   private let promise: EventLoopPromise<LargeRequests?>
   private var state = State.receiving

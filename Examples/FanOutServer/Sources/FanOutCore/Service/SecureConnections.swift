@@ -52,21 +52,18 @@ struct SecureConnections: HTTPChannelHandler {
       HTTP2Setting(parameter: .maxHeaderListSize, value: 80 << 10),
     ]
     let pipeline = channel.pipeline.syncOperations
-    // Ends the connection at shutdown, and when `SecureConnection` finds it idle. It asks a client that sends
-    // nothing for an answer, whose kernel then acknowledges or not: an `EventStream` cannot write a heartbeat
-    // while its client takes no data.
+    // Ends the connection at shutdown, and when `SecureConnection` finds it idle.
     let management = NIOHTTP2ServerConnectionManagementHandler(
       eventLoop: channel.eventLoop,
-      configuration: .init(
-        maxIdleTime: nil, maxAge: nil, maxGraceTime: nil,
-        keepalive: .init(pingInterval: settings.heartbeat, ackTimeout: .hours(24))))
+      configuration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil))
+    let errors = ConnectionErrors(connection)
     let streams = try pipeline.configureAsyncHTTP2Pipeline(
       mode: .server, streamDelegate: management.http2StreamDelegate,
-      frameDelegate: ConnectionErrors(connection: connection), configuration: configuration
+      frameDelegate: errors, configuration: configuration
     ) { stream in
       stream.eventLoop.makeCompletedFuture { try setupStream(stream, connection.value) }
     }
-    try pipeline.addHandler(management)
+    try pipeline.addHandlers([management, errors])
     return streams
   }
 
@@ -107,12 +104,25 @@ struct SecureConnections: HTTPChannelHandler {
   }
 }
 
-/// Closes a connection after an error of HTTP/2, of which the server tells the client with `GOAWAY`.
-private struct ConnectionErrors: NIOHTTP2FrameDelegate {
-  let connection: NIOLoopBound<SecureConnection>
+/// Closes a connection after an error of HTTP/2, which NIO only tells the client.
+private final class ConnectionErrors: ChannelInboundHandler, NIOHTTP2FrameDelegate {
+  typealias InboundIn = HTTP2Frame
+
+  private let connection: NIOLoopBound<SecureConnection>
+
+  init(_ connection: NIOLoopBound<SecureConnection>) {
+    self.connection = connection
+  }
 
   func wroteFrame(_ frame: HTTP2Frame) {
     guard case .goAway(_, let code, _) = frame.payload, code != .noError else { return }
     connection.value.closeSoon()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // NIO could not tell it, because the connection was ending already. Other errors are those of streams,
+    // or follow a frame.
+    if error is NIOHTTP2Errors.RaisedGoawayLastStreamID { connection.value.closeSoon() }
+    context.fireErrorCaught(error)
   }
 }

@@ -31,19 +31,3 @@ extension ChannelPipeline.SynchronousOperations {
     removeHandler(context: try context(handlerType: type), promise: nil)
   }
 }
-
-extension Channel {
-  /// The channel with the socket: that of the connection, for a stream of HTTP/2.
-  var socket: any Channel { self is any SocketOptionProvider ? self : parent ?? self }
-
-  /// Closes the connection of HTTP/1, or the stream of HTTP/2. If the client takes nothing from the connection
-  /// of a stream, not even the end of the stream, closes that.
-  func closeNow() {
-    let socket = socket
-    if socket === self || socket.isWritable {
-      close(promise: nil)
-    } else {
-      socket.close(promise: nil)
-    }
-  }
-}

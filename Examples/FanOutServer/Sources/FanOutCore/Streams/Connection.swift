@@ -32,6 +32,7 @@ final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
   private var isReceiving = false
   /// Whether it waits for the client to take its only response.
   private var isAnswered = false
+  private var closing = Closing()
   private var isStream = false
   /// When the oldest of them began, or when the response before it was complete.
   private var start: NIODeadline?
@@ -94,6 +95,6 @@ extension Connection {
   }
 
   func close() {
-    context?.channel.closeNow()
+    if let context { closing.close(context.channel) }
   }
 }

@@ -220,5 +220,7 @@ extension ConnectionLoop {
     for stream in streams where stream.handleTick() {
       counts.heartbeats.wrappingAdd(1, ordering: .relaxed)
     }
+    guard tick % (2 * Self.ticksPerInterval) == 0 else { return }
+    for connection in secureConnections { connection.sendPing() }
   }
 }

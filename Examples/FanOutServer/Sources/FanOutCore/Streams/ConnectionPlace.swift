@@ -36,7 +36,7 @@ final class ConnectionPlace {
   func expectRequest(_ channel: any Channel) {
     guard admission != .all else { return }
     deadline?.cancel()
-    deadline = channel.eventLoop.scheduleTask(in: patience) { channel.closeNow() }
+    deadline = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
   }
 
   /// Ends the time limit: from now on the client waits for the server, which may be busy.

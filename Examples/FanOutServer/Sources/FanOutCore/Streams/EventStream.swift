@@ -46,6 +46,7 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   /// The tick of the last poll of the connection.
   private var lastPoll = 0
   private var acknowledgements = AcknowledgementMonitor()
+  private var closing = Closing()
   private var context: ChannelHandlerContext?
   private var isLost = false
   private var isFlushDue = false
@@ -291,7 +292,10 @@ extension EventStream {
     guard isQuiet, !isLost else { return false }
     write(Frame.heartbeat)
     flush()
-    acknowledgements.expect(loop.tick)
+    // On HTTP/2 the heartbeat may have to wait for the client.
+    if let context, context.channel.socket === context.channel {
+      acknowledgements.expect(loop.tick)
+    }
     return true
   }
 
@@ -310,9 +314,8 @@ extension EventStream {
     if isStalled { closeConnection() }
   }
 
-  /// Closes the connection of HTTP/1, or the stream of HTTP/2.
   func closeConnection() {
-    context?.channel.closeNow()
+    if let context { closing.close(context.channel) }
   }
 
   private func connectionLost() {

@@ -1,6 +1,7 @@
 internal import Logging
 internal import NIOCore
 internal import NIOExtras
+internal import NIOHTTP2
 internal import NIOTLS
 
 /// The time limits of a connection with TLS: for the handshake, and between the requests of HTTP/2.
@@ -96,6 +97,15 @@ extension SecureConnection {
   private func quiesce() {
     isQuiescing = true
     context?.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+  }
+
+  /// Sends something that the client acknowledges, although its streams may take no heartbeat: so
+  /// ``EventStream`` finds out whether the client has vanished. Not more often than 200 times in 30 s, which
+  /// NIO takes for an attack by the answers.
+  func sendPing() {
+    guard state == .http2, openRequests > 0, let context else { return }
+    let ping = HTTP2Frame.FramePayload.ping(HTTP2PingData(withInteger: 0), ack: false)
+    context.channel.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: ping), promise: nil)
   }
 
   /// Closes the connection when what has been written is flushed.
