@@ -296,6 +296,23 @@ import Testing
     }
   }
 
+  @Test func aConnectionThatEndsIsClosedAfterAnErrorToo() async throws {
+    var settings = settings()
+    settings.drain = .hours(1)
+    try await RunningServer.with(settings, over: .http2) { server in
+      let client = try await server.connectHTTP2()
+      // A request that does not end keeps the connection.
+      let request = try await client.request(
+        HTTP2Client.head("POST", "/topics/a") + [("expect", "100-continue")], hasBody: true)
+      _ = try await request.read(until: ":status: 100\n")
+      await server.shutDown()
+      try await client.waitForLastStreams()
+      // The continuation of no header fields.
+      try? await client.send([0, 0, 1, 9, 4, 0, 0, 0, 1, 0])
+      try await client.waitForEnd()
+    }
+  }
+
   /// The body of such a request is read by Hummingbird, which takes the end of its channel for that of the
   /// body.
   @Test(arguments: [false, true])

@@ -8,6 +8,9 @@ import NIOSSL
 struct HTTP2Client: Sendable {
   private let channel: any Channel
   private let streams: NIOHTTP2Handler.StreamMultiplexer
+  private let raw: NIOLoopBound<RawFrames>
+  /// Completes when the server has said which streams are the last.
+  private let lastStreams: EventLoopFuture<Void>
 
   /// - Parameter window: the bytes that the server may send on a stream before the client reads.
   static func connect(
@@ -28,10 +31,17 @@ struct HTTP2Client: Sendable {
       channel.eventLoop.makeCompletedFuture {
         try channel.pipeline.syncOperations.addHandler(
           NIOSSLClientHandler(context: context, serverHostname: "localhost"))
+        let raw = RawFrames()
+        try channel.pipeline.syncOperations.addHandler(raw)
         let streams = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
           mode: .client, connectionConfiguration: connection, streamConfiguration: .init()
         ) { $0.eventLoop.makeSucceededVoidFuture() }
-        return HTTP2Client(channel: channel, streams: streams)
+        let lastStreams = channel.eventLoop.makePromise(of: Void.self)
+        try channel.pipeline.syncOperations.addHandler(GoAways(lastStreams))
+        return HTTP2Client(
+          channel: channel, streams: streams,
+          raw: NIOLoopBound(raw, eventLoop: channel.eventLoop),
+          lastStreams: lastStreams.futureResult)
       }
     }
   }
@@ -65,10 +75,58 @@ struct HTTP2Client: Sendable {
   /// Reads nothing from now on.
   func stopReading() async throws { try await channel.setOption(.autoRead, value: false).get() }
 
+  /// Waits until the server has said which streams are the last.
+  func waitForLastStreams() async throws { try await lastStreams.get() }
+
+  /// Sends bytes beside the frames of the connection.
+  func send(_ bytes: [UInt8]) async throws {
+    try await channel.eventLoop.flatSubmit { raw.value.send(bytes) }.get()
+  }
+
   /// Waits until the server has closed the connection.
   func waitForEnd() async throws { try await channel.closeFuture.get() }
 
   func close() async { try? await channel.close() }
+}
+
+/// Sends bytes that are no frames of NIO.
+private final class RawFrames: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private var context: ChannelHandlerContext?
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func send(_ bytes: [UInt8]) -> EventLoopFuture<Void> {
+    guard let context else { preconditionFailure("the connection is closed") }
+    return context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)))
+  }
+}
+
+/// Waits for the second GOAWAY: the first one has no last stream yet.
+private final class GoAways: ChannelInboundHandler {
+  typealias InboundIn = HTTP2Frame
+
+  private let promise: EventLoopPromise<Void>
+  private var count = 0
+
+  init(_ promise: EventLoopPromise<Void>) {
+    self.promise = promise
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard case .goAway = unwrapInboundIn(data).payload else { return }
+    count += 1
+    if count == 2 { promise.succeed() }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    promise.fail(ChannelError.ioOnClosedChannel)
+    context.fireChannelInactive()
+  }
 }
 
 /// Sends the head of a request, makes the head of the response lines of text, and bodies bytes.
