@@ -35,11 +35,8 @@ extension TLSOptions {
     } catch {
       throw ValidationError("--tls-key: '\(tlsKey)': \(error)")
     }
-    let days = value.timeLeft / .seconds(86_400)
-    if days < 0 {
-      logger.warning("--tls-certificate: '\(tlsCertificate)' has expired")
-    } else if days < 14 {
-      logger.warning("--tls-certificate: '\(tlsCertificate)' expires in \(Int(days)) days")
+    if let expiry = value.expiryWarning {
+      logger.warning("--tls-certificate: '\(tlsCertificate)' \(expiry)")
     }
     return value
   }

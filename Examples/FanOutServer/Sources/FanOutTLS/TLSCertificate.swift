@@ -66,6 +66,16 @@ public final class TLSCertificate: TransportSecurity {
   }
 }
 
+extension TLSCertificate.Value {
+  /// When it expires, if it has expired or will within 14 days.
+  public var expiryWarning: String? { Self.expiryWarning(timeLeft) }
+
+  package static func expiryWarning(_ timeLeft: Duration) -> String? {
+    let days = timeLeft / .seconds(86_400)
+    return days < 0 ? "has expired" : days < 14 ? "expires in \(Int(days)) days" : nil
+  }
+}
+
 extension TLSCertificate.Refusal: CustomStringConvertible {
   public var description: String {
     switch self {

@@ -37,14 +37,6 @@ import Testing
 
   private func after(_ id: UInt64) -> [(String, String)] { [("Last-Event-ID", "\(id)")] }
 
-  private func entry(_ id: UInt64, _ text: String = "x", topic: String = "news") throws
-    -> EventDatabase.Entry
-  {
-    EventDatabase.Entry(
-      id: id, topic: try Topic(topic, limit: 99),
-      message: try #require(Message(ByteBuffer(string: text))))
-  }
-
   @Test func idsContinueAndClientsResumeAfterARestart() async throws {
     let ids = Box<[UInt64]>([])
     try await withServer { server in
@@ -167,33 +159,6 @@ import Testing
     }
   }
 
-  /// A page of patterns reads so many events, whether they match or not.
-  @Test func pagesOfPatternsContinueWhereTheLastOneEnded() throws {
-    let database = try EventDatabase(settings)
-    let start = database.last.withLock { $0 }
-    let rows = 2 * EventDatabase.patternPageRows
-    for first in stride(from: 1, through: rows, by: 1024) {
-      try database.store(
-        try (first..<first + 1024).map { number in
-          try entry(start + UInt64(number), topic: number == rows ? "b.last" : "a")
-        })
-    }
-    var position = start
-    var pages = 0
-    var found: [UInt64] = []
-    while position < start + UInt64(rows) {
-      let page = try #require(
-        try database.page(
-          of: .patterns(["b.*", "c"]), after: position, through: start + UInt64(rows), events: 9,
-          bytes: 999))
-      found += page.elements.map(\.number)
-      try #require(page.through > position)
-      position = page.through
-      pages += 1
-    }
-    #expect(found == [start + UInt64(rows)] && pages == 2)
-  }
-
   @Test func publishersIDsAreKnownAfterARestart() async throws {
     let first = Box<UInt64>(0)
     let key = [("Idempotency-Key", "k")]
@@ -209,24 +174,6 @@ import Testing
       #expect(answer.body == repeated)
       #expect(try await server.published("2") == first.value + 1)
     }
-  }
-
-  /// One that has left the store is not.
-  @Test func theIDsOfStoredEventsAreKnown() throws {
-    var limited = settings
-    limited.maxEvents = 2
-    let database = try EventDatabase(limited)
-    let start = database.last.withLock { $0 }
-    for number in 1...3 as ClosedRange<UInt64> {
-      let message = Message(
-        ByteBuffer(string: "x"), key: number == 2 ? nil : PublicationKey("k\(number)"))
-      try database.store([
-        EventDatabase.Entry(
-          id: start + number, topic: try Topic("news", limit: 9), message: try #require(message))
-      ])
-    }
-    #expect(try database.newestKeys(9).map(\.id) == [start + 3])
-    #expect(try database.newestKeys(0).isEmpty)
   }
 
   @Test func aStoreOfTheFirstVersionIsUpdated() async throws {
@@ -251,31 +198,6 @@ import Testing
     }
   }
 
-  /// Several topics have one order.
-  @Test func aPageOfSeveralTopicsIsInOrder() throws {
-    let database = try EventDatabase(settings)
-    let start = database.last.withLock { $0 }
-    try database.store((1...30).map { try entry(start + $0, "\($0)", topic: "t\($0 % 3)") })
-    var position = start
-    var numbers: [UInt64] = []
-    while position < start + 30 {
-      let page = try #require(
-        try database.page(
-          of: .names(["t0", "t2", "t9"]), after: position, through: start + 30, events: 4,
-          bytes: 999))
-      #expect(page.elements.count <= 4)
-      #expect(page.through > position)
-      numbers += page.elements.map(\.number)
-      position = page.through
-    }
-    #expect(numbers == (1...30).filter { $0 % 3 != 1 }.map { start + $0 })
-    // At least one event, however long.
-    let page = try database.page(
-      of: .names(["t0"]), after: start, through: start + 30, events: 4, bytes: 1)
-    #expect(page?.elements.map(\.number) == [start + 3])
-    #expect(page?.through == start + 3)
-  }
-
   @Test func theOldestEventsLeaveWhenThereAreTooMany() async throws {
     var store = settings
     store.maxEvents = 10
@@ -296,95 +218,6 @@ import Testing
     }
     let database = try EventDatabase(store)
     #expect(try database.newest(events: 99, bytes: .max).1.count == 10)
-  }
-
-  @Test func theFileStaysWithinItsBytes() throws {
-    var store = settings
-    store.maxBytes = 1 << 20
-    let database = try EventDatabase(store)
-    let text = String(repeating: "x", count: 10_000)
-    for _ in 0..<200 {
-      let last = database.last.withLock { $0 }
-      try database.store((1...5).map { try entry(last + $0, text, topic: "t\($0)") })
-    }
-    let kept = try database.newest(events: 9999, bytes: .max).1.count
-    // Of 10 MB. A batch exceeds the limit before the oldest events leave.
-    #expect((60...104).contains(kept), "\(kept)")
-    database.close()
-    let attributes = try FileManager.default.attributesOfItem(
-      atPath: folder.path("store/events.sqlite"))
-    let size = try #require(attributes[.size] as? Int)
-    #expect(size <= (1 << 20) + 100_000, "\(size)")
-  }
-
-  @Test func theNewestEventStaysHoweverLongItIs() throws {
-    var store = settings
-    store.maxBytes = 1
-    let database = try EventDatabase(store)
-    let last = database.last.withLock { $0 }
-    try database.store((1...5).map { try entry(last + $0) })
-    #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == [last + 5])
-  }
-
-  @Test func oldEventsLeaveAndTheIDsContinue() throws {
-    var store = settings
-    store.maxAge = .seconds(10)
-    let clock = Box<Int64>(1000)
-    var database: EventDatabase? = try EventDatabase(store) { clock.value }
-    let start = try #require(database).last.withLock { $0 }
-    try database?.store([try entry(start + 1)])
-    clock.value = 1005
-    try database?.store([try entry(start + 2), try entry(start + 3)])
-    clock.value = 1010
-    try database?.removeOld()
-    #expect(try database?.newest(events: 9, bytes: .max).1.count == 3)
-    clock.value = 1011
-    try database?.removeOld()
-    #expect(try database?.newest(events: 9, bytes: .max).1.map(\.id) == [start + 2, start + 3])
-    #expect(
-      try database?.page(
-        of: .names(["news"]), after: start, through: start + 3, events: 9, bytes: 9)
-        == nil)
-    clock.value = 9999
-    try database?.removeOld()
-    // The newest event stays, and keeps its id.
-    #expect(try database?.newest(events: 9, bytes: .max).1.map(\.id) == [start + 3])
-    database?.close()
-    database = nil
-    #expect(try EventDatabase(store).last.withLock { $0 } == start + 3)
-  }
-
-  @Test func eachTransactionWaitsForTheDisk() throws {
-    let database = try EventDatabase(settings)
-    #expect(try database.pragma("journal_mode") == "wal")
-    // FULL.
-    #expect(try database.pragma("synchronous") == "2")
-  }
-
-  @Test func twoCannotUseOneFolder() throws {
-    var database: EventDatabase? = try EventDatabase(settings)
-    #expect(throws: StoreError("another server uses the folder '\(settings.folder)'")) {
-      try EventDatabase(settings)
-    }
-    database?.close()
-    database = nil
-    _ = try EventDatabase(settings)
-  }
-
-  /// A transaction is stored as a whole or not at all.
-  @Test func afterAnErrorNothingOfTheTransactionIsStored() throws {
-    let database = try EventDatabase(settings)
-    let last = database.last.withLock { $0 }
-    try database.store([try entry(last + 1)])
-    // The second id is taken.
-    #expect(throws: StoreError.self) {
-      try database.store([try entry(last + 2), try entry(last + 1)])
-    }
-    #expect(database.last.withLock { $0 } == last + 1)
-    try database.store([try entry(last + 2, "again")])
-    let page = try database.page(
-      of: .names(["news"]), after: last, through: last + 2, events: 9, bytes: 99)
-    #expect(page?.elements.map(\.number) == [last + 1, last + 2])
   }
 
   /// Publications that arrive while others are stored share the next transaction.
@@ -425,15 +258,5 @@ import Testing
     await publications.finish(within: .zero)
     #expect(await publish() == .refused)
     #expect(publications.take(events: 9, bytes: 9).count == 1)
-  }
-}
-
-/// A value that tests share between tasks which do not overlap.
-final class Box<Value>: @unchecked Sendable {
-  // Sendable: the test awaits one task before it starts the next.
-  var value: Value
-
-  init(_ value: Value) {
-    self.value = value
   }
 }

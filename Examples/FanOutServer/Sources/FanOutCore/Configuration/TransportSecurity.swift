@@ -1,6 +1,6 @@
 public import NIOCore
 
-/// Encrypts connections, such as TLS.
+/// Encrypts connections, for example with TLS.
 public protocol TransportSecurity: Sendable {
   /// Makes the handler of a new connection. It negotiates `h2` or `http/1.1`, and fires
   /// `TLSUserEvent.handshakeCompleted`.

@@ -7,8 +7,10 @@ internal import NIOCore
 struct Closing {
   private var hasBegun = false
 
-  mutating func close(_ channel: any Channel) {
-    let socket = channel.socket
+  mutating func close(_ channel: any Channel) { close(channel, of: channel.socket) }
+
+  /// - Parameter socket: the connection of `channel`, or `channel` itself.
+  mutating func close(_ channel: any Channel, of socket: any Channel) {
     if hasBegun, socket !== channel, !socket.isWritable {
       socket.close(promise: nil)
     } else {

@@ -220,6 +220,8 @@ extension ConnectionLoop {
     for stream in streams where stream.handleTick() {
       counts.heartbeats.wrappingAdd(1, ordering: .relaxed)
     }
+    // Every second heartbeat. With the shortest one, 0.1 s, these are 150 in 30 s: NIO closes a connection with
+    // more than 200 answers.
     guard tick % (2 * Self.ticksPerInterval) == 0 else { return }
     for connection in secureConnections { connection.sendPing() }
   }

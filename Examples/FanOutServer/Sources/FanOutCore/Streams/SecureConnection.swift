@@ -4,7 +4,7 @@ internal import NIOExtras
 internal import NIOHTTP2
 internal import NIOTLS
 
-/// The time limits of a connection with TLS: for the handshake, and between the requests of HTTP/2.
+/// The time limits of a connection with TLS, for the handshake and between the requests of HTTP/2, and its end.
 ///
 /// It is the handler behind that of TLS. A connection that negotiates HTTP/1.1 has the limits of
 /// ``Connection``, as one without TLS has, and a request of HTTP/2 has its own ``Connection``.
@@ -99,9 +99,8 @@ extension SecureConnection {
     context?.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
   }
 
-  /// Sends something that the client acknowledges, although its streams may take no heartbeat: so
-  /// ``EventStream`` finds out whether the client has vanished. Not more often than 200 times in 30 s, which
-  /// NIO takes for an attack by the answers.
+  /// Sends a ping to a client of HTTP/2 with requests. Its streams may take no heartbeats, but its kernel
+  /// acknowledges the ping: so ``EventStream`` finds out whether the client has vanished.
   func sendPing() {
     guard state == .http2, openRequests > 0, let context else { return }
     let ping = HTTP2Frame.FramePayload.ping(HTTP2PingData(withInteger: 0), ack: false)
