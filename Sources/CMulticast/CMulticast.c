@@ -17,6 +17,11 @@
 #include <linux/membarrier.h>
 #define HAS_MEMBARRIER
 #endif
+// `CMULTICAST_PORTABLE_WAIT` tests the form for other systems.
+#if defined(__NR_futex) && __has_include(<linux/futex.h>) && !defined(CMULTICAST_PORTABLE_WAIT)
+#include <linux/futex.h>
+#define HAS_FUTEX
+#endif
 #endif
 
 _Thread_local void *cmulticast_thread_pointer;
@@ -105,6 +110,50 @@ void cmulticast_barrier_prepare(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare);
 }
+
+#if defined(HAS_FUTEX)
+
+// `errno` stays as it is: the caller of a lock does not expect it to change.
+void cmulticast_wait(const void *address, uint32_t expected) {
+  int error = errno;
+  syscall(__NR_futex, address, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
+  errno = error;
+}
+
+void cmulticast_wake_one(const void *address) {
+  int error = errno;
+  syscall(__NR_futex, address, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  errno = error;
+}
+
+#else
+
+// One condition for all words: a thread that is woken for another word waits again.
+static pthread_mutex_t words = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+void cmulticast_wait(const void *address, uint32_t expected) {
+  // A wait for a condition may end a thread that was cancelled, which would keep the mutex.
+  int state;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  pthread_mutex_lock(&words);
+  // Relaxed: a thread that changes the word then takes the mutex, so either this load finds the
+  // change, or the thread is woken.
+  if (atomic_load_explicit((const _Atomic uint32_t *)address, memory_order_relaxed) == expected) {
+    pthread_cond_wait(&changed, &words);
+  }
+  pthread_mutex_unlock(&words);
+  pthread_setcancelstate(state, NULL);
+}
+
+void cmulticast_wake_one(const void *address) {
+  (void)address;
+  pthread_mutex_lock(&words);
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&words);
+}
+
+#endif
 
 uint64_t cmulticast_monotonic_nanoseconds(void) {
   struct timespec now;

@@ -1,6 +1,6 @@
 // What cannot be written in Swift: declarations of seven entry points of the Swift runtime, a
-// thread-local pointer, memory barriers, a prefetch, a pause, and an annotation for the thread
-// sanitizer.
+// thread-local pointer, memory barriers, waiting for a word, a prefetch, a pause, and an annotation
+// for the thread sanitizer.
 
 #ifndef CMULTICAST_H
 #define CMULTICAST_H
@@ -17,6 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
+#if defined(__APPLE__)
+#include <os/lock.h>
+#endif
 
 #if defined(__cplusplus)
 extern "C" {
@@ -127,6 +130,28 @@ void cmulticast_sanitizer_acquire(uintptr_t address);
 static inline void cmulticast_prefetch(const void *_Nullable address, long offset) {
   __builtin_prefetch((const char *)address + offset, 0, 3);
 }
+
+// --- Waiting for a word -----------------------------------------------------------------------
+
+/// Blocks the thread until it is woken for the word at `address`, if that still is `expected`. May
+/// return early: the caller checks the word again.
+void cmulticast_wait(const void *_Nonnull address, uint32_t expected);
+
+/// Wakes at least one thread that waits for the word at `address`, which may be freed memory.
+void cmulticast_wake_one(const void *_Nonnull address);
+
+#if defined(__APPLE__)
+// A word that begins as zero is an `os_unfair_lock`.
+static inline void cmulticast_lock(const void *_Nonnull word) {
+  os_unfair_lock_lock((os_unfair_lock_t)word);
+}
+static inline bool cmulticast_try_lock(const void *_Nonnull word) {
+  return os_unfair_lock_trylock((os_unfair_lock_t)word);
+}
+static inline void cmulticast_unlock(const void *_Nonnull word) {
+  os_unfair_lock_unlock((os_unfair_lock_t)word);
+}
+#endif
 
 // --- Polling ----------------------------------------------------------------------------------
 

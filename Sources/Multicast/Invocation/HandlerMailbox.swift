@@ -52,11 +52,8 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ) {
     self.deliver = deliver
     self.whenExhausted = whenExhausted
-    if let lane {
-      super.init(state, drops: drops, lock: Lock(sharing: lane.lock), lockOwner: lane)
-    } else {
-      super.init(state, drops: drops)
-    }
+    super.init(
+      state, drops: drops, lock: lane.map { LockReference($0.lock) }, lockOwner: lane)
   }
 
   /// Does not wake the consumer, because nothing is left to deliver and its queue might be

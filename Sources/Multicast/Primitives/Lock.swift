@@ -1,47 +1,26 @@
 internal import CMulticast
+internal import Synchronization
 
-/// A mutual-exclusion lock over `pthread_mutex_t`.
+/// A mutual-exclusion lock in a word of its owner: no allocation, and no call while no thread waits.
 ///
 /// `Synchronization.Mutex` would be the natural choice, but on Linux it is a priority-inheritance
 /// futex that convoys under contention, and the thread sanitizer reports false races on what it
-/// guards. The platform's mutex has neither problem.
+/// guards. `pthread_mutex_t` has neither problem. It takes 40 bytes, at an address that a stored
+/// property does not give, so it would double the size of a small hub.
 ///
-/// The lock is not recursive. A critical section never runs user code and never takes a second
-/// lock: it computes and returns an action, which the caller runs after unlock.
-struct Lock: ~Copyable, @unchecked Sendable {
-  // Sendable: any thread may use a pthread mutex, and the pointer never changes.
-  // SAFETY: POSIX requires one address from `init` to `deinit`. A stored property has no stable
-  // address, so the mutex is allocated by hand.
-  /// The address of the mutex; plus ``isShared`` if another lock owns it.
-  private let word: UInt
+/// The lock is neither recursive nor fair. A critical section never runs user code and never takes
+/// a second lock: it computes and returns an action, which the caller runs after unlock.
+struct Lock: ~Copyable, Sendable {
+  // SAFETY: waiting threads are found by the address of the word. That never changes, because an
+  // atomic value is never copied, and a lock is a property of an object or a global variable.
+  let word = Atomic<UInt32>(Lock.free)
 
-  init() {
-    let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    mutex.initialize(to: pthread_mutex_t())
-    let error = pthread_mutex_init(mutex, nil)
-    require(error == 0, "Multicast: pthread_mutex_init failed with error \(error)")
-    word = UInt(bitPattern: mutex)
-  }
+  init() {}
 
-  /// The same lock as `other`, which must live longer.
-  init(sharing other: borrowing Lock) {
-    word = other.word | Lock.isShared
-  }
+  static var free: UInt32 { 0 }
+}
 
-  deinit {
-    guard word & Lock.isShared == 0 else { return }
-    pthread_mutex_destroy(mutex)
-    mutex.deallocate()
-  }
-
-  /// A bit that is zero in the address of a mutex.
-  private static var isShared: UInt { 1 }
-
-  private var mutex: UnsafeMutablePointer<pthread_mutex_t> {
-    // SAFETY: made from such a pointer.
-    UnsafeMutablePointer(bitPattern: word & ~Lock.isShared).unsafelyUnwrapped
-  }
-
+extension Lock {
   /// Runs `body` while the calling thread holds the lock.
   @inline(__always)
   borrowing func withLock<R>(_ body: () -> R) -> R {
@@ -60,40 +39,55 @@ struct Lock: ~Copyable, @unchecked Sendable {
     return body()
   }
 
-  /// - Returns: whether the thread has the lock now.
-  private borrowing func tryLock(polls: Int) -> Bool {
-    perturb()
-    if pthread_mutex_trylock(mutex) == 0 { return true }
-    for _ in 0..<polls {
-      cmulticast_spin_pause()
-      if pthread_mutex_trylock(mutex) == 0 { return true }
-    }
-    return false
+  /// Runs `body` as `withLock` does if the lock is free; otherwise returns `nil`.
+  borrowing func withLockIfAvailable<R>(_ body: () -> R) -> R? {
+    guard tryLock() else { return nil }
+    defer { unlock() }
+    return body()
   }
 
   /// Enough for a critical section of another thread that is running.
   private static var polls: Int { 100 }
 
-  /// Runs `body` as `withLock` does if the lock is free; otherwise returns `nil`.
-  borrowing func withLockIfAvailable<R>(_ body: () -> R) -> R? {
-    guard pthread_mutex_trylock(mutex) == 0 else { return nil }
-    defer { unlock() }
-    return body()
-  }
-
   @inline(__always)
   private borrowing func lock() {
     perturb()
-    let error = pthread_mutex_lock(mutex)
-    require(error == 0, "Multicast: pthread_mutex_lock failed with error \(error)")
+    take()
     perturb()
   }
 
   @inline(__always)
   private borrowing func unlock() {
     perturb()
-    let error = pthread_mutex_unlock(mutex)
-    require(error == 0, "Multicast: pthread_mutex_unlock failed with error \(error)")
+    // From now on another thread may destroy the owner.
+    release()
     perturb()
   }
+
+  /// - Returns: whether the thread has the lock now.
+  private borrowing func tryLock(polls: Int) -> Bool {
+    perturb()
+    if tryLock() { return true }
+    for _ in 0..<polls {
+      cmulticast_spin_pause()
+      // Relaxed: a guess, which the exchange checks.
+      if word.load(ordering: .relaxed) == Lock.free && tryLock() { return true }
+    }
+    return false
+  }
+}
+
+/// A lock of an object that its user keeps.
+struct LockReference {
+  // SAFETY: a word of an object has one address as long as the object lives: an atomic value is
+  // never copied or moved.
+  private let lock: UnsafePointer<Lock>
+
+  init(_ lock: borrowing Lock) {
+    self.lock = withUnsafePointer(to: lock) { $0 }
+  }
+
+  /// See ``Lock/withLock(_:)``.
+  @inline(__always)
+  func withLock<R>(_ body: () -> R) -> R { lock.pointee.withLock(body) }
 }

@@ -12,8 +12,8 @@ class Mailbox: @unchecked Sendable {
   // Sendable: `state` is used only inside `lock`, `blockedFlushes` is atomic, and other variables do not
   // change once the entry, or the mailbox in it, is published. Subclasses explain their own state.
 
-  /// Guards `state`. No user code runs inside. The mailboxes of one actor share a lock.
-  final let lock: Lock
+  /// The lock of a mailbox that does not share one.
+  private let ownLock = Lock()
   // Unchecked, because each check costs as much as an append: the lock excludes other accesses, and
   // no critical section accesses the state of a mailbox inside another access.
   @exclusivity(unchecked) final var state: MailboxState
@@ -32,6 +32,8 @@ class Mailbox: @unchecked Sendable {
   @exclusivity(unchecked) final private(set) var origin = OriginWord.unknown
   /// The object whose lock the mailbox shares; `nil` if it has a lock of its own.
   final let lockOwner: Unmanaged<AnyObject>?
+  // SAFETY: the subclass keeps the owner.
+  private let sharedLock: LockReference?
 
   /// The number of threads that block in a flush inside a callback of this mailbox.
   // Sequentially consistent everywhere: see `Registry.flush(timeout:)`.
@@ -42,16 +44,19 @@ class Mailbox: @unchecked Sendable {
   ///   - lockOwner: kept by the subclass.
   init(
     _ state: consuming MailboxState, drops: DropCounter? = nil, isPlace: Bool = true,
-    lock: consuming Lock = Lock(), lockOwner: AnyObject? = nil
+    lock: LockReference? = nil, lockOwner: AnyObject? = nil
   ) {
     self.isPlace = isPlace
     self.state = state
     self.drops = drops
-    self.lock = lock
+    sharedLock = lock
     self.lockOwner = lockOwner.map { .passUnretained($0) }
   }
 
   deinit { origin.release() }
+
+  /// Guards `state`. No user code runs inside. The mailboxes of one actor share a lock.
+  @inline(__always) final var lock: LockReference { sharedLock ?? LockReference(ownLock) }
 
   /// Owns `origin` from now on. The mailbox may be that of an entry that was not added after all.
   final func adopt(_ origin: OriginWord) {
