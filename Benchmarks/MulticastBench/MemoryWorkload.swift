@@ -41,7 +41,7 @@ extension Workload {
   }
 
   private static var hubLimit: Requirement {
-    Requirement("memory of an empty hub, in bytes", .atMost(448)) { $0.best("waitFree", bytes) }
+    Requirement("memory of an empty hub, in bytes", .atMost(256)) { $0.best("waitFree", bytes) }
   }
 
   private static var subscriptionLimit: Requirement {

@@ -69,7 +69,7 @@ private enum TopicMemory {
   static func experiments(_ size: Int) -> [Experiment] {
     guard Heap.bytesInUse != nil else { return [] }
     return [
-      experiment("handler", size, atMost: 125) { hub, topic in
+      experiment("handler", size, atMost: 70) { hub, topic in
         hub.subscribe(to: topic) { blackHole($0) }
       },
       experiment("sequence", size) { hub, topic in

@@ -268,8 +268,8 @@ proctype Reader(byte reads; bit grows) {
 }
 
 /*
- * EntryTable.compact: WaitFreeStorage.update, PublishedSlots.compact, publish and retire. Between lock
- * and unlock readers can see one store, so under the lock all of it is one step.
+ * EntryTable.compact: PublishedSlots.compact, WaitFreeStorage.update, publish and retire. Readers can see
+ * one of the stores between lock and unlock, so under the lock all of it is one step.
  */
 proctype Compactor() {
   COLLECTOR;
@@ -312,12 +312,35 @@ proctype Remover() {
   resting++
 }
 
+/*
+ * Both in one critical section, as EntryTable.insert and prune may: removes the entry from the new list,
+ * and then publishes that. The slot of the old list keeps the entry.
+ */
+proctype CompactorAndRemover() {
+  COLLECTOR;
+#ifdef RETIRED_BEFORE_PUBLISHED
+  slot[1] = 0;
+  retire(ENTRY);
+  current = 1;
+  retire(OLD_LIST);
+#else
+  atomic { slot[1] = 0; current = 1 };
+  retire(OLD_LIST);
+  retire(ENTRY);
+#endif
+  resting = resting + 2
+}
+
 init {
   atomic {
     run Reader(READS, false);
     run Reader(READS, true);
+#ifdef ONE_WRITER
+    run CompactorAndRemover()
+#else
     run Compactor();
     run Remover()
+#endif
   };
   resting == 4;
   assert(destroyed == (OLD_LIST | ENTRY));

@@ -9,7 +9,7 @@
  * interleaving the steps gives every behaviour.
  *
  * By default the list has a free slot at its end. With COMPACTING it has none, but mostly empty
- * slots, and a shorter list is published first.
+ * slots: the writer changes a shorter list, which it publishes at the end.
  *
  * Checked for every interleaving: no invocation calls both entries. APPENDED_FIRST, when defined,
  * misplaces a step; see `check`.
@@ -38,22 +38,23 @@ bool isActive = true;
 
 /* EntryTable.append */
 inline append() {
-  SLOT(current, count[current]) = NEW;
-  count[current] = count[current] + 1
+  SLOT(list, count[list]) = NEW;
+  count[list] = count[list] + 1
 }
 
 /* EntryTable.take */
 inline takeOld() {
   isActive = false;
-  SLOT(current, slot) = NOTHING
+  SLOT(list, slot) = NOTHING
 }
 
 /* EntryTable.insert, under the lock */
 proctype Writer() {
   byte slot = OLD_SLOT;
+  bit list;
 #ifdef COMPACTING
   /* EntryTable.compact: no reader sees the new list before it is published. */
-  atomic { SLOT(1, 0) = OLD; count[1] = 1; slot = 0; current = 1 };
+  atomic { SLOT(1, 0) = OLD; count[1] = 1; slot = 0; list = 1 };
 #endif
 #ifdef APPENDED_FIRST
   append();
@@ -61,6 +62,11 @@ proctype Writer() {
 #else
   takeOld();
   append()
+#endif
+#ifdef COMPACTING
+  /* WaitFreeStorage.publish */
+  ;
+  current = list
 #endif
 }
 

@@ -1,17 +1,18 @@
 internal import Synchronization
 
-/// The number of events dropped in all mailboxes of a hub, including mailboxes that are gone; and a
-/// warning, once, of drops that waiting would have prevented.
+/// The number of events that a hub has refused, or dropped in its mailboxes, including mailboxes
+/// that are gone; and a warning, once, of drops that waiting would have prevented.
 final class DropCounter: Sendable {
   // Relaxed: statistics, from which no thread concludes anything about other memory.
   private let count = Atomic<Int>(0)
   private let unwaited = Atomic<Int>(0)
+  private let refusals = Atomic<Int>(0)
   // Relaxed: guards no other data.
   private let hasWarned = Atomic(false)
   /// The type of the hub, for the warning.
   private let hub: Any.Type
   private let name: String?
-  /// The counter of a hub that contains this one, and that warns once for all.
+  /// The counter of a hub that contains this one: it counts all drops, and warns once for all.
   private let parent: DropCounter?
 
   /// - Parameter name: that of the hub.
@@ -24,12 +25,20 @@ final class DropCounter: Sendable {
   /// - Parameter isUnwaited: whether the sender could have waited for space, but used `send`.
   func add(_ dropped: Int, isUnwaited: Bool) {
     count.wrappingAdd(dropped, ordering: .relaxed)
+    parent?.count.wrappingAdd(dropped, ordering: .relaxed)
     guard isUnwaited else { return }
     unwaited.wrappingAdd(dropped, ordering: .relaxed)
     warnOnce()
   }
 
+  /// Counts an event that the hub has refused.
+  func refuse() { refusals.wrappingAdd(1, ordering: .relaxed) }
+
+  /// The number of events dropped.
   var total: Int { count.load(ordering: .relaxed) }
+
+  /// The number of events refused.
+  var refused: Int { refusals.load(ordering: .relaxed) }
 
   /// Those of `total` that a plain `send` found a full `.suspend` buffer for.
   var totalUnwaited: Int { unwaited.load(ordering: .relaxed) }

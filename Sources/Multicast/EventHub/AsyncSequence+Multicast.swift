@@ -31,11 +31,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   ) -> EventHub<Element> {
     require(replay >= 0, "Multicast: replay must not be negative, but is \(replay).")
     let source = SequenceSource(self)
-    // Weak: the hub keeps the source, and subscriptions, which may outlive the hub, keep the hooks.
-    let hub = EventHub<Element>(
-      replay: replay, ordering: .perSender, storage: storage, source: source,
+    // Weak: subscriptions, which may outlive the hub, keep the hooks. The source is kept until the
+    // hub has finished.
+    let state = DetailedState(
+      nil, source: source,
       onChange: SubscriberHooks.onChange(
         { [weak source] in source?.start() }, { [weak source] in source?.pause() }, nil))
+    let hub = EventHub<Element>(
+      replay: replay, ordering: .perSender, storage: storage, state: state)
     source.connect(hub)
     return hub
   }

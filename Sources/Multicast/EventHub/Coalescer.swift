@@ -76,7 +76,7 @@ final class Coalescer<Event: Sendable>: @unchecked Sendable {
 
   private func coalesce(_ event: Envelope, for entry: Entry) -> MailboxState.Effects {
     let old = index.find(event.event(Event.self))
-    let (position, effects, front) = mailbox.lock.withLock {
+    let (position, effects, front) = mailbox.withLock {
       let (position, effects) = mailbox.state.replace(old, with: event)
       return (position, effects, mailbox.state.front)
     }

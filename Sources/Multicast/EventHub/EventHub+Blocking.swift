@@ -2,7 +2,7 @@ extension EventHub {
   /// Whether the hub is blocked.
   ///
   /// - Complexity: O(1).
-  public var isBlocked: Bool { finishing.isBlocked }
+  public var isBlocked: Bool { state.isBlocked }
 
   /// Blocks the whole hub until ``unblock()``: an event that is sent in the meantime reaches no
   /// subscriber, and no replay. Blocks nest: each needs its ``unblock()``.
@@ -12,13 +12,13 @@ extension EventHub {
   /// ``EventSubscription/block()``.
   ///
   /// - Complexity: O(1).
-  public func block() { finishing.block() }
+  public func block() { state.block() }
 
   /// Removes a block. After the last one the hub accepts events again, unless it has finished.
   ///
   /// - Precondition: ``block()`` was called once more than this.
   /// - Complexity: O(1).
-  public func unblock() { finishing.unblock() }
+  public func unblock() { state.unblock() }
 
   /// Runs `body` while the hub is blocked, and returns its result or throws its error.
   ///

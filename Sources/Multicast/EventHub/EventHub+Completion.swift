@@ -32,16 +32,16 @@ extension EventHub {
   /// is active, and after ``finish()``.
   ///
   /// - Complexity: O(1).
-  public var failure: (any Error)? { finishing.completion.failure }
+  public var failure: (any Error)? { state.failure }
 
   /// Finishes the hub, with an error unless it is `nil`.
   func finish(_ failure: (any Error)?) {
     // A new subscriber adds its entry and then reads the flag; this sets the flag and then reads the
     // entries, all sequentially consistent. One of the two sees the other.
-    guard finishing.raise(failure) else { return }
+    guard state.complete(failure) else { return }
     // One that begins to observe reads the flag afterwards; see `waitForSubscribers(atLeast:)`.
-    subscriptions.current?.arrivals.finish()
-    source?.stop()
+    state.current?.arrivals.finish()
+    state.hubDidFinish()
     if let sequencer { sequencer.finish(self) } else { finishSubscribers() }
   }
 }

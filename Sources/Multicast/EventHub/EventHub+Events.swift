@@ -17,7 +17,7 @@ extension EventHub {
     where filter: (@Sendable (Event) -> Bool)? = nil, label: String? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> EventSequence<Event> {
-    EventSequence(finishing.completion) { [weak self] in
+    EventSequence(state.end) { [weak self] in
       self?.consumer(buffering, filter, origin: Origin(fileID, line, label))
     }
   }
@@ -40,6 +40,6 @@ extension EventHub {
       drops: dropCounter)
     let registration = register(
       mailbox, buffering.positions, filter, { _ in }, owner: nil, origin: origin)
-    return EventConsumer(registration, mailbox, finishing.completion)
+    return EventConsumer(registration, mailbox, state.end)
   }
 }

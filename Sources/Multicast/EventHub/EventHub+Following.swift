@@ -93,7 +93,7 @@ extension EventHub {
       limit: .max, whenFull: .dropNewest, coalesces: false, drops: nil)
     let registration = addFollower(mailbox, nil, owner: nil, origin: origin)
     begin(registration)
-    return EventConsumer(registration, mailbox, finishing.completion, reader: reader)
+    return EventConsumer(registration, mailbox, state.end, reader: reader)
   }
 
   /// Adds a subscriber that each delivery tells to read. Its consumer has not started.
@@ -104,7 +104,7 @@ extension EventHub {
     mailbox.isFollowing = true
     // It has not started, so nothing reads yet. Before it is in the registry, because it may finish
     // as soon as it is.
-    _ = mailbox.lock.withLock { mailbox.state.signal() }
+    _ = mailbox.withLock { mailbox.state.signal() }
     kinds.add(
       mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let pipeline = EventPipeline<Event>(
@@ -120,7 +120,7 @@ extension EventHub {
     _ reader: LogReader<Event>, _ start: SubscriptionStart, _ registration: EntryHandle
   ) {
     let isEnded = reader.begin(start)
-    // Not `finishing`: the sequencer may still deliver events after that is raised.
+    // Not `state.isRaised`: the sequencer may still deliver events after that.
     if isEnded, let entry = registration.entry { finish(entry) }
   }
 

@@ -3,17 +3,23 @@
 
 internal import Synchronization
 
-/// Passes an event on, and returns the number of subscribers that it reached. If the sender can
-/// wait, the list is where it finds the full buffers.
-@usableFromInline
-typealias EventForwarding<Event> = @Sendable (Event, SendWaiterList?) -> Int
+/// The state of a hub that passes each event on.
+class EventForwarder<Event: Sendable>: HubState, @unchecked Sendable {
+  // Sendable: it adds nothing; the subclass says why its own state may be shared.
+
+  /// Passes `event` on, at its place in the order of the hub.
+  ///
+  /// - Parameter waiters: where a sender that can wait finds the full buffers.
+  /// - Returns: the number of subscribers that it reached.
+  func forward(_ event: Event, _ waiters: SendWaiterList?) -> Int { 0 }
+}
 
 extension EventHub {
   /// As ``send(_:)``, with forwarding. Also forwards an event that this hub refuses because it has
   /// finished: that was the end of the topic only.
   func sendForwarding(_ event: Event) -> Int {
     if let sequencer { return sequencer.send(event, through: self) }
-    return deliverForwarding(event, 0)
+    return deliverForwarding(event, 0, by: nil)
   }
 
   /// Delivers `event`, forwarded by the hub of a topic.
@@ -21,7 +27,7 @@ extension EventHub {
   /// - Parameter outer: the list of the sender, if it can wait; it then waits for the buffers of
   ///   this hub too.
   func send(_ event: Event, forwardedFrom outer: SendWaiterList?) -> Int {
-    guard let outer, !finishing.isBlocked else { return send(event) }
+    guard let outer, !state.isBlocked else { return send(event) }
     let waiters = SendWaiterList()
     outer.include(waiters)
     if let sequencer { return sequencer.send(event, waiters: waiters, through: self) }
@@ -36,7 +42,7 @@ extension EventHub {
   ///
   /// - Returns: the number of subscribers that the event reached, and what `forward` returns.
   func send(_ event: Event, forwardedFrom outer: SendWaiterList?, forward: () -> Int) -> Int {
-    guard finishing.isOpen else { return forward() }
+    guard state.isOpen else { return forward() }
     let waiters = outer.map { _ in SendWaiterList() }
     if let waiters { outer?.include(waiters) }
     var forwarded = 0
@@ -58,7 +64,7 @@ extension EventHub {
   private func complete(_ waiters: SendWaiterList, _ delivered: Int) {
     // Sequentially consistent: as in `refuseIfFinished`.
     let isRefused =
-      delivered == 0 && finishing.isRaised.load(ordering: .sequentiallyConsistent)
+      delivered == 0 && state.isRaised.load(ordering: .sequentiallyConsistent)
     waiters.completeDelivery(isTaken: !isRefused)
   }
 
@@ -68,17 +74,18 @@ extension EventHub {
   /// without a buffer are called. So an event that a handler sends, of either hub, follows this one
   /// in each buffer of both.
   ///
-  /// - Parameter envelope: the event in its envelope, if there is one.
+  /// - Parameters:
+  ///   - envelope: the event in its envelope, if there is one.
+  ///   - delivery: delivers an event that is not forwarded; `nil`: ``deliver(_:_:_:waiters:)``.
   func deliverForwarding(
-    _ event: Event, _ number: UInt64, _ envelope: Envelope? = nil, waiters: SendWaiterList? = nil
+    _ event: Event, _ number: UInt64, _ envelope: Envelope? = nil, waiters: SendWaiterList? = nil,
+    by delivery: Delivery?
   ) -> Int {
-    guard let forward else {
-      guard let specializedDelivery else {
-        return deliver(event, number, envelope, waiters: waiters)
-      }
-      return specializedDelivery(self, event, number, envelope, waiters)
+    guard let forwarder else {
+      return delivery?(self, event, number, envelope, waiters)
+        ?? deliver(event, number, envelope, waiters: waiters)
     }
-    return deliver(event, number, envelope, waiters: waiters) { forward(event, waiters) }
+    return deliver(event, number, envelope, waiters: waiters) { forwarder.forward(event, waiters) }
   }
 
   /// Delivers `event`, and runs `forward` once: after the event is in every buffer of this hub, and

@@ -16,7 +16,7 @@ extension EventHub {
   @discardableResult
   public func publish(_ event: Event) -> EventPosition? {
     let log = log
-    guard finishing.isOpen else {
+    guard state.isOpen else {
       _ = refuseUnlessBlocked()
       return nil
     }

@@ -148,12 +148,12 @@ extension EventHub {
       let (replay, isEnded) = sequencer.attach(start)
       let replayed = replay.filter { filter?($0.event(Event.self)) ?? true }
       if let mailbox, !replayed.isEmpty {
-        let effects = mailbox.lock.withLock { mailbox.state.prepend(replayed) }
+        let effects = mailbox.withLock { mailbox.state.prepend(replayed) }
         if let entry = registration.entry {
           for effect in effects { mailbox.perform(effect, for: entry) }
         }
       }
-      // Not `finishing`: the sequencer may still deliver events after that is raised.
+      // Not `state.isRaised`: the sequencer may still deliver events after that.
       if isEnded, let entry = registration.entry { finish(entry) }
       return registration
     }
@@ -164,9 +164,10 @@ extension EventHub {
   /// Finishes a subscription that another thread may not have found when it finished the hub.
   private func finishIfRaised(_ registration: EntryHandle) {
     // Sequentially consistent: see `finish`.
-    if finishing.isRaised.load(ordering: .sequentiallyConsistent), let entry = registration.entry {
-      finish(entry)
-    }
+    guard state.isRaised.load(ordering: .sequentiallyConsistent) else { return }
+    // The other thread may not have closed the gate yet: who learns of the end finds it closed.
+    state.publish()
+    if let entry = registration.entry { finish(entry) }
   }
 
   /// Removes the entry of an exhausted mailbox.
@@ -174,16 +175,16 @@ extension EventHub {
   /// It retains the registry, which retains the mailbox: a cycle until the removal. The removal
   /// comes at the latest after the hub's `deinit`, which finishes the subscribers.
   var removal: @Sendable (Entry) -> Void {
-    { [registry, completion = finishing.completion] entry in
-      if registry.remove(entry) { Self.reportEnd(of: entry, completion) }
+    { [registry, state] entry in
+      if registry.remove(entry) { Self.reportEnd(of: entry, state) }
     }
   }
 
   /// Calls the subscriber's action for the end of its events. The caller has removed `entry`.
-  static func reportEnd(of entry: Entry, _ completion: Completion) {
+  static func reportEnd(of entry: Entry, _ state: HubState) {
     let pipeline = Entry.value(entry.head, as: Subscriber<Event>.self).pointee.pass { $0.pipeline }
     guard let pipeline, let onEnd = pipeline.onEnd else { return }
     let end = pipeline.mailbox?.end ?? .finished
-    if end != .cancelled { onEnd(end, completion.failure) }
+    if end != .cancelled { onEnd(end, state.failure) }
   }
 }

@@ -22,7 +22,7 @@ extension EventHub {
   /// - Complexity: O(subscribers). If any subscriber has a buffer, one allocation for all of them.
   @inlinable @discardableResult
   public func send(_ event: Event) -> Int {
-    guard finishing.isOpen else { return refuseUnlessBlocked() }
+    guard state.isOpen else { return refuseUnlessBlocked() }
     if let sequencer { return sequencer.send(event, through: self) }
     let delivered = deliver(event, 0)
     return delivered > 0 ? delivered : refuseIfFinished()
@@ -54,21 +54,27 @@ extension EventHub {
   ///   because the task was cancelled while a buffer was full. Events that a buffer drops by its
   ///   policy, or that a cancelled subscription discards, do not count.
   /// - Complexity: O(subscribers), and the wait.
-  @discardableResult
+  @inlinable @discardableResult
   public func sendWaiting(_ event: Event) async -> Bool {
+    await sendWaiting(event, by: Self.delivery)
+  }
+
+  /// - Parameter delivery: see ``delivery``; `nil`: ``deliver(_:_:_:waiters:)``.
+  @usableFromInline
+  func sendWaiting(_ event: Event, by delivery: Delivery?) async -> Bool {
     await Task.yieldAfterMany()
     // Relaxed: nothing is read because of it. A thread that knows that `finish` has returned reads
     // `true` all the same. The hub of a topic that has finished still forwards the event.
-    guard forward != nil || !finishing.isRaised.load(ordering: .relaxed) else {
+    guard isForwarding || !state.isRaised.load(ordering: .relaxed) else {
       refuse()
       return false
     }
-    guard !finishing.isBlocked else { return true }
+    guard !state.isBlocked else { return true }
     let waiters = SendWaiterList()
     if let sequencer {
       sequencer.send(event, waiters: waiters, through: self)
     } else {
-      let delivered = deliverForwarding(event, 0, waiters: waiters)
+      let delivered = deliverForwarding(event, 0, waiters: waiters, by: delivery)
       waiters.completeDelivery(isTaken: delivered > 0)
     }
     let outcome = await waiters.wait()
@@ -76,7 +82,7 @@ extension EventHub {
     // may run: this is the last reference.
     withExtendedLifetime(event) {}
     // Relaxed: a thread that finds a subscriber ended has acquired what `finish` did before.
-    if !outcome.isTaken && finishing.isRaised.load(ordering: .relaxed) {
+    if !outcome.isTaken && state.isRaised.load(ordering: .relaxed) {
       // The hub has finished since the check above.
       refuse()
       return false
@@ -91,19 +97,19 @@ extension EventHub {
     // Relaxed would be enough: `finish` raises the flag before it ends the first subscriber, and a
     // thread that finds a subscriber ended has acquired that. Sequentially consistent, because it
     // costs nothing here: only an event that reached no subscriber comes here.
-    finishing.isRaised.load(ordering: .sequentiallyConsistent) ? refuse() : 0
+    state.isRaised.load(ordering: .sequentiallyConsistent) ? refuse() : 0
   }
 
   /// Refuses an event because the hub has finished, or skips it because the hub is blocked.
   @usableFromInline @inline(never)
   func refuseUnlessBlocked() -> Int {
-    // Relaxed: the load of the gate has acquired it, as `FinishFlag.raise` says.
-    finishing.isRaised.load(ordering: .relaxed) ? refuse() : 0
+    // Relaxed: the load of the gate has acquired it, as `HubState.publish` says.
+    state.isRaised.load(ordering: .relaxed) ? refuse() : 0
   }
 
   @usableFromInline @inline(never) @discardableResult
   func refuse() -> Int {
-    refused.wrappingAdd(1, ordering: .relaxed)
+    dropCounter.refuse()
     return 0
   }
 

@@ -19,7 +19,7 @@ extension EventHub {
   public func subscriberCounts(
     buffering: BufferingPolicy<Int> = .latest
   ) -> EventSequence<Int> {
-    subscriptions.observe().counts.events(buffering: buffering)
+    state.observe().counts.events(buffering: buffering)
   }
 
   /// Returns when the hub has at least `count` subscribers: when the first has come, by default.
@@ -39,9 +39,9 @@ extension EventHub {
     require(
       count >= 1,
       "Multicast: a wait for \(count) subscribers has no end to wait for; use at least 1.")
-    let arrivals = subscriptions.observe().arrivals
+    let arrivals = state.observe().arrivals
     // Sequentially consistent: `finish` raises the flag before it reads the monitor.
-    if finishing.isRaised.load(ordering: .sequentiallyConsistent) { return false }
+    if state.isRaised.load(ordering: .sequentiallyConsistent) { return false }
     return await arrivals.first { $0 >= count } != nil
   }
 
@@ -52,6 +52,6 @@ extension EventHub {
   /// - Complexity: amortised O(1), and the wait.
   @discardableResult
   public func waitForNoSubscribers() async -> Bool {
-    await subscriptions.observe().counts.first { $0 == 0 } != nil
+    await state.observe().counts.first { $0 == 0 } != nil
   }
 }

@@ -18,7 +18,8 @@ extension EventHub {
     sampling interval: Int = 64, slowerThan limit: Duration = .seconds(1),
     _ onSlow: (@Sendable (SlowHandlerWarning) -> Void)? = nil
   ) {
-    TimingPlan(sampling: interval, limit, onSlow, hub: name).install(in: registry.timing)
+    TimingPlan(sampling: interval, limit, onSlow, hub: name)
+      .install(in: registry.inspectionOrNew().timing)
   }
 
   /// `origin` with a timer, if the hub measures its handlers.

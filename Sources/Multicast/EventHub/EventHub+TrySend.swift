@@ -32,17 +32,17 @@ extension EventHub {
   /// As ``trySend(_:)``; calls `willSend` before the event is delivered, if it will be.
   func trySend(_ event: Event, willSend: () -> Void) -> Bool {
     // Relaxed: as in `sendWaiting`.
-    guard !finishing.isRaised.load(ordering: .relaxed) else {
+    guard !state.isRaised.load(ordering: .relaxed) else {
       refuse()
       return false
     }
-    guard !finishing.isBlocked else { return true }
+    guard !state.isBlocked else { return true }
     if let sequencer { return sequencer.trySend(event, through: self, willSend: willSend) }
     guard let plan = reserve(event, beside: 0) else { return false }
     willSend()
     if deliver(event, 0, nil, plan, includesNew: false) > 0 { return true }
     // Sequentially consistent: as in `refuseIfFinished`.
-    guard finishing.isRaised.load(ordering: .sequentiallyConsistent) else { return true }
+    guard state.isRaised.load(ordering: .sequentiallyConsistent) else { return true }
     refuse()
     return false
   }
@@ -99,7 +99,7 @@ extension EventHub {
       }
     }
     plan.release()
-    return delivered + (forward?(event, nil) ?? 0)
+    return delivered + (forwarder?.forward(event, nil) ?? 0)
   }
 }
 
@@ -122,7 +122,7 @@ extension EventPipeline {
     // SAFETY: the invocation of the caller holds the entry.
     let entry = entry.takeUnretainedValue()
     if let coalescer { return coalescer.enqueue(element, for: entry, waiters: nil) }
-    let effects = mailbox.lock.withLock {
+    let effects = mailbox.withLock {
       isReserved ? mailbox.state.commit(element) : mailbox.state.append(element)
     }
     mailbox.perform(effects, for: entry)

@@ -36,8 +36,8 @@ extension EventHub {
       "\(messagePrefix(name)) an initial value needs a replay of at least 1, but it is \(replay).")
     self.init(
       replay: replay, initialValue: initialValue, retention: retention, epoch: epoch,
-      ordering: ordering, storage: storage, name: name,
-      onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber, onSubscriberChange))
+      ordering: ordering, storage: storage,
+      state: Self.state(name, onFirstSubscriber, onLastSubscriber, onSubscriberChange))
   }
 
   /// The newest event that the hub retains, or the initial value; `nil` if there is none, and in a

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The order in which the subscribers of a hub see the events of several senders.
 ///
 /// ## Thread safety
@@ -45,17 +43,12 @@ public final class EventHub<Event: Sendable>: Sendable {
   /// Gives all events one order; `nil` if the hub needs none.
   @usableFromInline let sequencer: EventSequencer<Event>?
   @usableFromInline let kinds = SubscriberKinds()
-  /// Raised by `finish`.
-  @usableFromInline let finishing: FinishFlag
-  /// Passes each event on, if this is the hub of a topic.
-  let forward: EventForwarding<Event>?
-  /// What a sequencer delivers with; `nil`: ``deliver(_:_:_:waiters:)``.
-  let specializedDelivery: Delivery?
-  let drops: LazyDropCounter
-  /// Where the events come from, if the hub knows it. Stopped when the hub finishes.
-  let source: (any HubSource)?
-  // Relaxed: a statistic.
-  let refused = Atomic<Int>(0)
+  /// Whether the state is an ``EventForwarder``: the hub is that of a topic.
+  let isForwarding: Bool
+  /// The same object as the extras of the registry.
+  @usableFromInline let state: HubState
+  /// Made for the first subscriber with a buffer, or the first event that is refused.
+  let drops = LazyReference<DropCounter>()
 
   /// Creates a hub without subscribers.
   ///
@@ -102,55 +95,49 @@ public final class EventHub<Event: Sendable>: Sendable {
     require(replay >= 0, "\(messagePrefix(name)) replay must not be negative, but is \(replay).")
     self.init(
       replay: replay, retention: retention, epoch: epoch, ordering: ordering, storage: storage,
-      name: name, delivery: delivery,
-      onChange: SubscriberHooks.onChange(onFirstSubscriber, onLastSubscriber, onSubscriberChange))
+      delivery: delivery,
+      state: Self.state(name, onFirstSubscriber, onLastSubscriber, onSubscriberChange))
+  }
+
+  static func state(
+    _ name: String?, _ onFirstSubscriber: (@Sendable () -> Void)?,
+    _ onLastSubscriber: (@Sendable () -> Void)?,
+    _ onSubscriberChange: (@Sendable (SubscriberChange) -> Void)?
+  ) -> HubState {
+    let onChange = SubscriberHooks.onChange(
+      onFirstSubscriber, onLastSubscriber, onSubscriberChange)
+    return name == nil && onChange == nil ? HubState() : DetailedState(name, onChange: onChange)
   }
 
   /// - Parameters:
   ///   - initialValue: the first event to replay.
   ///   - retention: which events to keep.
   ///   - epoch: that of the positions.
-  ///   - forward: passes each event on.
-  ///   - drops: the counter of drops of a hub that contains this one.
-  ///   - delivery: see ``EventHub/delivery``.
-  ///   - source: where the events come from.
+  ///   - delivery: what a sequencer delivers with; see ``EventHub/delivery``.
   ///   - opening: how subscriptions begin in a hub with one order that keeps no events.
-  ///   - inspection: of the hub of topics to which this one belongs.
-  ///   - onChange: called with the number of subscribers added, or removed if negative.
+  ///   - state: of this hub alone.
   init(
     replay: Int = 0, initialValue: Event? = nil, retention: Retention<Event> = .none,
-    epoch: UInt64? = nil, ordering: Ordering, storage: StorageStrategy, name: String? = nil,
-    forward: EventForwarding<Event>? = nil, drops: DropCounter? = nil,
-    delivery: Delivery? = nil, source: (any HubSource)? = nil, opening: EventOpening<Event>? = nil,
-    inspection: HubInspection? = nil,
-    onChange: (@Sendable (Int) -> Void)?
+    epoch: UInt64? = nil, ordering: Ordering, storage: StorageStrategy,
+    delivery: Delivery? = nil, opening: EventOpening<Event>? = nil, state: HubState
   ) {
-    self.forward = forward
-    specializedDelivery = delivery
-    self.source = source
-    self.drops = LazyDropCounter(parent: drops)
-    finishing = FinishFlag()
-    let subscriptions = SubscriptionCounter(
-      name: name, completion: finishing, inspection: inspection, onChange: onChange)
+    self.state = state
+    isForwarding = state is EventForwarder<Event>
     sequencer =
       replay > 0 || !retention.isNone || ordering == .total
       ? EventSequencer(
         replay: replay, initialValue: initialValue, retention: retention, epoch: epoch,
-        opening: opening, subscriptions: subscriptions)
+        opening: opening, delivery: delivery, state: state)
       : nil
-    registry = Registry(strategy: storage, duplicates: .allow, extras: subscriptions)
+    registry = Registry(strategy: storage, duplicates: .allow, extras: state)
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.
   deinit {
     finish()
-    subscriptions.current?.counts.finish()
+    state.current?.counts.finish()
+    state.hubIsGone()
   }
-}
-
-extension Registry {
-  /// Counts the subscriptions, if this is the registry of a hub of events.
-  var subscriptions: SubscriptionCounter? { extras as? SubscriptionCounter }
 }
 
 // MARK: - Delivery
@@ -160,8 +147,8 @@ extension EventHub {
   typealias Delivery = @Sendable (EventHub<Event>, Event, UInt64, Envelope?, SendWaiterList?) -> Int
 
   /// A function that delivers an event as ``deliver(_:_:_:waiters:)`` does. It is made where the
-  /// hub is made, so that the compiler specialises it for the type of the event: with a type that
-  /// is found at run time, each call of a handler takes ten times as long.
+  /// hub is made, or where a sender waits, so that the compiler specialises it for the type of the
+  /// event: with a type that is found at run time, each call of a handler takes ten times as long.
   @inlinable
   static var delivery: Delivery {
     { hub, event, number, envelope, waiters in
@@ -173,11 +160,17 @@ extension EventHub {
 // MARK: - State
 
 extension EventHub {
-  /// Counts the subscriptions: what the registry has beside its entries.
-  var subscriptions: SubscriptionCounter { registry.subscriptions! }
+  /// What passes each event on, if this is the hub of a topic.
+  var forwarder: EventForwarder<Event>? {
+    // SAFETY: `isForwarding` says that it is one.
+    isForwarding ? unsafeDowncast(state, to: EventForwarder<Event>.self) : nil
+  }
 
-  /// The counter of drops, for a subscriber with a buffer.
-  var dropCounter: DropCounter { drops.counter(EventHub<Event>.self, registry.name) }
+  /// The counter of drops and refused events.
+  var dropCounter: DropCounter {
+    drops.current(
+      or: DropCounter(EventHub<Event>.self, state.name, parent: state.containingDrops))
+  }
 
   /// The number of subscribers, excluding those whose owner is gone.
   ///
@@ -204,7 +197,7 @@ extension EventHub {
     }
     statistics.dropped = drops.current?.total ?? 0
     statistics.droppedWithoutWaiting = drops.current?.totalUnwaited ?? 0
-    statistics.refused = refused.load(ordering: .relaxed)
+    statistics.refused = drops.current?.refused ?? 0
     return statistics
   }
 
@@ -230,7 +223,7 @@ extension EventHub {
     } else {
       let isDead = entry.isDead
       if !isDead { entry.markFinished() }
-      if registry.remove(entry) && !isDead { Self.reportEnd(of: entry, finishing.completion) }
+      if registry.remove(entry) && !isDead { Self.reportEnd(of: entry, state) }
     }
   }
 }

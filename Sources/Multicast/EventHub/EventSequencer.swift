@@ -19,7 +19,10 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   private let replay: Int
   let rules: RetentionRules<Event>
   private let opening: EventOpening<Event>?
-  private let subscriptions: SubscriptionCounter
+  /// Delivers an event; `nil`: `EventHub.deliver`.
+  private let delivery: EventHub<Event>.Delivery?
+  /// That of the hub.
+  private let state: HubState
   /// Guards the numbers, the log and the events to be delivered. No user code runs inside.
   let lock = Lock()
   @exclusivity(unchecked) private var nextNumber: UInt64 = 1
@@ -46,15 +49,17 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   ///   - retention: which events to keep; at least the replay if it is `none`.
   ///   - epoch: that of the positions; `nil`: a random one.
   ///   - opening: how subscriptions begin, if the sequencer keeps no events.
-  ///   - subscriptions: counts those of the hub.
+  ///   - delivery: see ``EventHub/delivery``.
+  ///   - state: that of the hub.
   init(
     replay: Int, initialValue: Event? = nil, retention: Retention<Event> = .none,
     epoch: UInt64? = nil, opening: EventOpening<Event>? = nil,
-    subscriptions: SubscriptionCounter = SubscriptionCounter()
+    delivery: EventHub<Event>.Delivery? = nil, state: HubState = HubState()
   ) {
     self.replay = replay
     self.opening = opening
-    self.subscriptions = subscriptions
+    self.delivery = delivery
+    self.state = state
     let retention = retention.isNone ? .last(replay) : retention
     rules = RetentionRules(retention, epoch: epoch)
     log = RetainedLog(count: retention.count, bytes: retention.bytes, age: retention.age)
@@ -95,7 +100,7 @@ extension EventSequencer {
     _ event: Event, waiters: SendWaiterList? = nil, through hub: EventHub<Event>
   ) -> Int {
     if let sent = post(event, waiters, through: hub) { return sent.reached }
-    let forwarded = hub.forward?(event, waiters)
+    let forwarded = hub.forwarder?.forward(event, waiters)
     guard let waiters else { return forwarded ?? hub.refuse() }
     waiters.completeDelivery(isTaken: false)
     return forwarded ?? 0
@@ -134,7 +139,7 @@ extension EventSequencer {
   private func leave(_ added: AddedEvent, _ hub: EventHub<Event>) -> Int {
     // The sender that delivers calls handlers only when nothing is pending any more.
     if added.isMany { hub.serveHandlers() }
-    return subscriptions.total
+    return state.total
   }
 
   /// Ends `hub`, after the events that were sent before.
@@ -263,7 +268,10 @@ extension EventSequencer {
   ) -> Int {
     var count = 0
     prepare(event, sent) { event, envelope in
-      values.run { count = hub.deliverForwarding(event, sent.number, envelope, waiters: waiters) }
+      values.run {
+        count = hub.deliverForwarding(
+          event, sent.number, envelope, waiters: waiters, by: delivery)
+      }
     }
     // Sent before the end, so it counts as taken even if no subscriber wants it.
     waiters?.completeDelivery(isTaken: true)

@@ -33,9 +33,6 @@ final class BoundSubscription: EventSubscription, @unchecked Sendable {
 }
 
 extension EventSubscription {
-  /// How the hub has finished, if it has.
-  private var completion: Completion? { registration.registry.subscriptions?.completion }
-
   /// `nil` for a handler without a queue, unless the hub has a replay.
   private var mailbox: Mailbox? { registration.initialMailbox }
 
@@ -62,7 +59,7 @@ extension EventSubscription {
   ///
   /// - Complexity: O(1).
   public var failure: (any Error)? {
-    end == .finished ? completion?.failure : nil
+    end == .finished ? registration.registry.extras?.failure : nil
   }
 
   /// Counts of what happened to the events for this subscriber; `nil` without a buffer: for a

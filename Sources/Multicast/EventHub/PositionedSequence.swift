@@ -31,11 +31,10 @@ extension EventHub {
     label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> PositionedSequence<Event> {
     requireStart(start)
-    let log = log
     return PositionedSequence(
-      source: EventSource(finishing.completion) { [weak self] in
+      source: EventSource(state.end) { [weak self] in
         guard let self else { return nil }
-        let reader = LogReader(log, filter: filter)
+        let reader = LogReader(self.log, filter: filter)
         return self.consumer(reader, from: start, origin: Origin(fileID, line, label))
       })
   }

@@ -33,7 +33,7 @@ final class SendPlan: @unchecked Sendable {
     if let filter = pipeline?.filter, !filter(event) {
       decision = .unwanted
     } else if let mailbox = pipeline?.mailbox, pipeline?.coalescer == nil {
-      switch mailbox.lock.withLock({ mailbox.state.reserve(beside: others) }) {
+      switch mailbox.withLock({ mailbox.state.reserve(beside: others) }) {
       case .reserved: decision = .reserved
       case .unneeded: break
       case .full: return false
@@ -54,7 +54,7 @@ final class SendPlan: @unchecked Sendable {
     decisions = [:]
     for (entry, decision) in rest.values where decision == .reserved {
       guard let mailbox = entry.mailbox else { continue }
-      mailbox.perform(mailbox.lock.withLock { mailbox.state.release() }, for: entry)
+      mailbox.perform(mailbox.withLock { mailbox.state.release() }, for: entry)
     }
   }
 }

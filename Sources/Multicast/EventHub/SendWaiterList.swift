@@ -24,7 +24,7 @@ final class SendWaiterList: @unchecked Sendable {
   @usableFromInline
   func append(_ event: Envelope, to mailbox: Mailbox, for entry: Entry) -> Bool {
     let waiter = SendWaiter()
-    let effects = mailbox.lock.withLock { mailbox.state.append(event, sender: waiter) }
+    let effects = mailbox.withLock { mailbox.state.append(event, sender: waiter) }
     mailbox.perform(effects, for: entry)
     if effects.isParked { lock.withLock { parked.append((waiter, mailbox, entry)) } }
     return record(effects)
@@ -70,7 +70,7 @@ final class SendWaiterList: @unchecked Sendable {
       nonisolated(unsafe) let entry = entry
       await withTaskCancellationHandler {
         await suspend { continuation in
-          let isReleased = mailbox.lock.withLock {
+          let isReleased = mailbox.withLock {
             if waiter.isReleased { return true }
             waiter.continuation = continuation
             return false
@@ -78,10 +78,10 @@ final class SendWaiterList: @unchecked Sendable {
           if isReleased { continuation.resume() }
         }
       } onCancel: {
-        let effects = mailbox.lock.withLock { mailbox.state.cancel(waiter) }
+        let effects = mailbox.withLock { mailbox.state.cancel(waiter) }
         mailbox.perform(effects, for: entry)
       }
-      if mailbox.lock.withLock({ waiter.outcome == .dropped }) { outcome.isComplete = false }
+      if mailbox.withLock({ waiter.outcome == .dropped }) { outcome.isComplete = false }
     }
     for included in lock.withLock({ included }) {
       let forwarded = await included.wait()

@@ -74,7 +74,7 @@ where Base.Element: Sendable {
     do {
       for try await element in base {
         guard !Task.isCancelled, let hub = target.hub else { return }
-        await hub.sendWaiting(element)
+        _ = await hub.sendWaiting(element, by: nil)
       }
     } catch {
       failure = error

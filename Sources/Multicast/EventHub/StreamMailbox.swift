@@ -57,19 +57,19 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   static func finished() -> StreamMailbox {
     let mailbox = StreamMailbox(limit: 1, whenFull: .dropNewest, coalesces: false, drops: nil)
     var discarded = RingBuffer<Item>()
-    _ = mailbox.lock.withLock { mailbox.state.close(.finished, discarded: &discarded) }
+    _ = mailbox.withLock { mailbox.state.close(.finished, discarded: &discarded) }
     return mailbox
   }
 
   /// Resumes all sleepers: the first to run takes the event, and the others sleep again.
   override func wake(_ entry: Entry) {
-    resume(lock.withLock { takeSleepers() })
+    resume(withLock { takeSleepers() })
   }
 
   /// Tells the consumer of a mailbox without an entry to read, unless an element that does so waits
   /// already.
   func signal() {
-    let sleepers = lock.withLock {
+    let sleepers = withLock {
       state.signal() == .acceptedByIdle ? takeSleepers() : (nil, nil)
     }
     resume(sleepers)
@@ -78,7 +78,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// Ends a mailbox without an entry. If it has finished, the consumer reads once more.
   func end(_ reason: SubscriptionEnd) {
     var discarded = RingBuffer<Item>()
-    let (effects, sleepers) = lock.withLock {
+    let (effects, sleepers) = withLock {
       if reason == .finished { _ = state.signal() }
       return (state.close(reason, discarded: &discarded), takeSleepers())
     }
@@ -91,11 +91,11 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   override var isCalledByCurrentTask: Bool {
     let current = TaskIdentity.current
-    return current != .none && lock.withLock { handlingTask == current }
+    return current != .none && withLock { handlingTask == current }
   }
 
   override var statistics: DeliveryStatistics {
-    lock.withLock {
+    withLock {
       var statistics = state.statistics
       statistics.delivered += returned.load(ordering: .relaxed)
       return statistics
@@ -190,7 +190,7 @@ extension StreamMailbox {
     // `wake` in the effects needs no action: the consumer is running.
     var finished: MailboxState.Effects?
     var more: MailboxState.Effects?
-    let found = lock.withLock { () -> Found in
+    let found = withLock { () -> Found in
       handlingTask = task
       if state.isUnobserved {
         state.finishTakenUnobserved(delivered: takeReturned())
@@ -215,7 +215,7 @@ extension StreamMailbox {
   /// Discards what was taken and not returned, at the end of the iteration.
   func discardTaken() {
     guard taken > 0 else { return }
-    let finished = lock.withLock { finishReturned() }
+    let finished = withLock { finishReturned() }
     taken = 0
     var discarded = RingBuffer<Item>()
     swap(&discarded, &batch)
@@ -236,7 +236,7 @@ extension StreamMailbox {
   }
 
   func takeDroppedAtEnd() -> Int {
-    lock.withLock { state.takeDroppedAtEnd() }
+    withLock { state.takeDroppedAtEnd() }
   }
 }
 
@@ -262,7 +262,7 @@ extension StreamMailbox {
 
   /// Resumes all sleepers for good, because a task is cancelled. Runs no user code.
   func interrupt() {
-    let sleepers = lock.withLock {
+    let sleepers = withLock {
       isInterrupted = true
       return takeSleepers()
     }
@@ -271,7 +271,7 @@ extension StreamMailbox {
 
   /// The time of `timer` is over: resumes all sleepers, to find out which of them it concerns.
   func expire(_ timer: SleepTimer) {
-    let sleepers = lock.withLock {
+    let sleepers = withLock {
       timer.hasExpired = true
       return takeSleepers()
     }
@@ -280,7 +280,7 @@ extension StreamMailbox {
 
   /// Whether the time of `timer` is over, and there is neither an event nor an end to return.
   func isIdle(after timer: SleepTimer) -> Bool {
-    !hasTaken && lock.withLock { timer.hasExpired && !state.hasWaiting && state.end == nil }
+    !hasTaken && withLock { timer.hasExpired && !state.hasWaiting && state.end == nil }
   }
 
   /// Sleeps until an event may wait, no more will come, a task is cancelled, or the time of `timer`
@@ -297,7 +297,7 @@ extension StreamMailbox {
     // SAFETY: resumed once: here, or by the thread that takes it out under the lock.
     await suspendUnchecked { continuation in
       if hasTaken || mustContinue() { return continuation.resume() }
-      let isAwake = lock.withLock {
+      let isAwake = withLock {
         guard !isInterrupted, timer?.hasExpired != true, state.sleep() else { return true }
         if sleeper == nil { sleeper = continuation } else { moreSleepers.append(continuation) }
         return false

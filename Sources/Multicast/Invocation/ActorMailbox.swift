@@ -33,7 +33,7 @@ final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
   override var place: String { "actor \(lane.description)" }
 
   override func renewed() -> Mailbox? {
-    let (limit, whenFull) = lock.withLock { (state.limit, state.whenFull) }
+    let (limit, whenFull) = withLock { (state.limit, state.whenFull) }
     return ActorMailbox(renewing: self, limit: limit, whenFull: whenFull)
   }
 

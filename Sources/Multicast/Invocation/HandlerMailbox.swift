@@ -60,7 +60,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// suspended for long.
   final override func cancel(_ entry: Entry) {
     var discarded = RingBuffer<MailboxState.Item>()
-    let effects = lock.withLock { state.close(.cancelled, discarded: &discarded) }
+    let effects = withLock { state.close(.cancelled, discarded: &discarded) }
     finish(effects)
     // `discarded` is destroyed here, outside the lock.
   }
@@ -69,9 +69,9 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ///
   /// - Returns: whether to drain again.
   final func drain(_ entry: Entry) -> Bool {
-    finish(lock.withLock { take(Self.share, for: entry).effects })
+    finish(withLock { take(Self.share, for: entry).effects })
     var delivered = deliverTaken(to: entry, keeping: nil)
-    let (effects, isExhausted) = lock.withLock { finishTaken(&delivered, for: entry) }
+    let (effects, isExhausted) = withLock { finishTaken(&delivered, for: entry) }
     finish(effects)
     delivered.destroyRest()  // Here, outside the lock.
     if isExhausted { whenExhausted?(entry) }
@@ -148,8 +148,8 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// Whether both have the same limit and policy.
   final func hasLimits(of other: HandlerMailbox) -> Bool {
     // One after the other: never two locks at once.
-    let ours = lock.withLock { (state.limit, state.whenFull) }
-    let theirs = other.lock.withLock { (other.state.limit, other.state.whenFull) }
+    let ours = withLock { (state.limit, state.whenFull) }
+    let theirs = other.withLock { (other.state.limit, other.state.whenFull) }
     return ours == theirs
   }
 
@@ -161,7 +161,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
 
   /// Begins delivery, in a mailbox that was created busy.
   func start(_ entry: Entry) {
-    let (effects, isExhausted) = lock.withLock { finishTaken(delivered: 0) }
+    let (effects, isExhausted) = withLock { finishTaken(delivered: 0) }
     perform(effects, for: entry)
     if isExhausted { whenExhausted?(entry) }
   }

@@ -33,13 +33,13 @@ final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
 
   /// Calls the handler with what waits, unless another thread has the role.
   func serve(_ entry: Entry) {
-    let isOurs = lock.withLock { hasWork && role.take() }
+    let isOurs = withLock { hasWork && role.take() }
     if isOurs { start(entry) }
   }
 
   /// Calls the handler with what waits. Delivery begins with the first call.
   override func start(_ entry: Entry) {
-    repeat { _ = drain(entry) } while lock.withLock { role.keep(if: hasWork) }
+    repeat { _ = drain(entry) } while withLock { role.keep(if: hasWork) }
   }
 }
 

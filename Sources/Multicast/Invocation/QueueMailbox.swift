@@ -43,7 +43,7 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
   override var place: String { "queue \(queue.label)" }
 
   override func renewed() -> Mailbox? {
-    let (limit, whenFull) = lock.withLock { (state.limit, state.whenFull) }
+    let (limit, whenFull) = withLock { (state.limit, state.whenFull) }
     return QueueMailbox(
       on: queue, limit: limit, whenFull: whenFull, whenExhausted: whenExhausted, deliver: deliver)
   }

@@ -64,7 +64,7 @@ extension Registry {
     defer { if invocation.sawDead { pruneAfterInvocation() } }
     if let published {
       defer { withExtendedLifetime(self) {} }
-      // SAFETY: the storage keeps the slots, the registry the storage, and the caller the registry.
+      // SAFETY: the registry keeps the storage, and the caller the registry.
       try published.read(
         invocation.thread, invocation.frame, isFence: invocation.lightBarrierIsFence
       ) { (entries: PublishedEntries) throws(E) in

@@ -70,7 +70,7 @@ final class TaskMailbox: Mailbox, @unchecked Sendable {
 
   /// Starts a worker for each element that waited during a block, within the limit.
   override func resume(_ entry: Entry) {
-    let more = lock.withLock {
+    let more = withLock {
       let more = max(0, min(state.idleConsumers, state.waiting.count - 1))
       state.idleConsumers -= more
       return more
@@ -81,21 +81,21 @@ final class TaskMailbox: Mailbox, @unchecked Sendable {
   /// Does not start a worker, because nothing is left to deliver.
   override func cancel(_ entry: Entry) {
     var discarded = RingBuffer<MailboxState.Item>()
-    let effects = lock.withLock { state.close(.cancelled, discarded: &discarded) }
+    let effects = withLock { state.close(.cancelled, discarded: &discarded) }
     finish(effects)
     // `discarded` is destroyed here, outside the lock.
   }
 
-  override var isCalling: Bool { lock.withLock { !callers.isEmpty } }
+  override var isCalling: Bool { withLock { !callers.isEmpty } }
 
   override var isCalledByCurrentTask: Bool {
     let task = TaskIdentity.current
-    return task != .none && lock.withLock { callers.contains(task) }
+    return task != .none && withLock { callers.contains(task) }
   }
 
   /// Begins delivery, in a mailbox that was created busy.
   func start(_ entry: Entry, consumers: Int) {
-    let workers = lock.withLock {
+    let workers = withLock {
       let workers = max(1, min(consumers, state.waiting.count))
       state.idleConsumers = consumers - workers
       return workers
@@ -114,14 +114,14 @@ extension TaskMailbox {
     while let (element, position) = take(entry, as: task) {
       let isDelivered = await call(entry, element, isolation: isolation)
       finish(
-        lock.withLock {
+        withLock {
           callers.removeAll { $0 == task }
           return state.finishOne(position, isDelivered: isDelivered)
         })
       calls += 1
       if calls % Self.callsPerYield == 0 { await Task.yield() }
     }
-    let isExhausted = lock.withLock {
+    let isExhausted = withLock {
       guard state.isExhausted, !state.isBlocked, state.inFlight == 0, !isAtEnd else { return false }
       isAtEnd = true
       return true
@@ -134,7 +134,7 @@ extension TaskMailbox {
   private func take(
     _ entry: Unmanaged<Entry>, as task: TaskIdentity
   ) -> (element: Envelope, position: Int)? {
-    let (taken, effects) = lock.withLock {
+    let (taken, effects) = withLock {
       let (taken, effects) = state.takeOne()
       if taken != nil { callers.append(task) }
       return (taken, effects)

@@ -47,7 +47,7 @@ extension MulticastActor {
     _ onSlow: (@Sendable (SlowHandlerWarning) -> Void)? = nil
   ) {
     TimingPlan(sampling: interval, limit, onSlow, .delegate, hub: name)
-      .install(in: registry.timing)
+      .install(in: registry.inspectionOrNew().timing)
   }
 }
 

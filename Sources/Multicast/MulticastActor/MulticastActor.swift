@@ -120,8 +120,7 @@ public actor MulticastActor<Delegate: Sendable> {
     let snapshots = SnapshotCache()
     self.snapshots = snapshots
     registry = Registry(
-      strategy: storage, duplicates: duplicates, name: name, taskCalls: calls
-    ) { _ in snapshots.invalidate() }
+      strategy: storage, duplicates: duplicates, extras: ActorExtras(name, calls, snapshots))
     invocationQueue = InvocationQueue()
     isSerialized = serialized
     self.executorOwner = executorOwner

@@ -5,9 +5,12 @@ internal import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread.
 struct LazyReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
-  private let reference = Atomic<Unmanaged<Object>?>(nil)
+  private let reference: Atomic<Unmanaged<Object>?>
 
-  init() {}
+  /// - Parameter object: the object, if it is known from the beginning.
+  init(_ object: Object? = nil) {
+    reference = Atomic(object.map(Unmanaged.passRetained))
+  }
 
   deinit {
     // Relaxed: no other thread has a reference to the owner.
@@ -18,8 +21,14 @@ struct LazyReference<Object: AnyObject & Sendable>: ~Copyable, Sendable {
 extension LazyReference {
   /// The object, or `nil` if none was set.
   var current: Object? {
-    // SAFETY: an object that was set is released by `deinit` alone. Acquiring: with its contents.
-    reference.load(ordering: .acquiring)?.takeUnretainedValue()
+    // SAFETY: an object that was set is released by `deinit` alone.
+    unretained?.takeUnretainedValue()
+  }
+
+  /// The object, which the owner of the reference keeps, or `nil` if none was set.
+  var unretained: Unmanaged<Object>? {
+    // Acquiring: the object with its contents.
+    reference.load(ordering: .acquiring)
   }
 
   /// Sets `object`, unless one was set.
@@ -32,5 +41,12 @@ extension LazyReference {
       expected: nil, desired: new, ordering: .acquiringAndReleasing)
     if !isSet { new.release() }
     return isSet ? nil : other?.takeUnretainedValue()
+  }
+
+  /// The object, which is `new` if none was set.
+  borrowing func current(or new: @autoclosure () -> Object) -> Object {
+    if let current { return current }
+    let new = new()
+    return install(new) ?? new
   }
 }

@@ -1,7 +1,7 @@
 internal import CMulticast
 internal import Synchronization
 
-/// A mutual-exclusion lock in a word of its owner: no allocation, and no call while no thread waits.
+/// A mutual-exclusion lock in a word of its owner: no allocation, and calls only if a thread waits.
 ///
 /// `Synchronization.Mutex` would be the natural choice, but on Linux it is a priority-inheritance
 /// futex that convoys under contention, and the thread sanitizer reports false races on what it

@@ -43,9 +43,6 @@ struct ReadIndicator: ~Copyable, @unchecked Sendable {
   /// The bytes between stripes: two cache lines, because processors fetch lines in pairs.
   @usableFromInline static var stride: Int { 128 }
 
-  /// The column that new readers use: 0 or 1.
-  @usableFromInline let phase = Atomic<Int>(0)
-
   // The base of a block is its first stripe. A stripe begins with its two counters. The word before
   // the base holds the number of stripes minus one: a mask, because the number is a power of two.
   // The word before that holds the base of the previous block. A base is a multiple of 16, so bit 3
@@ -54,6 +51,9 @@ struct ReadIndicator: ~Copyable, @unchecked Sendable {
 
   /// The newest block; `nil` before the first reader.
   let current = Atomic<Block?>(nil)
+
+  /// The column that new readers use: 0 or 1.
+  @usableFromInline let phase = Atomic<UInt8>(0)
 
   private static var smallHeader: Int { 16 }
 
@@ -108,7 +108,7 @@ extension ReadIndicator {
     // Sequentially consistent: see `isDrained`, which must find every block in use.
     let base = current.load(ordering: .sequentiallyConsistent) ?? begin()
     // Relaxed: a stale phase delays the reclaimer but cannot mislead it.
-    let column = phase.load(ordering: .relaxed)
+    let column = Int(phase.load(ordering: .relaxed))
     perturb()
     // SAFETY: see the layout of a block above.
     let stripe = (thread.pointee.stripe & Self.mask(base)) &* Self.stride
@@ -146,7 +146,7 @@ extension ReadIndicator {
     let column = (Int(bitPattern: ticket) >> 3) & 1
     // Sequentially consistent: if the flip comes later in the order, so does the collector's scan,
     // which then finds that this reader has left.
-    return column != phase.load(ordering: .sequentiallyConsistent)
+    return column != Int(phase.load(ordering: .sequentiallyConsistent))
   }
 
   /// Whether every counter of the phase that new readers do not use is zero.
@@ -154,7 +154,7 @@ extension ReadIndicator {
   /// - Complexity: O(stripes).
   borrowing func isDrained() -> Bool {
     // Relaxed: only the collector, which calls this, changes it.
-    let column = phase.load(ordering: .relaxed) ^ 1
+    let column = Int(phase.load(ordering: .relaxed) ^ 1)
     // Sequentially consistent: pairs with the load in `enter`. A reader that holds an unlinked
     // object loaded its block before the unlinking; this load comes after it and finds the block.
     guard let base = current.load(ordering: .sequentiallyConsistent) else { return true }

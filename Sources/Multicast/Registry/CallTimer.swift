@@ -169,7 +169,7 @@ final class CallTimer: Sendable {
 extension Registry {
   /// The origin of a delegate, with a timer if the hub measures its delegates.
   func measured(_ origin: Origin) -> Origin {
-    guard let plan = timing.current, plan.kind == .delegate else { return origin }
+    guard let plan = currentTiming, plan.kind == .delegate else { return origin }
     var origin = origin
     origin.timer = CallTimer(plan, .delegate, hub: name, origin)
     return origin

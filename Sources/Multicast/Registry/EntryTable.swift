@@ -21,6 +21,13 @@ protocol EntrySlots {
   mutating func compact(to capacity: Int)
   /// Empties every slot, and returns the entries in order.
   mutating func removeAll() -> ContiguousArray<Entry>
+  /// Frees what the slots own, at the end of their table.
+  func destroy()
+}
+
+extension EntrySlots {
+  /// Does nothing: usually the slots own nothing by hand.
+  func destroy() {}
 }
 
 /// The entries of a storage: their slots, an index by identity, and their count.
@@ -28,13 +35,21 @@ protocol EntrySlots {
 /// Plain data, guarded by the lock of the storage. It runs no user code and destroys no entry: it
 /// returns those that it removes.
 struct EntryTable<Slots: EntrySlots>: ~Copyable {
-  private(set) var slots: Slots
   private var index = IdentityIndex()
-  /// The number of entries in the slots, including dead ones.
-  private(set) var count = 0
+  // 32 bits, and in this order: a table takes 24 bytes in most hubs.
+  private var entries: UInt32 = 0
+  private(set) var slots: Slots
 
   init(_ slots: Slots) {
     self.slots = slots
+  }
+
+  deinit { slots.destroy() }
+
+  /// The number of entries in the slots, including dead ones.
+  private(set) var count: Int {
+    get { Int(entries) }
+    set { entries = UInt32(newValue) }
   }
 }
 
@@ -194,7 +209,7 @@ extension EntryTable {
   private mutating func compact(to minimum: Int) {
     var capacity = 1
     while capacity < minimum { capacity *= 2 }
-    require(capacity <= UInt32.max, "Multicast: more than 2^31 registrations in one hub")
+    require(capacity <= 1 << 28, "Multicast: more than 2^28 registrations in one hub")
     slots.compact(to: capacity)
     slots.forEachEntry { slot, entry in entry.head.pointee.slot = UInt32(slot) }
     index.rebuild(for: capacity, slots)

@@ -1,4 +1,5 @@
-/// What several registries observe together: those of the hubs that a hub of topics consists of.
+/// What a registry observes; or several together, those of the hubs that a hub of topics consists
+/// of.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -20,14 +21,17 @@ final class HubInspection: Sendable {
 extension Registry {
   /// What watches for leaks: of this registry alone, or of all that are observed together.
   var currentLeakWatch: LeakWatch? {
-    leakWatch.current ?? extras?.inspection?.leakWatch.current
+    let extras = extras
+    return extras?.inspection?.leakWatch.current
+      ?? extras?.sharedInspection?.leakWatch.current
   }
 
   /// What is measured: of this registry alone, or of all that are observed together.
   var currentTiming: TimingPlan? {
-    timing.current ?? extras?.inspection?.timing.current
+    let extras = extras
+    return extras?.inspection?.timing.current ?? extras?.sharedInspection?.timing.current
   }
 
   /// The name of the whole hub, for warnings.
-  var nameInWarnings: String? { name ?? extras?.inspection?.name }
+  var nameInWarnings: String? { name ?? extras?.sharedInspection?.name }
 }

@@ -11,18 +11,21 @@
 struct IdentityIndex: ~Copyable {
   private typealias Chain = Unmanaged<Entry>?
 
-  /// The first entry of the only chain, if there is no table.
-  private var only: Chain = nil
-  /// The first entry of each chain.
-  private var table: UnsafeMutablePointer<Chain>? = nil
+  /// The first entry of each chain; without a table, the first entry of the only chain.
+  private var chains: UnsafeMutableRawPointer? = nil
   /// The number of chains of the table, a power of two, minus one; 0 without a table.
-  private var mask = 0
+  private var mask: UInt32 = 0
 
   init() {}
 
   deinit {
-    // SAFETY: `rebuild` has allocated it.
+    // SAFETY: `makeTable` has allocated it.
     table?.deallocate()
+  }
+
+  private var table: UnsafeMutablePointer<Chain>? {
+    // SAFETY: `makeTable` has bound it. A table has at least two chains.
+    mask == 0 ? nil : chains?.assumingMemoryBound(to: Chain.self)
   }
 
   /// The largest capacity with one chain.
@@ -90,9 +93,9 @@ struct IdentityIndex: ~Copyable {
   mutating func rebuild(for capacity: Int, _ slots: some EntrySlots) {
     guard capacity > Self.chainLength || table != nil else { return }
     let count = Self.chainCount(for: capacity)
-    guard !(count...4 * count).contains(mask + 1) || count == 1 else { return }
+    guard !(count...4 * count).contains(Int(mask) + 1) || count == 1 else { return }
     table?.deallocate()
-    (only, table, mask) = (nil, nil, 0)
+    (chains, mask) = (nil, 0)
     slots.forEachEntry { _, entry in insert(entry, of: capacity) }
   }
 
@@ -108,24 +111,25 @@ struct IdentityIndex: ~Copyable {
     // SAFETY: freed by `rebuild` or `deinit`.
     let table = UnsafeMutablePointer<Chain>.allocate(capacity: count)
     table.initialize(repeating: nil, count: count)
-    self.table = table
-    mask = count - 1
+    chains = UnsafeMutableRawPointer(table)
+    mask = UInt32(count - 1)
   }
 
   /// The first entry of the chain for this address.
   private subscript(address: Int) -> Unmanaged<Entry>? {
     get {
       // SAFETY: the table has `mask + 1` chains.
-      if let table { table[Self.hash(address) & mask] } else { only }
+      guard let table else { return chains.map { .fromOpaque($0) } }
+      return table[chain(of: address)]
     }
     set {
-      if let table { table[Self.hash(address) & mask] = newValue } else { only = newValue }
+      if let table { table[chain(of: address)] = newValue } else { chains = newValue?.toOpaque() }
     }
   }
 
-  private static func hash(_ address: Int) -> Int {
+  private func chain(of address: Int) -> Int {
     // Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. The low bits of an
     // address are zero; the product's high bits depend on all of them.
-    Int((UInt(bitPattern: address) &* 0x9E37_79B9_7F4A_7C15) >> 32)
+    Int(((UInt(bitPattern: address) &* 0x9E37_79B9_7F4A_7C15) >> 32) & UInt(mask))
   }
 }

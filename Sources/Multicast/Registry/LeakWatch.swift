@@ -115,6 +115,6 @@ extension Registry {
 
   /// Begins to watch for leaks.
   func watchForLeaks(above limit: Int, _ handler: @escaping @Sendable (LeakWarning) -> Void) {
-    LeakWatch(above: limit, hub: name, handler).install(in: leakWatch, hub: name)
+    LeakWatch(above: limit, hub: name, handler).install(in: inspectionOrNew().leakWatch, hub: name)
   }
 }

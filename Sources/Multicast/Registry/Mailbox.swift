@@ -55,8 +55,13 @@ class Mailbox: @unchecked Sendable {
 
   deinit { origin.release() }
 
-  /// Guards `state`. No user code runs inside. The mailboxes of one actor share a lock.
-  @inline(__always) final var lock: LockReference { sharedLock ?? LockReference(ownLock) }
+  /// Runs `body` while the calling thread holds the lock that guards `state`. No user code runs
+  /// inside. The mailboxes of one actor share a lock.
+  @inline(__always) final func withLock<R>(_ body: () -> R) -> R {
+    // Until after the unlock, which writes to the lock.
+    defer { withExtendedLifetime(self) {} }
+    return (sharedLock ?? LockReference(ownLock)).withLock(body)
+  }
 
   /// Owns `origin` from now on. The mailbox may be that of an entry that was not added after all.
   final func adopt(_ origin: OriginWord) {
@@ -111,7 +116,7 @@ class Mailbox: @unchecked Sendable {
   /// - Returns: whether it waits; otherwise it was dropped or discarded.
   @usableFromInline @discardableResult
   final func enqueue(_ envelope: Envelope, for entry: Unmanaged<Entry>) -> Bool {
-    switch lock.withLock({ state.offer(envelope) }) {
+    switch withLock({ state.offer(envelope) }) {
     case .accepted: return true
     case .acceptedByIdle:
       wake(entry.takeUnretainedValue())
@@ -126,7 +131,7 @@ class Mailbox: @unchecked Sendable {
   /// - Returns: whether the mailbox is open.
   @usableFromInline
   final func signal(for entry: Unmanaged<Entry>) -> Bool {
-    switch lock.withLock({ state.signal() }) {
+    switch withLock({ state.signal() }) {
     case .accepted: return true
     case .acceptedByIdle:
       wake(entry.takeUnretainedValue())
@@ -137,7 +142,7 @@ class Mailbox: @unchecked Sendable {
 
   @inline(never)
   final func enqueueDeclined(_ envelope: Envelope, for entry: Entry) -> Bool {
-    let effects = lock.withLock { state.append(envelope) }
+    let effects = withLock { state.append(envelope) }
     perform(effects, for: entry)
     return effects.isAccepted  // Destroys a dropped envelope here, outside the lock.
   }
@@ -145,7 +150,7 @@ class Mailbox: @unchecked Sendable {
   /// See ``MailboxState/close(_:)``.
   final func close(_ reason: SubscriptionEnd, for entry: Entry) {
     var discarded = RingBuffer<MailboxState.Item>()
-    let effects = lock.withLock {
+    let effects = withLock {
       // No sender has told the consumer of what came during a block, which may be over when it next
       // checks.
       let mustRead = isFollowing && reason == .finished && state.signal() == .acceptedByIdle
@@ -158,13 +163,13 @@ class Mailbox: @unchecked Sendable {
   }
 
   var statistics: DeliveryStatistics {
-    lock.withLock { state.statistics }
+    withLock { state.statistics }
   }
 
   /// Makes the consumer of `entry` pause while that is blocked, and continue afterwards. Called
   /// after each change, so the last call finds the final state.
   final func adoptBlock(of entry: Entry) {
-    let (effects, isBlocked, mustRead) = lock.withLock {
+    let (effects, isBlocked, mustRead) = withLock {
       let effects = state.setBlocked(entry.isBlocked)
       // No sender has told it of what came while it was blocked.
       let mustRead = isFollowing && !state.isBlocked && state.signalBeforeEnd().wake
@@ -182,17 +187,17 @@ class Mailbox: @unchecked Sendable {
 
   /// Why the mailbox accepts no more envelopes, or `nil` if it does.
   final var end: SubscriptionEnd? {
-    lock.withLock { state.end }
+    withLock { state.end }
   }
 
   /// See ``MailboxState/flush(_:)``.
   final func flush(_ latch: FlushLatch) -> Bool {
-    lock.withLock { state.flush(latch) }
+    withLock { state.flush(latch) }
   }
 
   /// See ``MailboxState/withdraw(_:)``.
   final func withdraw(_ latch: FlushLatch) {
-    lock.withLock { state.withdraw(latch) }
+    withLock { state.withdraw(latch) }
   }
 
   /// Whether a thread blocks in a flush inside a callback of this mailbox.

@@ -10,23 +10,17 @@ final class Registry: Sendable {
   let storage: any EntryStorage
   let strategy: StorageStrategy
   let duplicates: DuplicatePolicy
-  /// The published slots if the strategy is `waitFree`: the fast path of an invocation.
-  @usableFromInline let published: Unmanaged<PublishedSlots>?
+  /// The storage if the strategy is `waitFree`: the fast path of an invocation.
+  @usableFromInline let published: Unmanaged<WaitFreeStorage>?
 
-  /// What not every hub has, in one word; `nil` if the hub has nothing of it.
-  let extras: RegistryExtras?
-
-  /// Warns of too many registrations of one line, if the hub has been asked to.
-  let leakWatch = LazyReference<LeakWatch>()
-
-  /// What is measured of the handlers, if the hub has been asked to.
-  let timing = LazyReference<TimingPlan>()
+  /// What not every hub has, in one word.
+  private let lazyExtras: LazyReference<RegistryExtras>
 
   init(
     strategy: StorageStrategy, duplicates: DuplicatePolicy, extras: RegistryExtras?
   ) {
     _ = RuntimeContract.holds  // Checks once in a process.
-    self.extras = extras
+    lazyExtras = LazyReference(extras)
     self.strategy = strategy
     self.duplicates = duplicates
     switch strategy {
@@ -40,27 +34,30 @@ final class Registry: Sendable {
       (storage, published) = (BarrierQueueStorage(), nil)
     case .waitFree:
       let waitFree = WaitFreeStorage()
-      (storage, published) = (waitFree, .passUnretained(waitFree.slots))
+      (storage, published) = (waitFree, .passUnretained(waitFree))
     }
   }
 }
 
 extension Registry {
-  convenience init(
-    strategy: StorageStrategy, duplicates: DuplicatePolicy, name: String? = nil,
-    taskCalls: CallTracking? = nil, onChange: (@Sendable (Int) -> Void)? = nil
-  ) {
-    let hasExtras = name != nil || taskCalls != nil || onChange != nil
+  convenience init(strategy: StorageStrategy, duplicates: DuplicatePolicy, name: String?) {
     self.init(
-      strategy: strategy, duplicates: duplicates,
-      extras: hasExtras ? RegistryExtras(name, taskCalls, onChange: onChange) : nil)
+      strategy: strategy, duplicates: duplicates, extras: name.map { NamedExtras($0) })
   }
+
+  /// What not every hub has; `nil` if the hub has nothing of it.
+  var extras: RegistryExtras? { lazyExtras.current }
 
   /// The name of the hub, for descriptions and messages.
   var name: String? { extras?.name }
 
   /// The calls of tasks, if the hub awaits its delegates.
   var taskCalls: CallTracking? { extras?.taskCalls }
+
+  /// What the hub has been asked to observe, made if there is nothing yet.
+  func inspectionOrNew() -> HubInspection {
+    lazyExtras.current(or: RegistryExtras()).inspectionOrNew()
+  }
 }
 
 // MARK: - Changes
@@ -84,7 +81,7 @@ extension Registry {
         mailbox: mailbox ?? existing.mailbox?.renewed(), origin: word(of: origin))
       // Fails if another thread has removed or exchanged the existing entry in the meantime.
       if storage.exchange(existing, for: merged) {
-        extras?.entriesChanged(by: 0)
+        entriesChanged(by: 0)
         return EntryHandle(merged, in: self)
       }
     }
@@ -116,12 +113,18 @@ extension Registry {
     }
     if case .exists(let existing) = insertion { return existing }
     if case .replaced = insertion {
-      extras?.entriesChanged(by: 0)
+      entriesChanged(by: 0)
     } else {
-      extras?.entriesChanged(by: 1)
+      entriesChanged(by: 1)
     }
     warnIfLeaking(entry)
     return nil
+  }
+
+  /// Tells the extras of a change of the number of entries, outside of any lock.
+  private func entriesChanged(by difference: Int) {
+    // SAFETY: the registry keeps its extras.
+    lazyExtras.unretained?._withUnsafeGuaranteedRef { $0.entriesChanged(by: difference) }
   }
 
   /// Removes `entry`.
@@ -135,7 +138,7 @@ extension Registry {
   /// As above; the caller keeps at least the memory of `entry`.
   func remove(_ entry: Unmanaged<Entry>) -> Bool {
     guard storage.remove(entry) else { return false }
-    extras?.entriesChanged(by: -1)
+    entriesChanged(by: -1)
     return true
   }
 
@@ -145,13 +148,13 @@ extension Registry {
   func remove<Value>(delegate: Value) -> Bool {
     guard let identity = Entry.identity(of: delegate) else { return false }
     let removed = storage.removeAll(at: identity)
-    if removed > 0 { extras?.entriesChanged(by: -removed) }
+    if removed > 0 { entriesChanged(by: -removed) }
     return removed > 0
   }
 
   func removeAll() {
     let removed = storage.removeAll()
-    if removed > 0 { extras?.entriesChanged(by: -removed) }
+    if removed > 0 { entriesChanged(by: -removed) }
   }
 
   /// The number of entries, including dead ones.
@@ -180,7 +183,7 @@ extension Registry {
     }
     guard !dead.isEmpty else { return 0 }
     let removed = storage.prune(dead, waiting: waiting)
-    if removed > 0 { extras?.entriesChanged(by: -removed) }
+    if removed > 0 { entriesChanged(by: -removed) }
     return removed
   }
 

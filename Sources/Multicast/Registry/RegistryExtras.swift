@@ -1,34 +1,54 @@
-/// What not every registry has: a name, the calls of tasks, and an observer of its changes.
+/// What not every registry has: a name, the calls of tasks, observers, and an end.
+///
+/// Handles keep the registry, and so this.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
 class RegistryExtras: @unchecked Sendable {
-  // Sendable: nothing changes; a subclass says why its own state may.
+  // Sendable: what changes is atomic; a subclass says why its own state may be shared.
+
+  /// What the registry alone has been asked to observe.
+  private let lazyInspection = LazyReference<HubInspection>()
+
+  init() {}
 
   /// The name of the hub.
-  final let name: String?
-  /// The calls of tasks, if the hub awaits its delegates.
-  final let taskCalls: CallTracking?
-  /// What the registry observes together with others.
-  final let inspection: HubInspection?
-  private let onChange: (@Sendable (Int) -> Void)?
+  var name: String? { nil }
 
-  /// - Parameters:
-  ///   - inspection: of the hub of topics to which the registry belongs.
-  ///   - onChange: see ``entriesChanged(by:)``.
-  init(
-    _ name: String?, _ taskCalls: CallTracking? = nil, inspection: HubInspection? = nil,
-    onChange: (@Sendable (Int) -> Void)? = nil
-  ) {
-    self.name = name
-    self.taskCalls = taskCalls
-    self.inspection = inspection
-    self.onChange = onChange
-  }
+  /// The calls of tasks, if the hub awaits its delegates.
+  var taskCalls: CallTracking? { nil }
+
+  /// The error with which the hub has finished, if any.
+  var failure: (any Error)? { nil }
 
   /// Called after each change, outside of any lock, with the change of the number of entries.
-  func entriesChanged(by difference: Int) { onChange?(difference) }
+  func entriesChanged(by difference: Int) {}
+
+  /// What the registry observes together with others: those of a hub of topics.
+  var sharedInspection: HubInspection? { nil }
+
+  /// What the registry alone observes; `nil` if nothing.
+  final var inspection: HubInspection? { lazyInspection.current }
+
+  /// What the registry alone observes, made if there is nothing yet.
+  final func inspectionOrNew() -> HubInspection {
+    lazyInspection.current(or: HubInspection(name: name))
+  }
+}
+
+/// The extras of a hub that has nothing but a name.
+final class NamedExtras: RegistryExtras, @unchecked Sendable {
+  // Sendable: it adds nothing that changes.
+
+  private let hubName: String
+
+  init(_ name: String) {
+    hubName = name
+    super.init()
+  }
+
+  override var name: String? { hubName }
 }
 
 /// The entries that tasks are calling. (``ThreadCallStack`` tracks the calls of threads.)

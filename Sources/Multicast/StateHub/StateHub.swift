@@ -72,8 +72,9 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
     fold: @escaping @Sendable (Signal, _ number: UInt64) -> Signal
   ) -> EventHub<Signal> {
     EventHub(
-      ordering: .total, storage: storage, name: name, delivery: delivery,
-      opening: EventOpening(firstEvent: .begin, prepare: fold), onChange: nil)
+      ordering: .total, storage: storage, delivery: delivery,
+      opening: EventOpening(firstEvent: .begin, prepare: fold),
+      state: name == nil ? HubState() : DetailedState(name))
   }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
-struct CrossTopicDelivery<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
+final class CrossTopicDelivery<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   typealias Element = TopicEvent<Topic, Event>
 
   let allTopics: EventHub<Element>
@@ -10,7 +10,7 @@ struct CrossTopicDelivery<Topic: Hashable & Sendable, Event: Sendable>: Sendable
   /// are strings.
   let patterns = PatternIndex()
   /// Counts the subscribers of all topics.
-  private let observers: SubscriptionCounter
+  private let observers: HubState
   /// Sends to a hub of patterns, specialised for the type of the event.
   private let sendToOne: TopicHub<Topic, Event>.PatternDelivery
 
@@ -19,7 +19,7 @@ struct CrossTopicDelivery<Topic: Hashable & Sendable, Event: Sendable>: Sendable
   ) {
     self.allTopics = allTopics
     self.sendToOne = sendToOne
-    observers = allTopics.subscriptions
+    observers = allTopics.state
   }
 }
 

@@ -19,8 +19,8 @@ final class PatternChannel<Topic: Hashable & Sendable, Event: Sendable>: Pattern
     let channel = UnownedReference(self)
     let index = UnownedReference(index)
     hub = EventHub(
-      ordering: ordering, storage: storage, drops: drops, inspection: inspection,
-      onChange: { difference in
+      ordering: ordering, storage: storage,
+      state: DetailedState(nil, inspection: inspection, drops: drops) { difference in
         gate.addSubscribersOfAllTopics(difference)
         guard let channel = channel.object else { return }
         index.object?.change(channel, by: difference)

@@ -60,7 +60,7 @@ extension TopicBuckets {
       var candidate = self[index]
       while let node = candidate {
         let index = node.hash & new.mask
-        _ = new.exchange(index, for: Node(node.hash, node.topic, node.channel, new[index]))
+        _ = new.exchange(index, for: Node(node.hash, node.topic, node.hub, new[index]))
         candidate = node.next
       }
     }

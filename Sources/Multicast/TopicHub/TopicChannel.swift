@@ -1,39 +1,86 @@
 internal import Synchronization
 
-/// The hub of one topic. It closes for good, and leaves its table, when it has no more users:
-/// subscribers, and threads that are subscribing.
+/// The state of the hub of one topic. It closes for good, and the hub leaves its table, when it has
+/// no more users: subscribers, and threads that are subscribing.
+///
+/// Handles keep it, and may outlive the hub. So it keeps its topic, which is the user's, only until
+/// the hub is gone.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
-final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecked Sendable {
-  // Sendable: `hub` is set before another thread has the channel; `topic` and `table` never change;
-  // `users` is atomic.
-  private(set) var hub: EventHub<Event>! = nil
-  private let topic: Topic
-  /// The table that has the channel until it closes.
-  private let table: UnownedReference<TopicTable<Topic, Event>>
-  /// Twice the number of users, plus `closed`, which is final.
-  // Relaxed: of several threads, one closes the channel. The hub and
-  // the table have their own orders.
-  private let users = Atomic<Int>(0)
+final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForwarder<Event>,
+  @unchecked Sendable
+{
+  // Sendable: `users` is atomic, and says who uses `origin`.
 
-  private static var closed: Int { 1 }
-  private static var user: Int { 2 }
+  // First, because it fits into the word that the last property of the superclass begins.
+  /// The number of users, times ``user``, plus ``closed``, ``leaving`` and ``gone``.
+  // Relaxed, except where `origin` passes to another thread: of several threads, one closes the
+  // channel. The hub and the table have their own orders.
+  private let users = Atomic<UInt32>(0)
 
-  init(
-    _ topic: Topic, in table: TopicTable<Topic, Event>, _ ordering: Ordering,
-    _ storage: StorageStrategy, _ forward: @escaping EventForwarding<Event>, _ drops: DropCounter,
-    _ inspection: HubInspection? = nil
-  ) {
-    self.topic = topic
-    self.table = UnownedReference(table)
-    let channel = UnownedReference(self)
-    hub = EventHub(
-      ordering: ordering, storage: storage, forward: forward, drops: drops,
-      inspection: inspection,
-      onChange: { difference in channel.object?.change(by: difference) })
+  /// The topic, and what it has in common with others; `nil` after the hub.
+  ///
+  /// Read by threads that hold the hub, and by the one that is ``leaving``. Cleared by the hub's
+  /// `deinit`; by the thread that is leaving, if there is one then.
+  @exclusivity(unchecked) private var origin: (topic: Topic, common: TopicCommon<Topic, Event>)?
+
+  init(_ topic: Topic, _ common: TopicCommon<Topic, Event>) {
+    origin = (topic, common)
+    super.init()
   }
 
+  /// There are no more users.
+  private static var closed: UInt32 { 1 }
+  /// The thread that has closed the channel, with its last user, removes the hub from the table.
+  private static var leaving: UInt32 { 2 }
+  /// The hub is gone.
+  private static var gone: UInt32 { 4 }
+  private static var user: UInt32 { 8 }
+
+  override var sharedInspection: HubInspection? { origin?.common.inspection }
+
+  override var containingDrops: DropCounter? { origin?.common.drops }
+
+  override func forward(_ event: Event, _ waiters: SendWaiterList?) -> Int {
+    // A sender holds the hub of topics, and that the object.
+    guard let origin, origin.common.gate.hasSubscribersOfAllTopics,
+      let crossTopic = origin.common.crossTopic.object
+    else { return 0 }
+    return crossTopic.send(TopicEvent(topic: origin.topic, event: event), waiters)
+  }
+
+  override func entriesChanged(by difference: Int) {
+    super.entriesChanged(by: difference)
+    change(by: difference)
+  }
+
+  override func hubIsGone() {
+    // Acquires the reads of a thread that has left, and releases those of this thread and of others
+    // that held the hub to one that is leaving.
+    let old = users.bitwiseOr(
+      Self.gone | Self.closed, ordering: .acquiringAndReleasing
+    ).oldValue
+    if old & Self.leaving == 0 { origin = nil }
+  }
+
+  private func change(by difference: Int) {
+    let rest = users.wrappingAdd(
+      Self.user &* UInt32(truncatingIfNeeded: difference), ordering: .relaxed
+    ).newValue
+    guard rest == 0 else { return }
+    // Fails if another thread has acquired or closed the channel in the meantime.
+    let (closes, _) = users.compareExchange(
+      expected: 0, desired: Self.closed | Self.leaving, ordering: .relaxed)
+    guard closes else { return }
+    if let origin { origin.common.topics.object?.remove(self, of: origin.topic) }
+    // Releases the read of `origin` to the hub's `deinit`, or acquires what came before that.
+    let old = users.bitwiseAnd(~Self.leaving, ordering: .acquiringAndReleasing).oldValue
+    if old & Self.gone != 0 { origin = nil }
+  }
+}
+
+extension TopicChannel {
   /// Adds a user until ``release()``, unless the channel is closed.
   ///
   /// - Returns: whether it is open.
@@ -41,7 +88,7 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecke
     var observed = users.load(ordering: .relaxed)
     while observed & Self.closed == 0 {
       let (isDone, current) = users.weakCompareExchange(
-        expected: observed, desired: observed + Self.user, ordering: .relaxed)
+        expected: observed, desired: observed &+ Self.user, ordering: .relaxed)
       if isDone { return true }
       observed = current
     }
@@ -54,13 +101,12 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: @unchecke
   func close() {
     users.bitwiseOr(Self.closed, ordering: .relaxed)
   }
+}
 
-  private func change(by difference: Int) {
-    let rest = users.wrappingAdd(difference * Self.user, ordering: .relaxed).newValue
-    guard rest == 0 else { return }
-    // Fails if another thread has acquired or closed the channel in the meantime.
-    let (closes, _) = users.compareExchange(
-      expected: 0, desired: Self.closed, ordering: .relaxed)
-    if closes { table.object?.remove(self, of: topic) }
+extension EventHub {
+  /// The state of the hub, which is that of a topic.
+  func channel<Topic>(for _: Topic.Type = Topic.self) -> TopicChannel<Topic, Event> {
+    // SAFETY: only hubs that `TopicHub.makeHub` has made are in a table of topics.
+    unsafeDowncast(state, to: TopicChannel<Topic, Event>.self)
   }
 }

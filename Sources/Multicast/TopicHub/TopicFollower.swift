@@ -121,8 +121,8 @@ final class FollowerSignals: ReadTarget, @unchecked Sendable {
     self.completion = completion
     let signals = UnownedReference(self)
     hub = EventHub(
-      ordering: .total, storage: storage, name: name, delivery: EventHub<Void>.delivery,
-      onChange: { if $0 < 0 { signals.object?.reader?.signals.cancel() } })
+      ordering: .total, storage: storage, delivery: EventHub<Void>.delivery,
+      state: DetailedState(name) { if $0 < 0 { signals.object?.reader?.signals.cancel() } })
   }
 
   func signal() { hub.send(()) }

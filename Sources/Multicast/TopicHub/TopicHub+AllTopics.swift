@@ -2,15 +2,6 @@
 // if the topic does not exist.
 
 extension TopicHub {
-  /// What the hub of `topic` does with each event, at its place in the order of the topic: passes
-  /// it to the subscribers of all topics and of patterns.
-  func forwarding(_ topic: Topic) -> EventForwarding<Event> {
-    { [gate, crossTopic] event, waiters in
-      guard gate.hasSubscribersOfAllTopics else { return 0 }
-      return crossTopic.send(TopicEvent(topic: topic, event: event), waiters)
-    }
-  }
-
   /// As ``send(_:to:)``, if the gate is not plain.
   @usableFromInline @inline(never)
   func sendToAll(_ event: Event, to topic: Topic) -> Int {

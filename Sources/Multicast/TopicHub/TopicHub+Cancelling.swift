@@ -15,7 +15,7 @@ extension TopicHub {
   ///
   /// - Complexity: O(all subscribers), and O(largest number of topics so far).
   public func cancelSubscriptions() {
-    for (_, channel) in topics.all { channel.hub.cancelSubscriptions() }
+    for (_, hub) in topics.all { hub.cancelSubscriptions() }
     allTopics.cancelSubscriptions()
     for hub in crossTopic.patternHubs { hub.cancelSubscriptions() }
     signals.endInactive()

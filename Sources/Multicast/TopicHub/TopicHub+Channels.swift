@@ -13,17 +13,18 @@ extension TopicHub {
     // Sequentially consistent: see `finish`.
     guard !gate.isFinished else {
       // No other thread has this hub, so the subscription has ended when this returns.
-      let hub = EventHub<Event>(ordering: ordering, storage: storage)
+      let hub = EventHub<Event>(ordering: ordering, storage: storage, state: HubState())
       hub.finish(failure)
       return subscribe(hub)
     }
     while true {
-      let channel = topics.channel(of: topic) { makeChannel(topic) }
+      let hub = topics.hub(of: topic) { makeHub(topic) }
+      let channel = hub.channel(for: Topic.self)
       if channel.acquire() {
         defer { channel.release() }
-        let subscription = subscribe(channel.hub)
+        let subscription = subscribe(hub)
         // Sequentially consistent: see `finish`, which may have begun since.
-        if gate.isFinished { finish(channel, topic, failure) }
+        if gate.isFinished { finish(hub, topic, failure) }
         return subscription
       }
       // It closed after the lookup. The thread that closed it may not have removed it yet.
@@ -41,13 +42,13 @@ extension TopicHub {
       pruneLimit.compareExchange(expected: limit, desired: .max, ordering: .relaxed).exchanged
     else { return }
     signals.prune()
-    for (_, channel) in topics.all { channel.hub.registry.prune() }
+    for (_, hub) in topics.all { hub.registry.prune() }
     pruneLimit.store(max(64, 2 * topics.count), ordering: .relaxed)
   }
 
-  private func makeChannel(_ topic: Topic) -> TopicChannel<Topic, Event> {
+  private func makeHub(_ topic: Topic) -> EventHub<Event> {
     pruneTopics()
-    return TopicChannel(
-      topic, in: topics, ordering, storage, forwarding(topic), drops, inspection)
+    return EventHub(
+      ordering: ordering, storage: storage, state: TopicChannel(topic, common))
   }
 }

@@ -5,7 +5,7 @@ extension TopicHub {
   /// - Parameter topic: one without subscribers is left alone.
   /// - Complexity: O(subscribers of `topic`).
   public func finish(_ topic: Topic) {
-    if let channel = topics.channel(of: topic) { finish(channel, topic, nil) }
+    if let hub = topics.hub(of: topic) { finish(hub, topic, nil) }
   }
 
   /// Finishes `topic` for its current subscribers, with an error; see
@@ -16,7 +16,7 @@ extension TopicHub {
   ///   - error: why the topic ends.
   /// - Complexity: O(subscribers of `topic`).
   public func finish(_ topic: Topic, throwing error: any Error) {
-    if let channel = topics.channel(of: topic) { finish(channel, topic, error) }
+    if let hub = topics.hub(of: topic) { finish(hub, topic, error) }
   }
 
   /// Finishes every topic, and the hub. See ``EventHub/finish()``.
@@ -49,20 +49,20 @@ extension TopicHub {
     // reads the flag. If this does not find the topic in the table, that thread reads `true` and
     // finishes the topic itself.
     guard gate.complete(failure) else { return }
-    for (topic, channel) in topics.all { finish(channel, topic, failure) }
+    for (topic, hub) in topics.all { finish(hub, topic, failure) }
     allTopics.finish(failure)
     // A thread that subscribes to a pattern makes its target, inside the lock of the index, and then reads
     // the flag: either this finds the target, or that thread finishes it.
     crossTopic.finishPatterns(failure)
   }
 
-  func finish(
-    _ channel: TopicChannel<Topic, Event>, _ topic: Topic, _ failure: (any Error)?
-  ) {
+  /// - Parameter hub: that of `topic`.
+  func finish(_ hub: EventHub<Event>, _ topic: Topic, _ failure: (any Error)?) {
+    let channel = hub.channel(for: Topic.self)
     channel.close()
     // Before the topic leaves the table, so that a flush finds it in one of the two.
-    finishedTopics.add(channel.hub)
+    finishedTopics.add(hub)
     topics.remove(channel, of: topic)
-    channel.hub.finish(failure)
+    hub.finish(failure)
   }
 }

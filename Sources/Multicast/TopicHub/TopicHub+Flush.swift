@@ -38,7 +38,7 @@ extension TopicHub {
 
   private var flushTargets: [HubFlush<Event>.Target] {
     // In this order: a topic that finishes in the meantime may be in both, but not in neither.
-    let current = topics.all.map { HubFlush<Event>.Target($0.channel.hub) }
+    let current = topics.all.map { HubFlush<Event>.Target($0.hub) }
     return current + finishedTopics.targets
   }
 }

@@ -16,7 +16,8 @@ extension TopicHub where Topic == String {
     // Sequentially consistent: see `finish`.
     guard !gate.isFinished else {
       // No other thread has this hub, so the subscription has ended when this returns.
-      let hub = EventHub<TopicEvent<String, Event>>(ordering: ordering, storage: storage)
+      let hub = EventHub<TopicEvent<String, Event>>(
+        ordering: ordering, storage: storage, state: HubState())
       hub.finish(failure)
       return subscribe(hub)
     }

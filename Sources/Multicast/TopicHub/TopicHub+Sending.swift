@@ -61,7 +61,7 @@ extension TopicHub {
     if !gate.isFinished && !gate.isBlocked {
       retain(event, of: topic)
       if !sendersKeepTopics, let hub = topics.hub(of: topic) {
-        return await hub.sendWaiting(event)
+        return await hub.sendWaiting(event, by: nil)
       }
       if gate.hasSubscribersOfAllTopics {
         await Task.yieldAfterMany()

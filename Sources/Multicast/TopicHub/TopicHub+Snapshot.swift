@@ -15,12 +15,14 @@ extension TopicHub {
         .receivers(readers: readers)
         .map { $0.of(patterns) }
     }
-    for (topic, channel) in topics.all {
-      receivers += channel.hub.receivers(readers: readers).map { $0.of("\(topic)") }
+    for (topic, hub) in topics.all {
+      receivers += hub.receivers(readers: readers).map { $0.of("\(topic)") }
     }
+    let droppedOfAllTopics = allTopics.drops.current?.total ?? 0
+    let droppedByReaders = retention?.log.totalDropped ?? 0
     return HubSnapshot(
       type: "TopicHub<\(Topic.self), \(Event.self)>", name: name, receivers: receivers,
-      dropped: drops.total + (retention?.log.totalDropped ?? 0), refused: 0)
+      dropped: drops.total + droppedOfAllTopics + droppedByReaders, refused: 0)
   }
 
   /// The subscribers with positions, by the address of each entry that tells them of events.
@@ -90,7 +92,7 @@ extension TopicHub {
   private func registrations(at place: UInt) -> Int {
     let hubs = [crossTopic.allTopics] + crossTopic.patternHubs
     let count = hubs.reduce(0) { $0 + $1.registry.count(at: place) }
-    return topics.all.reduce(count) { $0 + $1.channel.hub.registry.count(at: place) }
+    return topics.all.reduce(count) { $0 + $1.hub.registry.count(at: place) }
   }
 }
 

@@ -18,7 +18,8 @@ internal import Synchronization
 /// user code runs, which includes the topic's `hash(into:)` and `==`.
 public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   @usableFromInline let topics = TopicTable<Topic, Event>()
-  /// Warns once for all topics.
+  let common: TopicCommon<Topic, Event>
+  /// Counts the drops of all topics and patterns, and warns once.
   let drops: DropCounter
   let finishedTopics = FinishedTopics<Event>()
   let ordering: Ordering
@@ -94,11 +95,10 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     // So that no sender goes past the log, which counts as a subscriber of all topics.
     if retention != nil { gate.addSubscribersOfAllTopics(1) }
     allTopics = EventHub(
-      ordering: ordering, storage: storage, name: name, inspection: inspection
-    ) {
-      gate.addSubscribersOfAllTopics($0)
-    }
+      ordering: ordering, storage: storage,
+      state: DetailedState(name, inspection: inspection) { gate.addSubscribersOfAllTopics($0) })
     crossTopic = CrossTopicDelivery(allTopics: allTopics, sendToOne: delivery)
+    common = TopicCommon(topics, gate, crossTopic, drops, inspection)
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.
@@ -146,7 +146,7 @@ extension TopicHub {
   /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
   public var statistics: [Topic: HubStatistics] {
     var statistics: [Topic: HubStatistics] = [:]
-    for (topic, channel) in topics.all { statistics[topic] = channel.hub.statistics }
+    for (topic, hub) in topics.all { statistics[topic] = hub.statistics }
     retention?.log.forEachTopic { topic, counts in
       // SAFETY: only the initialisers for topics that are strings set the retention.
       let topic = unsafeBitCast(topic, to: Topic.self)

@@ -1,27 +1,22 @@
 public import CMulticast
 
-/// One topic, its channel, and the next node of its bucket.
+/// One topic, its hub, and the next node of its bucket.
 @usableFromInline
 final class TopicNode<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   @usableFromInline let hash: Int
   @usableFromInline let topic: Topic
-  /// The hub of `channel`, which saves senders one load.
   @usableFromInline let hub: EventHub<Event>
   // SAFETY: only `deinit` changes it, of this node or of a node with the only reference to this
   // one. No other thread has this node then.
   @exclusivity(unchecked) @usableFromInline nonisolated(unsafe) private(set) var next: TopicNode?
-  // Prefetched by senders: a delivery reads the slots through the registry.
-  @usableFromInline let registry: Unmanaged<Registry>
-  @usableFromInline let published: Unmanaged<PublishedSlots>?
-  let channel: TopicChannel<Topic, Event>
+  /// Prefetched by senders, because a delivery reads the entries.
+  @usableFromInline let published: Unmanaged<WaitFreeStorage>?
 
-  init(_ hash: Int, _ topic: Topic, _ channel: TopicChannel<Topic, Event>, _ next: TopicNode?) {
+  init(_ hash: Int, _ topic: Topic, _ hub: EventHub<Event>, _ next: TopicNode?) {
     self.hash = hash
     self.topic = topic
-    self.channel = channel
+    self.hub = hub
     self.next = next
-    hub = channel.hub
-    registry = .passUnretained(hub.registry)
     published = hub.registry.published
   }
 
@@ -42,7 +37,6 @@ extension TopicNode {
   /// Delivers `event` to every subscriber.
   @inlinable @inline(__always)
   func send(_ event: Event) -> Int {
-    cmulticast_prefetch(registry.toOpaque(), 0)
     cmulticast_prefetch(published?.toOpaque(), 0)
     return hub.send(event)
   }
@@ -73,7 +67,7 @@ extension TopicNode {
       candidate = current.next
     }
     var list = candidate?.next
-    for node in preceding.reversed() { list = TopicNode(node.hash, node.topic, node.channel, list) }
+    for node in preceding.reversed() { list = TopicNode(node.hash, node.topic, node.hub, list) }
     return list
   }
 }

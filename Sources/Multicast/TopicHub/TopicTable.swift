@@ -1,4 +1,4 @@
-// The channels of a `TopicHub` by topic: a hash table that readers search without a lock.
+// The hubs of a `TopicHub` by topic: a hash table that readers search without a lock.
 //
 //     TopicTable.current ──▶ TopicBuckets: │ slot │ slot │ … │
 //                                             │
@@ -17,7 +17,7 @@
 
 public import Synchronization
 
-/// Finds the channel of a topic.
+/// Finds the hub of a topic.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside `hash(into:)` and `==`.
@@ -70,30 +70,22 @@ extension TopicTable {
     return read { node(topic, hash)?.takeUnretainedValue().hub }
   }
 
-  /// The channel of `topic`.
-  ///
-  /// - Complexity: O(1) on average.
-  func channel(of topic: Topic) -> TopicChannel<Topic, Event>? {
-    let hash = topic.hashValue
-    return read { node(topic, hash)?.takeUnretainedValue().channel }
-  }
-
   /// The number of topics.
   var count: Int { lock.withLock { entryCount } }
 
-  /// All topics with their channels, in no order. Topics that are added or removed concurrently may
+  /// All topics with their hubs, in no order. Topics that are added or removed concurrently may
   /// be missing.
   ///
   /// - Complexity: O(largest `count` so far): the table does not shrink.
-  var all: [(topic: Topic, channel: TopicChannel<Topic, Event>)] {
+  var all: [(topic: Topic, hub: EventHub<Event>)] {
     read {
       // SAFETY: the read section keeps the buckets and the first nodes alive.
       let buckets = buckets.takeUnretainedValue()
-      var all: [(topic: Topic, channel: TopicChannel<Topic, Event>)] = []
+      var all: [(topic: Topic, hub: EventHub<Event>)] = []
       for hash in 0...buckets.mask {
         var candidate = buckets.first(hash)?.takeUnretainedValue()
         while let node = candidate {
-          all.append((node.topic, node.channel))
+          all.append((node.topic, node.hub))
           candidate = node.next
         }
       }
@@ -115,31 +107,27 @@ extension TopicTable {
 // MARK: - Writing
 
 extension TopicTable {
-  /// The channel of `topic`; if there is none, inserts the one that `make` returns.
+  /// The hub of `topic`; if there is none, inserts the one that `make` returns.
   ///
   /// - Complexity: amortised O(1) on average.
-  func channel(of topic: Topic, orInsert make: () -> TopicChannel<Topic, Event>) -> TopicChannel<
-    Topic, Event
-  > {
+  func hub(of topic: Topic, orInsert make: () -> EventHub<Event>) -> EventHub<Event> {
     let hash = topic.hashValue
-    var made: TopicChannel<Topic, Event>?
+    var made: EventHub<Event>?
     while true {
       let first = bucket(hash)
-      if let found = find(topic, hash, in: first) { return found.channel }
-      let channel = made ?? make()
-      made = channel
-      if exchange(hash, first, for: Node(hash, topic, channel, first), countChange: 1) {
-        return channel
-      }
+      if let found = find(topic, hash, in: first) { return found.hub }
+      let hub = made ?? make()
+      made = hub
+      if exchange(hash, first, for: Node(hash, topic, hub, first), countChange: 1) { return hub }
     }
   }
 
-  /// Removes `channel` if it is still the channel of `topic`.
+  /// Removes the hub of `topic` if `channel` is its state.
   func remove(_ channel: TopicChannel<Topic, Event>, of topic: Topic) {
     let hash = topic.hashValue
     while true {
       let first = bucket(hash)
-      guard let found = find(topic, hash, in: first), found.channel === channel else { return }
+      guard let found = find(topic, hash, in: first), found.hub.state === channel else { return }
       let rest = Node.list(first, without: found)
       if exchange(hash, first, for: rest, countChange: -1) { return }
     }

@@ -337,7 +337,7 @@ extension EventHub {
   /// The number of flushes that wait for each mailbox.
   var flushCounts: [Int] {
     registry.snapshot().compactMap { entry in
-      entry?.mailbox.map { mailbox in mailbox.lock.withLock { mailbox.state.flushes.count } }
+      entry?.mailbox.map { mailbox in mailbox.withLock { mailbox.state.flushes.count } }
     }
   }
 }

@@ -243,7 +243,7 @@ extension EventHub {
   /// The number of reservations in each mailbox.
   fileprivate var reservations: [Int] {
     registry.snapshot().compactMap { entry in
-      entry?.mailbox.map { mailbox in mailbox.lock.withLock { mailbox.state.reserved } }
+      entry?.mailbox.map { mailbox in mailbox.withLock { mailbox.state.reserved } }
     }
   }
 }

@@ -24,6 +24,43 @@ struct TopicInspectionTests {
     #expect(warnings.withLock { $0.count } == 1)
   }
 
+  @Test func whatIsObservedOfAllTopicsAloneConcernsNoOthers() {
+    let hub = TopicHub<Int, Int>()
+    let warnings = Counter()
+    hub.allTopics.warnOfLeaks(above: 1) { _ in warnings.add() }
+    hub.allTopics.measureHandlers(sampling: 1)
+    let kept = [1, 1].map { hub.subscribe(to: $0, label: "topic") { _ in } }
+    let all = hub.allTopics.subscribe(label: "all") { _ in }
+    hub.send(1, to: 1)
+    #expect(warnings.value == 0)
+    let timed = hub.snapshot.receivers.filter { $0.timing != nil }
+    #expect(timed.map(\.label) == ["all"])
+    // The whole hub may be asked beside it.
+    hub.measureHandlers(sampling: 1)
+    hub.warnOfLeaks(above: 1) { _ in warnings.add() }
+    let later = [2, 2].map { hub.subscribe(to: $0, fileID: "App/Room.swift", line: 1) { _ in } }
+    #expect(warnings.value == 1)
+    withExtendedLifetime((kept, all, later)) {}
+  }
+
+  @Test func dropsOfAllBuffersCountAlsoOfThoseThatAreGone() {
+    let hub = TopicHub<String, Int>()
+    let one = BufferingPolicy<Int>.bounded(1, whenFull: .dropOldest)
+    var topic = hub.events(for: "a", buffering: one).makeAsyncIterator()
+    let pattern = hub.events(
+      matching: "*", buffering: .bounded(2, whenFull: .dropOldest)
+    ).makeAsyncIterator()
+    let all = hub.allTopics.events(
+      buffering: .bounded(3, whenFull: .dropOldest)
+    ).makeAsyncIterator()
+    for number in 0..<10 { hub.send(number, to: "a") }
+    #expect(hub.snapshot.dropped == 9 + 8 + 7)
+    topic = hub.events(for: "b", buffering: one).makeAsyncIterator()
+    #expect(hub.topicCount == 1)
+    #expect(hub.snapshot.dropped == 9 + 8 + 7)
+    withExtendedLifetime((topic, pattern, all)) {}
+  }
+
   @Test func registrationsThatEndAreNoLeak() {
     let hub = TopicHub<Int, Int>()
     let warnings = Counter()

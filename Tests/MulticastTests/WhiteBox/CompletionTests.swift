@@ -13,10 +13,10 @@ struct CompletionTests {
   @Test("of threads that finish at once one decides, and each returns when the end is published")
   func concurrently() {
     for round in 0..<500 {
-      let flag = FinishFlag()
+      let flag = HubState()
       let decided = Mutex<[Int]>([])
       runThreads(3) { thread in
-        if flag.raise(thread == 0 ? nil : Failure(number: thread)) {
+        if flag.complete(thread == 0 ? nil : Failure(number: thread)) {
           decided.withLock { $0.append(thread) }
         }
         if !flag.isRaised.load(ordering: .sequentiallyConsistent) || flag.isOpen {
@@ -33,10 +33,10 @@ struct CompletionTests {
   @Test("a thread that reads the error finds the end published")
   func errorAfterEnd() {
     for _ in 0..<500 {
-      let flag = FinishFlag()
+      let flag = HubState()
       runThreads(2) { thread in
         if thread == 0 {
-          _ = flag.raise(Failure(number: 1))
+          _ = flag.complete(Failure(number: 1))
         } else if flag.failure != nil, flag.isOpen {
           Issue.record("the hub has failed, and is open")
         }
@@ -52,10 +52,10 @@ struct CompletionTests {
       init(_ tracker: LifetimeTracker) { target = RecordingObserver(tracker: tracker) }
     }
     let tracker = LifetimeTracker()
-    var flag: FinishFlag? = FinishFlag()
-    #expect(flag!.raise(Failure(tracker)))
-    #expect(!flag!.raise(Failure(tracker)))
-    #expect(!flag!.raise(nil))
+    var flag: HubState? = HubState()
+    #expect(flag!.complete(Failure(tracker)))
+    #expect(!flag!.complete(Failure(tracker)))
+    #expect(!flag!.complete(nil))
     #expect(tracker.live == 1)
     #expect(flag!.failure is Failure)
     flag = nil

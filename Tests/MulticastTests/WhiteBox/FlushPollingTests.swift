@@ -17,7 +17,7 @@ struct FlushPollingTests {
     for _ in 0..<1_000 { #expect(!hub.flush(timeout: .zero)) }
     for case let entry? in hub.registry.snapshot() {
       let mailbox = entry.head.pointee.mailbox!.takeUnretainedValue()
-      #expect(mailbox.lock.withLock { mailbox.state.flushes.count } == 0)
+      #expect(mailbox.withLock { mailbox.state.flushes.count } == 0)
     }
     // One that still waits returns all the same.
     let isFlushed = Gate("flushed")

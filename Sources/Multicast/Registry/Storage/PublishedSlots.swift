@@ -1,13 +1,13 @@
 // The list of the `waitFree` strategy.
 //
-//     PublishedSlots.current ──▶ ┌ count ┬ capacity ┬ slot 0 ┬ slot 1 ┬ … ┐
-//                                                       │        │
-//                                                     Entry    (empty)
+//  WaitFreeStorage.current ──▶ ┌ count ┬ capacity ┬ slot 0 ┬ slot 1 ┬ … ┐
+//                                                        │        │
+//                                                      Entry    (empty)
 //
 // A writer, under the lock of the storage, fills an unused slot and then publishes a larger count,
-// or empties a slot. If every slot is used it fills a new list, publishes that, and retires the old
-// one. A reader, inside a read section, loads the list and then the count, and keeps both until the
-// section ends.
+// or empties a slot. If every slot is used it fills a new list. It publishes that at the end of its
+// critical section, and then retires the old one. A reader, inside a read section, loads the list
+// and then the count, and keeps both until the section ends.
 //
 // Which store pairs with which load:
 // - `slot.store` before `count.store` (releasing); `count.load` (acquiring) before `slot.load`. A
@@ -29,8 +29,22 @@ struct SlotList {
   @usableFromInline
   struct Header: ~Copyable {
     /// The number of slots that readers may load.
-    @usableFromInline let count = Atomic<Int>(0)
-    let capacity: Int
+    @usableFromInline let count = Atomic<UInt32>(0)
+    /// The number of slots, and ``publishedBit``. Used by the writer alone.
+    private var capacityBits: UInt32
+
+    init(capacity: Int) {
+      capacityBits = UInt32(capacity)
+    }
+
+    private static var publishedBit: UInt32 { 1 << 31 }
+
+    var capacity: Int { Int(capacityBits & ~Header.publishedBit) }
+
+    /// Whether readers may have had the list.
+    var isPublished: Bool { capacityBits & Header.publishedBit != 0 }
+
+    mutating func markPublished() { capacityBits |= Header.publishedBit }
   }
 
   @usableFromInline let header: UnsafeMutablePointer<Header>
@@ -61,7 +75,7 @@ struct SlotList {
 
   /// The number of slots that an invocation prefetches ahead. As many empty slots follow the last
   /// one, so the loop need not check where the list ends.
-  @usableFromInline static var prefetchDistance: Int { 4 }
+  @usableFromInline static var prefetchDistance: Int { 3 }
 
   /// Prefetches the entry a few slots after `slot`.
   @inlinable @inline(__always)
@@ -82,44 +96,35 @@ struct SlotList {
   // SAFETY: nothing writes to it: it has no slots, and its count stays 0. It is never freed.
   nonisolated(unsafe) static let empty = make(capacity: 0)
 
+  /// Whether this is ``empty``.
+  var isShared: Bool { header == Self.empty.header }
+
   /// Frees the memory, and releases no entry.
   func free() {
-    if header != Self.empty.header { header.deallocate() }
+    if !isShared { header.deallocate() }
   }
 }
 
-/// An old list that waits for its last reader.
-private final class RetiredSlotList {
-  private let list: SlotList
-
-  init(_ list: SlotList) {
-    self.list = list
-  }
-
-  deinit { list.free() }
-}
-
-/// The published list of entries, and the read sections that guard it.
+/// The list of the writer, which readers find as soon as the storage has published it.
 ///
-/// ## Thread safety
-/// Any thread may read. Only the writer may call the requirements of `EntrySlots`.
-@usableFromInline
-final class PublishedSlots: EntrySlots, @unchecked Sendable {
-  // Sendable: readers use only what is atomic or never changes; the writer holds a lock.
-  @usableFromInline let current: Atomic<UnsafeMutablePointer<SlotList.Header>>
-  @usableFromInline let reclaimer = Reclaimer()
-  /// Lists that the writer has unlinked, and retires after its unlock.
-  @exclusivity(unchecked) private var replaced: ContiguousArray<SlotList> = []
+/// Its table alone uses it, and no copy of it.
+struct PublishedSlots: EntrySlots {
+  private var list = SlotList.empty
+}
 
-  init() {
-    current = Atomic(SlotList.empty.header)
+extension PublishedSlots {
+  /// The list, if it is a new one, which the caller then publishes.
+  ///
+  /// - Parameter published: the one that readers use.
+  func unpublishedList(after published: SlotList) -> SlotList? {
+    guard list.header != published.header else { return nil }
+    if !list.isShared { list.header.pointee.markPublished() }
+    return list
   }
 
-  deinit {
-    // There are no readers or writers.
-    forEachEntry { _, entry in entry.release() }
-    list.free()
-    for list in replaced { list.free() }
+  private mutating func replaceList(by new: SlotList) {
+    if !list.header.pointee.isPublished { list.free() }  // Otherwise the storage retires it.
+    list = new
   }
 }
 
@@ -135,7 +140,7 @@ struct PublishedEntries {
   init(_ list: SlotList) {
     slots = list.slots
     // Acquiring: pairs with the store in `append`. Sequentially consistent: see `EventHub.finish`.
-    count = list.header.pointee.count.load(ordering: .sequentiallyConsistent)
+    count = Int(list.header.pointee.count.load(ordering: .sequentiallyConsistent))
   }
 
   /// Runs `step` for each entry, in order, until it returns `false`.
@@ -160,55 +165,17 @@ struct PublishedEntries {
   }
 }
 
-extension Unmanaged<PublishedSlots> {
-  /// Runs `body` with the registered entries, in a read section.
-  // On an unmanaged reference, because an invocation retains nothing. Not `withReadSection`, because
-  // a guaranteed reference cannot be held across a closure with a typed error.
-  @inlinable @inline(__always)
-  func read<E>(
-    _ thread: ThreadCallStack.Pointer, _ frame: UnsafeMutablePointer<ThreadCallStack.Frame>,
-    isFence: Bool, _ body: (PublishedEntries) throws(E) -> Void
-  ) throws(E) {
-    // SAFETY: the caller holds the slots.
-    _withUnsafeGuaranteedRef { SlotList.prefetch($0.current) }
-    let ticket = _withUnsafeGuaranteedRef {
-      $0.reclaimer.enter(toOpaque(), thread, frame, isFence: isFence)
-    }
-    defer { _withUnsafeGuaranteedRef { $0.reclaimer.leave(toOpaque(), frame, ticket) } }
-    perturb()
-    // Sequentially consistent: see the head of this file.
-    let list = SlotList(
-      _withUnsafeGuaranteedRef { $0.current.load(ordering: .sequentiallyConsistent) })
-    perturb()
-    try body(PublishedEntries(list))
-  }
-}
-
-extension PublishedSlots {
-  /// The registered entries, each with a retain.
-  func snapshot() -> ContiguousArray<Entry?> {
-    var entries: ContiguousArray<Entry?> = []
-    reclaimer.withReadSection(structure) {
-      // Sequentially consistent: see the head of this file.
-      let published = PublishedEntries(SlotList(current.load(ordering: .sequentiallyConsistent)))
-      entries.reserveCapacity(published.count)
-      // SAFETY: the read section keeps the entry, so it can be retained.
-      _ = published.forEach { entry in
-        entries.append(entry.takeUnretainedValue())
-        return true
-      }
-    }
-    return entries
-  }
-}
-
 // MARK: - Writing
 
 // Relaxed loads: only the writer changes the list, its count and its slots.
 extension PublishedSlots {
-  private var list: SlotList { SlotList(current.load(ordering: .relaxed)) }
+  func destroy() {
+    // There are no readers or writers.
+    forEachEntry { _, entry in entry.release() }
+    list.free()
+  }
 
-  var used: Int { list.header.pointee.count.load(ordering: .relaxed) }
+  var used: Int { Int(list.header.pointee.count.load(ordering: .relaxed)) }
 
   var capacity: Int { list.header.pointee.capacity }
 
@@ -219,70 +186,43 @@ extension PublishedSlots {
     }
   }
 
-  func append(_ entry: Entry) {
-    let list = list
+  mutating func append(_ entry: Entry) {
     let slot = used
     // Relaxed: published by the count below.
     list.slots[slot].store(.passRetained(entry), ordering: .relaxed)
     perturb()
     // Releasing: a reader that sees the count sees the entry. Sequentially consistent: see
     // `EventHub.finish`.
-    list.header.pointee.count.store(slot + 1, ordering: .sequentiallyConsistent)
+    list.header.pointee.count.store(UInt32(slot + 1), ordering: .sequentiallyConsistent)
   }
 
-  func remove(at slot: Int) -> Entry {
+  mutating func remove(at slot: Int) -> Entry {
     // Sequentially consistent: unlinks the entry.
     list.slots[slot].exchange(nil, ordering: .sequentiallyConsistent)!.takeRetainedValue()
   }
 
-  func exchange(_ slot: Int, for entry: Entry) -> Entry {
+  mutating func exchange(_ slot: Int, for entry: Entry) -> Entry {
     // Sequentially consistent: unlinks the old entry, and publishes the contents of the new one.
     list.slots[slot].exchange(.passRetained(entry), ordering: .sequentiallyConsistent)!
       .takeRetainedValue()
   }
 
-  func compact(to capacity: Int) {
+  mutating func compact(to capacity: Int) {
     let new = SlotList.make(capacity: capacity)
     var count = 0
     forEachEntry { _, entry in
-      // Relaxed: published with the list below.
+      // Relaxed: published with the list.
       new.slots[count].store(entry, ordering: .relaxed)
       count += 1
     }
-    new.header.pointee.count.store(count, ordering: .relaxed)  // Relaxed: likewise.
-    publish(new)
+    new.header.pointee.count.store(UInt32(count), ordering: .relaxed)  // Relaxed: likewise.
+    replaceList(by: new)
   }
 
-  func removeAll() -> ContiguousArray<Entry> {
+  mutating func removeAll() -> ContiguousArray<Entry> {
     var removed: ContiguousArray<Entry> = []
     forEachEntry { _, entry in removed.append(entry.takeRetainedValue()) }
-    publish(.empty)
+    replaceList(by: .empty)
     return removed
-  }
-
-  private func publish(_ new: SlotList) {
-    // Sequentially consistent: unlinks the old list, and publishes the contents of the new one.
-    let old = current.exchange(new.header, ordering: .sequentiallyConsistent)
-    if old != SlotList.empty.header { replaced.append(SlotList(old)) }
-  }
-
-  /// The lists unlinked since the last call, to be passed to ``retire(_:)`` after unlock.
-  func takeReplaced() -> ContiguousArray<SlotList> {
-    guard !replaced.isEmpty else { return [] }
-    defer { replaced = [] }
-    return replaced
-  }
-
-  func retire(_ lists: ContiguousArray<SlotList>) {
-    for list in lists { reclaimer.retire(RetiredSlotList(list), of: structure) }
-  }
-
-  func retire(_ entries: RetiredList) {
-    reclaimer.retire(entries, of: structure)
-  }
-
-  /// See `Reclaimer.Structure`.
-  private var structure: UnsafeRawPointer {
-    UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
   }
 }

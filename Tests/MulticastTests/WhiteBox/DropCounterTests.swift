@@ -3,10 +3,10 @@ import Testing
 
 @testable import Multicast
 
-@Suite("LazyDropCounter")
-struct LazyDropCounterTests {
+@Suite("DropCounter")
+struct DropCounterTests {
   private final class Owner: Sendable {
-    let drops = LazyDropCounter(parent: nil)
+    let drops = LazyReference<DropCounter>()
   }
 
   @Test("threads that need it at once get the same counter, and every drop counts")
@@ -15,7 +15,9 @@ struct LazyDropCounterTests {
       let owner = Owner()
       #expect(owner.drops.current == nil)
       runThreads(3) { _ in
-        for _ in 0..<5 { owner.drops.counter(Owner.self, nil).add(1, isUnwaited: false) }
+        for _ in 0..<5 {
+          owner.drops.current(or: DropCounter(Owner.self, nil)).add(1, isUnwaited: false)
+        }
       }
       #expect(owner.drops.current?.total == 15)
     }

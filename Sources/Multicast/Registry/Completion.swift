@@ -2,15 +2,16 @@ internal import Synchronization
 
 /// How a hub has finished: the first `finish` decides.
 ///
-/// `outcome` is set once. Its store precedes what a subclass publishes, and each thread that finds
-/// it set publishes too. So a `finish` that is not the first returns, and a thread reads the error,
-/// when the end is published.
+/// `outcome` is set once. Its store precedes what a subclass or an owner publishes, and each thread
+/// that finds it set publishes too. So a `finish` that is not the first returns, and a thread reads
+/// the error, when the end is published. A sequence reads it after its subscription has ended,
+/// which follows.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
 class Completion: @unchecked Sendable {
-  // Sendable: `outcome` is atomic. So is what subclasses add.
+  // Sendable: `outcome` is atomic; a subclass says why its own state may be shared.
 
   private final class Outcome: Sendable {
     let error: (any Error)?
@@ -35,6 +36,11 @@ class Completion: @unchecked Sendable {
   /// Makes the end visible. Called by each thread that finds that there is one: it must not matter
   /// how often. It runs no user code.
   func publish() {}
+
+  /// Whether the hub has finished.
+  final var isComplete: Bool {
+    outcome.load(ordering: .acquiring) != nil  // Acquiring: what the thread did that completed it.
+  }
 
   /// The error with which the hub has finished, if any.
   final var failure: (any Error)? {

@@ -1,0 +1,31 @@
+/// What the topics of one hub have in common.
+///
+/// Their states keep it, and subscriptions the states. Subscriptions may outlive the hub of topics,
+/// so this keeps neither topics nor subscribers alive.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+final class TopicCommon<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
+  /// The hubs of the topics.
+  let topics: UnownedReference<TopicTable<Topic, Event>>
+  /// Whether an event goes further than to the subscribers of its topic.
+  let gate: TopicGate
+  /// Where it goes then.
+  let crossTopic: UnownedReference<CrossTopicDelivery<Topic, Event>>
+  /// Counts the drops of all topics, and warns once.
+  let drops: DropCounter
+  /// What is observed of the registrations for all topics.
+  let inspection: HubInspection
+
+  init(
+    _ topics: TopicTable<Topic, Event>, _ gate: TopicGate,
+    _ crossTopic: CrossTopicDelivery<Topic, Event>, _ drops: DropCounter,
+    _ inspection: HubInspection
+  ) {
+    self.topics = UnownedReference(topics)
+    self.gate = gate
+    self.crossTopic = UnownedReference(crossTopic)
+    self.drops = drops
+    self.inspection = inspection
+  }
+}
