@@ -179,7 +179,7 @@ import Testing
   #if os(Linux)
     /// 4,000 pages are 100 MB.
     @Test func aClientThatDoesNotReadResponsesIsNotRead() async throws {
-      let server = try ServerProcess(["--port", "0", "--log-level", "critical"])
+      let server = try ServerProcess(["--port", "0", "--idle", "300", "--log-level", "critical"])
       let port = try server.port()
       let client = try await RawClient.connect(port: port, receiveBuffer: 4096)
       let before = try server.residentBytes()

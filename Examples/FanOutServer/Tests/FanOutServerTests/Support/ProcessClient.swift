@@ -30,7 +30,7 @@ struct ProcessClient: Sendable {
       request.method = .POST
       request.body = .bytes(ByteBuffer(string: text))
     }
-    let response = try await client.execute(request, deadline: .now() + .seconds(60))
+    let response = try await client.execute(request, deadline: .now() + .minutes(4))
     return (
       response.status.code, String(buffer: try await response.body.collect(upTo: 1 << 20))
     )

@@ -42,7 +42,7 @@ struct RunningServer: Sendable {
     let service = FanOutService(
       settings, makeLog: makeLog, whenListening: { continuation.yield($0) })
     let group = ServiceGroup(services: [service], logger: settings.logger)
-    var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(60)))
+    var configuration = HTTPClient.Configuration(timeout: .init(connect: .minutes(4)))
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4096
     if let certificate {
       configuration.tlsConfiguration = try certificate.clientConfiguration
@@ -168,6 +168,6 @@ extension RunningServer {
     request.method = .init(rawValue: method)
     for (name, value) in headers { request.headers.add(name: name, value: value) }
     request.body = body
-    return try await client.execute(request, deadline: .now() + .seconds(60))
+    return try await client.execute(request, deadline: .now() + .minutes(4))
   }
 }
