@@ -76,18 +76,20 @@ private struct Capturing<Kind: DelegateKind> {
   private var collecting: Case {
     let delegates = Kind(size)
     let hub = delegates.hub(ownership)
-    return answering("forEach, collecting") { Kind.collect(hub, $0, $1) }
+    return answering("forEach, collecting", delegates) { Kind.collect(hub, $0, $1) }
   }
 
   private var results: Case {
     let delegates = Kind(size)
     let hub = delegates.hub(ownership)
-    return answering("results") { Kind.results(hub, $0, $1) }
+    return answering("results", delegates) { Kind.results(hub, $0, $1) }
   }
 
-  /// - Parameter run: returns the number of answers.
+  /// - Parameters:
+  ///   - delegates: kept, because the hub may hold them weakly.
+  ///   - run: returns the number of answers.
   private func answering(
-    _ system: String, _ run: @escaping (Captured, _ iterations: Int) -> Int
+    _ system: String, _ delegates: Kind, _ run: @escaping (Captured, _ iterations: Int) -> Int
   ) -> Case {
     let captured = Captured(captures)
     var answers = 0
@@ -96,7 +98,11 @@ private struct Capturing<Kind: DelegateKind> {
       delivered: {
         defer { answers = 0 }
         return answers
-      }, run: { answers += run(captured, $0) })
+      },
+      run: { iterations in
+        answers += run(captured, iterations)
+        withExtendedLifetime(delegates) {}
+      })
   }
 
   /// A loop over the closures that are subscribed to the hub.
