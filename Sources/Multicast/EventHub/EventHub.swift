@@ -99,6 +99,7 @@ public final class EventHub<Event: Sendable>: Sendable {
       state: Self.state(name, onFirstSubscriber, onLastSubscriber, onSubscriberChange))
   }
 
+  /// A state for a hub with this name and these hooks.
   static func state(
     _ name: String?, _ onFirstSubscriber: (@Sendable () -> Void)?,
     _ onLastSubscriber: (@Sendable () -> Void)?,

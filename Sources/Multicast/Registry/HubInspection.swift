@@ -1,5 +1,4 @@
-/// What a registry observes; or several together, those of the hubs that a hub of topics consists
-/// of.
+/// What one registry observes, or several together: those of the hubs of a hub of topics.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.

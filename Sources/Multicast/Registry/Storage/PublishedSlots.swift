@@ -1,8 +1,8 @@
 // The list of the `waitFree` strategy.
 //
 //  WaitFreeStorage.current ──▶ ┌ count ┬ capacity ┬ slot 0 ┬ slot 1 ┬ … ┐
-//                                                        │        │
-//                                                      Entry    (empty)
+//                                                     │        │
+//                                                   Entry   (empty)
 //
 // A writer, under the lock of the storage, fills an unused slot and then publishes a larger count,
 // or empties a slot. If every slot is used it fills a new list. It publishes that at the end of its

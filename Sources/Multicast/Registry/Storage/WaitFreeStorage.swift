@@ -2,7 +2,7 @@ public import Synchronization
 
 /// The `waitFree` strategy: a published list, and the read sections that guard it.
 ///
-/// One object, because most hubs have few entries: a reader finds what it needs in two cache lines.
+/// One object, because most hubs have so few entries that their objects take most of the memory.
 @usableFromInline
 final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
   // Sendable: `table` is used only inside `lock`; the rest is atomic.
