@@ -1,6 +1,8 @@
 // The hot path: calls every registered entry. It is inlinable, to be specialised for the user's types
 // and closure in the user's module.
 
+public import Synchronization
+
 extension Registry {
   /// Passes the value of each live entry to `body`, in order, until it returns `false`.
   ///
@@ -20,32 +22,89 @@ extension Registry {
 
   /// Delivers to each live entry: through its mailbox, or by a call if it has none.
   ///
+  /// The call of a hub whose delegates have no mailbox is inlined with the function that `function`
+  /// returns, so that the compiler need not allocate the context of a closure.
+  ///
+  /// - Parameter function: returns what to call with the value of each entry, later if that has a
+  ///   mailbox. Evaluated once, before the entries are loaded; and again if an entry then turns out to
+  ///   have got the first mailbox of the hub.
+  /// - Returns: the number of entries that were called or enqueued.
+  @inlinable @inline(__always)
+  func deliver<Value>(_ function: () -> @Sendable (Value) -> Void) -> Int {
+    guard let published, !mayHavePlaces.load(ordering: .relaxed) else {
+      return deliverToPlaces(function())
+    }
+    let body = function()
+    var delivered = 0
+    var invocation = Invocation(ThreadCallStack.current)
+    defer { if invocation.sawDead { pruneAfterInvocation() } }
+    defer { withExtendedLifetime(self) {} }
+    // SAFETY: the registry keeps the storage, and the caller the registry.
+    published.read(
+      invocation.thread, invocation.frame, isFence: invocation.lightBarrierIsFence
+    ) { entries in
+      // Before the end of the read section, as in `forEachEntry`.
+      defer { invocation.end() }
+      let rest = entries.forEach { entry in
+        guard entry.head.pointee.placedMailbox == nil else { return false }
+        return invocation.pass(entry, access: .call) { (value: Value) -> Bool in
+          body(value)
+          delivered += 1
+          return true
+        }
+      }
+      if let rest { delivered += deliver(to: rest, &invocation, function()) }
+    }
+    return delivered
+  }
+
+  /// As ``deliver(_:)``, to any entries.
+  @inlinable @inline(never)
+  func deliverToPlaces<Value>(_ body: @escaping @Sendable (Value) -> Void) -> Int {
+    deliver(
+      here: { (value: Value) in
+        body(value)
+        return true
+      }, later: body)
+  }
+
+  /// Delivers to each live one of `entries`, in a read section.
+  @inlinable @inline(never)
+  func deliver<Value>(
+    to entries: PublishedEntries, _ invocation: inout Invocation,
+    _ body: @escaping @Sendable (Value) -> Void
+  ) -> Int {
+    var delivery = PlacedDelivery(later: body)
+    _ = entries.forEach { entry in
+      delivery.pass(entry, &invocation) { value in
+        body(value)
+        return true
+      }
+      return true
+    }
+    return delivery.end(&invocation)
+  }
+
+  /// Delivers to each live entry: through its mailbox, or by a call if it has none.
+  ///
   /// - Parameters:
   ///   - here: called now with the value of an entry without a mailbox. Returns whether to count
   ///     it.
   ///   - later: called with the value of an entry with a mailbox, by the consumer of that.
   /// - Returns: the number of entries that were enqueued, or called and counted.
-  @inlinable @inline(__always)
+  @inlinable
   func deliver<Value>(
     here: (Value) -> Bool, later: @escaping @Sendable (Value) -> Void
   ) -> Int {
+    var delivery = PlacedDelivery(later: later)
     var delivered = 0
-    var appends = EnvelopeAppends()
     forEachEntry { invocation, entry, _ in
-      if let mailbox = entry.head.pointee.placedMailbox {
-        if appends.envelope == nil { appends.envelope = Envelope(call: later) }
-        appends.add(to: mailbox, of: entry, &invocation)
-        return true
-      }
-      appends.flush(invocation.thread)
-      return invocation.pass(entry, access: .call) { (value: Value) -> Bool in
-        if here(value) { delivered += 1 }
-        return true
-      }
+      delivery.pass(entry, &invocation, here: here)
+      return true
     } atEnd: { invocation in
-      appends.flush(invocation.thread)
+      delivered = delivery.end(&invocation)
     }
-    return delivered + appends.delivered
+    return delivered
   }
 
   /// Runs `step` for each entry, in order, until it returns `false`; in each pass for the same
@@ -75,10 +134,10 @@ extension Registry {
         }
         let passes = passes()
         for pass in 0..<passes {
-          let isComplete = try entries.forEach { (entry: Unmanaged<Entry>) throws(E) -> Bool in
+          let rest = try entries.forEach { (entry: Unmanaged<Entry>) throws(E) -> Bool in
             try step(&invocation, entry, Pass(pass, of: passes))
           }
-          guard isComplete else { return }
+          guard rest == nil else { return }
         }
       }
     } else {

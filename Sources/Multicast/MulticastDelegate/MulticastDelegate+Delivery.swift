@@ -80,17 +80,17 @@ extension MulticastDelegate {
   /// function has returned may run before the calls. ``flush()`` and ``flush(timeout:)`` wait for
   /// the calls.
   ///
-  /// - Parameter body: called with each delegate, later for those on a queue or an actor.
+  /// - Parameter body: called with each delegate, later for those on a queue or an actor. Pass it as
+  ///   to any function. It is an autoclosure so that the compiler allocates the context of a closure
+  ///   that captures only for a hub with such delegates. It is evaluated once, and again only if
+  ///   the hub gets the first such delegate while the invocation runs.
   /// - Returns: the number of delegates that were called or for which the call was enqueued.
-  /// - Complexity: O(`count`).
+  /// - Complexity: O(`count`), without an allocation if no delegate was added on a queue or an
+  ///   actor.
   @_disfavoredOverload  // A protocol that belongs to an actor has an overload of its own.
   @inlinable @inline(__always) @discardableResult
-  public func invoke(_ body: @escaping @Sendable (Delegate) -> Void) -> Int {
-    registry.deliver(
-      here: { (delegate: Delegate) in
-        body(delegate)
-        return true
-      }, later: body)
+  public func invoke(_ body: @autoclosure () -> @Sendable (Delegate) -> Void) -> Int {
+    registry.deliver(body)
   }
 
   /// Calls `body` with each delegate that is also an `Other`, in the delegate's own context, as

@@ -27,10 +27,10 @@ extension MulticastDelegate {
   /// - Returns: the number of delegates that were called or for which the call was enqueued.
   /// - Complexity: O(`count`).
   @_disfavoredOverload  // As for `invoke(_:)`.
-  @inlinable @discardableResult
+  @inlinable @inline(__always) @discardableResult
   public static func ~> (
-    hub: MulticastDelegate, body: @escaping @Sendable (Delegate) -> Void
+    hub: MulticastDelegate, body: @autoclosure () -> @Sendable (Delegate) -> Void
   ) -> Int {
-    hub.invoke(body)
+    hub.invoke(body())
   }
 }

@@ -1,3 +1,5 @@
+public import Synchronization
+
 /// The entries of one hub, in the storage that its strategy names.
 ///
 /// The public types are typed views of a registry. The registry is not generic: only an invocation
@@ -12,6 +14,9 @@ final class Registry: Sendable {
   let duplicates: DuplicatePolicy
   /// The storage if the strategy is `waitFree`: the fast path of an invocation.
   @usableFromInline let published: Unmanaged<WaitFreeStorage>?
+  /// Whether a delegate with a place was added.
+  // Relaxed everywhere: a hint, as `deliver(_:)` says.
+  @usableFromInline let mayHavePlaces = Atomic(false)
 
   /// What not every hub has, in one word.
   private let lazyExtras: LazyReference<RegistryExtras>
@@ -69,6 +74,7 @@ extension Registry {
   func add<Value>(
     _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil, origin: Origin = .unknown
   ) -> EntryHandle {
+    if mailbox != nil { mayHavePlaces.store(true, ordering: .relaxed) }
     let origin = measured(origin)
     let entry = Entry.make(
       delegate, ownership: ownership, mailbox: mailbox, origin: word(of: origin), hub: name)

@@ -8,7 +8,7 @@ extension DelegateCaller where Delegate: Sendable {
   ///   - arguments: what `arguments(_:)` returned.
   ///   - body: called with each delegate and the arguments.
   /// - Complexity: O(`count`).
-  @inlinable
+  @inlinable @inline(__always)
   public func invoke<Arguments>(
     with arguments: SendableArguments<Arguments>,
     _ body: @escaping @Sendable (Delegate, Arguments) -> Void

@@ -22,7 +22,7 @@ public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
   ///
   /// - Parameter body: called with each delegate, later for those on a queue or an actor.
   /// - Complexity: O(`count`).
-  func callInContext(_ body: @escaping @Sendable (Delegate) -> Void)
+  func callInContext(_ body: @autoclosure () -> @Sendable (Delegate) -> Void)
 }
 
 extension MulticastDelegate: DelegateCaller {
@@ -40,9 +40,9 @@ extension MulticastDelegate: DelegateCaller {
   ///
   /// - Parameter body: called with each delegate, later for those on a queue or an actor.
   /// - Complexity: O(`count`).
-  @inlinable
-  public func callInContext(_ body: @escaping @Sendable (Delegate) -> Void) {
-    invoke(body)
+  @inlinable @inline(__always)
+  public func callInContext(_ body: @autoclosure () -> @Sendable (Delegate) -> Void) {
+    invoke(body())
   }
 
   /// Calls `body` with each delegate, as `forEach(_:)` does; always inlined, because a composite

@@ -33,7 +33,8 @@ extension RefinedDelegates: DelegateCaller {
   /// - Parameter body: called with each delegate, later for those on a queue or an actor.
   /// - Complexity: O(`count`).
   @inlinable @inline(__always)
-  public func callInContext(_ body: @escaping @Sendable (Delegate) -> Void) {
+  public func callInContext(_ body: @autoclosure () -> @Sendable (Delegate) -> Void) {
+    let body = body()
     hub.invoke { original in
       if let delegate = Composite._refined(original, as: Delegate.self) { body(delegate) }
     }
@@ -100,8 +101,8 @@ extension RefinedDelegates {
   /// - Parameter body: called with each delegate, later for those on a queue or an actor.
   /// - Complexity: O(`count`).
   @inlinable @inline(__always)
-  public func invoke(_ body: @escaping @Sendable (Delegate) -> Void) {
-    callInContext(body)
+  public func invoke(_ body: @autoclosure () -> @Sendable (Delegate) -> Void) {
+    callInContext(body())
   }
 }
 

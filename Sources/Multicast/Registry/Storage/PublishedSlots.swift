@@ -134,34 +134,45 @@ extension PublishedSlots {
 @usableFromInline
 struct PublishedEntries {
   @usableFromInline let slots: UnsafeMutablePointer<SlotList.Slot>
-  @usableFromInline let count: Int
+  /// After the last slot.
+  @usableFromInline let end: UnsafeMutablePointer<SlotList.Slot>
 
   @inlinable @inline(__always)
   init(_ list: SlotList) {
     slots = list.slots
     // Acquiring: pairs with the store in `append`. Sequentially consistent: see `EventHub.finish`.
-    count = Int(list.header.pointee.count.load(ordering: .sequentiallyConsistent))
+    end = slots + Int(list.header.pointee.count.load(ordering: .sequentiallyConsistent))
   }
+
+  /// The entries of `entries` from `slot` on.
+  @inlinable @inline(__always)
+  init(from slot: UnsafeMutablePointer<SlotList.Slot>, of entries: PublishedEntries) {
+    slots = slot
+    end = entries.end
+  }
+
+  /// The number of slots, some of which may be empty.
+  var count: Int { end - slots }
 
   /// Runs `step` for each entry, in order, until it returns `false`.
   ///
-  /// - Returns: whether `step` always returned `true`.
+  /// - Returns: `nil` if `step` always returned `true`; otherwise the entries that are left,
+  ///   beginning with the one for which it returned `false`.
   @inlinable @inline(__always)
   func forEach<E>(
     _ step: (Unmanaged<Entry>) throws(E) -> Bool
-  ) throws(E) -> Bool {
+  ) throws(E) -> PublishedEntries? {
     var slot = slots
-    let end = slot + count
     while slot != end {
       SlotList.prefetch(slot)
       // Sequentially consistent: see the head of this file.
       if let entry = slot.pointee.load(ordering: .sequentiallyConsistent) {
         perturb()
-        guard try step(entry) else { return false }
+        guard try step(entry) else { return PublishedEntries(from: slot, of: self) }
       }
       slot += 1
     }
-    return true
+    return nil
   }
 }
 
