@@ -124,7 +124,7 @@ private func forEach(_ hub: MulticastDelegate<any OpenObserver>, _ iterations: I
   for _ in 0..<iterations { hub.notifyAll() }
 }
 
-/// As it is used: the closure carries an event, so it needs memory of its own.
+/// As it is used: the closure carries an event.
 @inline(never)
 private func invoke(_ hub: MulticastDelegate<any Observer>, _ iterations: Int) {
   for iteration in 0..<iterations {

@@ -2,7 +2,7 @@
 
 extension Envelope {
   /// A call of `body` with the value of the entry that gets the envelope.
-  @inlinable @inline(never)
+  @inlinable
   init<Value>(call body: @escaping @Sendable (Value) -> Void) {
     self.init(
       CallBox { head in Entry.value(head, as: Value.self).pointee.pass(to: body) })

@@ -22,6 +22,8 @@ struct Pass {
 enum Access {
   /// Calls it directly, though it may have been added with a place where to call it.
   case call
+  /// Calls it directly, unless it was added with a place where to call it.
+  case callIfUnplaced
   /// Appends to the mailbox. The target is not retained.
   case enqueue
   /// Returns it, also that of an entry that is blocked.
@@ -97,6 +99,7 @@ struct Invocation {
       guard access == .read ? EntryHead.isActive(state) : EntryHead.isCallable(state) else {
         return skipped
       }
+      if access == .callIfUnplaced && head.pointee.placedMailbox != nil { return skipped }
       if access == .enqueue {
         // Retains nothing: the read section or the snapshot holds the entry, and a sender that only
         // appends must not become the last owner of the target.
@@ -106,7 +109,7 @@ struct Invocation {
         }
         target = nil
       } else {
-        guard let retained = Invocation.retain(entry, access) else {
+        guard let retained = Invocation.retain(entry, isCalled: access != .read) else {
           sawDead = true
           return skipped
         }
@@ -130,9 +133,9 @@ struct Invocation {
   /// - Returns: what to release after the call: the target, or an object in its place. `nil` if
   ///   the target is dead.
   @usableFromInline @inline(never)
-  static func retain(_ entry: Unmanaged<Entry>, _ access: Access) -> Unmanaged<AnyObject>? {
+  static func retain(_ entry: Unmanaged<Entry>, isCalled: Bool) -> Unmanaged<AnyObject>? {
     let head = entry.head
-    if access == .call && !head.pointee.isWeak && head.pointee.mailbox == nil,
+    if isCalled && !head.pointee.isWeak && head.pointee.mailbox == nil,
       let timer = head.pointee.timer
     {
       return TimedTarget.beginCall(timer, nil)
@@ -143,7 +146,7 @@ struct Invocation {
       ? WeakReference(word: head.pointee.target).promote()
       : Unmanaged<AnyObject>.fromOpaque(head.pointee.target).retain()
     guard let target else { return nil }
-    guard access == .call else { return target }
+    guard isCalled else { return target }
     head.pointee.mailbox?._withUnsafeGuaranteedRef {
       $0.requireInlineCall(of: target.takeUnretainedValue())
     }

@@ -22,20 +22,19 @@ extension Registry {
 
   /// Delivers to each live entry: through its mailbox, or by a call if it has none.
   ///
-  /// The call of a hub whose delegates have no mailbox is inlined with the function that `function`
-  /// returns, so that the compiler need not allocate the context of a closure.
+  /// If no delegate was added with a mailbox, what `function` returns does not leave this function,
+  /// which is inlined: where the caller writes a closure, its context is not allocated.
   ///
   /// - Parameter function: returns what to call with the value of each entry, later if that has a
-  ///   mailbox. Evaluated once, before the entries are loaded; and again if an entry then turns out to
-  ///   have got the first mailbox of the hub.
+  ///   mailbox. Evaluated once.
   /// - Returns: the number of entries that were called or enqueued.
   @inlinable @inline(__always)
   func deliver<Value>(_ function: () -> @Sendable (Value) -> Void) -> Int {
     guard let published, !mayHavePlaces.load(ordering: .relaxed) else {
       return deliverToPlaces(function())
     }
-    let body = function()
     var delivered = 0
+    var hasPlaces = false
     var invocation = Invocation(ThreadCallStack.current)
     defer { if invocation.sawDead { pruneAfterInvocation() } }
     defer { withExtendedLifetime(self) {} }
@@ -43,22 +42,26 @@ extension Registry {
     published.read(
       invocation.thread, invocation.frame, isFence: invocation.lightBarrierIsFence
     ) { entries in
-      // Before the end of the read section, as in `forEachEntry`.
-      defer { invocation.end() }
-      let rest = entries.forEach { entry in
-        guard entry.head.pointee.placedMailbox == nil else { return false }
-        return invocation.pass(entry, access: .call) { (value: Value) -> Bool in
-          body(value)
-          delivered += 1
-          return true
+      hasPlaces = mayHavePlaces.load(ordering: .relaxed)
+      guard !hasPlaces else { return invocation.end() }
+      let body = function()
+      // Before the end of the read section, as in `forEachEntry`; and before `body` is released.
+      do {
+        defer { invocation.end() }
+        _ = entries.forEach { entry in
+          // One that now has a mailbox has replaced what was registered when this began.
+          invocation.pass(entry, access: .callIfUnplaced) { (value: Value) -> Bool in
+            body(value)
+            delivered += 1
+            return true
+          }
         }
       }
-      if let rest { delivered += deliver(to: rest, &invocation, function()) }
     }
-    return delivered
+    return hasPlaces ? deliverToPlaces(function()) : delivered
   }
 
-  /// As ``deliver(_:)``, to any entries.
+  /// As ``deliver(_:)``, for a hub that has, or had, a delegate with a mailbox.
   @inlinable @inline(never)
   func deliverToPlaces<Value>(_ body: @escaping @Sendable (Value) -> Void) -> Int {
     deliver(
@@ -68,23 +71,6 @@ extension Registry {
       }, later: body)
   }
 
-  /// Delivers to each live one of `entries`, in a read section.
-  @inlinable @inline(never)
-  func deliver<Value>(
-    to entries: PublishedEntries, _ invocation: inout Invocation,
-    _ body: @escaping @Sendable (Value) -> Void
-  ) -> Int {
-    var delivery = PlacedDelivery(later: body)
-    _ = entries.forEach { entry in
-      delivery.pass(entry, &invocation) { value in
-        body(value)
-        return true
-      }
-      return true
-    }
-    return delivery.end(&invocation)
-  }
-
   /// Delivers to each live entry: through its mailbox, or by a call if it has none.
   ///
   /// - Parameters:
@@ -92,19 +78,27 @@ extension Registry {
   ///     it.
   ///   - later: called with the value of an entry with a mailbox, by the consumer of that.
   /// - Returns: the number of entries that were enqueued, or called and counted.
-  @inlinable
+  @inlinable @inline(__always)
   func deliver<Value>(
     here: (Value) -> Bool, later: @escaping @Sendable (Value) -> Void
   ) -> Int {
-    var delivery = PlacedDelivery(later: later)
     var delivered = 0
+    var appends = EnvelopeAppends()
     forEachEntry { invocation, entry, _ in
-      delivery.pass(entry, &invocation, here: here)
-      return true
+      if let mailbox = entry.head.pointee.placedMailbox {
+        if appends.envelope == nil { appends.envelope = Envelope(call: later) }
+        appends.add(to: mailbox, of: entry, &invocation)
+        return true
+      }
+      appends.flush(invocation.thread)
+      return invocation.pass(entry, access: .call) { (value: Value) -> Bool in
+        if here(value) { delivered += 1 }
+        return true
+      }
     } atEnd: { invocation in
-      delivered = delivery.end(&invocation)
+      appends.flush(invocation.thread)
     }
-    return delivered
+    return delivered + appends.delivered
   }
 
   /// Runs `step` for each entry, in order, until it returns `false`; in each pass for the same
@@ -134,10 +128,10 @@ extension Registry {
         }
         let passes = passes()
         for pass in 0..<passes {
-          let rest = try entries.forEach { (entry: Unmanaged<Entry>) throws(E) -> Bool in
+          let isComplete = try entries.forEach { (entry: Unmanaged<Entry>) throws(E) -> Bool in
             try step(&invocation, entry, Pass(pass, of: passes))
           }
-          guard rest == nil else { return }
+          guard isComplete else { return }
         }
       }
     } else {

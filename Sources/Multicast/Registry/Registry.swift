@@ -12,11 +12,11 @@ final class Registry: Sendable {
   let storage: any EntryStorage
   let strategy: StorageStrategy
   let duplicates: DuplicatePolicy
+  /// Whether a delegate with a place was added. Stored before its entry is published, and loaded
+  /// after the entries: an invocation that finds `false` loaded no such entry.
+  @usableFromInline let mayHavePlaces = Atomic(false)  // Relaxed: published with the entry.
   /// The storage if the strategy is `waitFree`: the fast path of an invocation.
   @usableFromInline let published: Unmanaged<WaitFreeStorage>?
-  /// Whether a delegate with a place was added.
-  // Relaxed everywhere: a hint, as `deliver(_:)` says.
-  @usableFromInline let mayHavePlaces = Atomic(false)
 
   /// What not every hub has, in one word.
   private let lazyExtras: LazyReference<RegistryExtras>

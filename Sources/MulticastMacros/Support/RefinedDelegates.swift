@@ -34,8 +34,15 @@ extension RefinedDelegates: DelegateCaller {
   /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func callInContext(_ body: @autoclosure () -> @Sendable (Delegate) -> Void) {
-    let body = body()
-    hub.invoke { original in
+    hub.invoke(Self.refined(body()))
+  }
+
+  /// Calls `body` with what is also a `Delegate`.
+  @inlinable @inline(__always)
+  static func refined(
+    _ body: @escaping @Sendable (Delegate) -> Void
+  ) -> @Sendable (Original) -> Void {
+    { original in
       if let delegate = Composite._refined(original, as: Delegate.self) { body(delegate) }
     }
   }

@@ -1,7 +1,9 @@
 import Dispatch
-import Multicast
 import MulticastTestSupport
+import Synchronization
 import Testing
+
+@testable import Multicast
 
 @Suite("Promise 5: what `invoke` passes to delegates is evaluated as an argument is")
 struct InvokeArgumentTests {
@@ -57,24 +59,77 @@ struct InvokeArgumentTests {
     #expect(next == 8)
   }
 
-  @Test(
-    "a delegate that is added while the argument is evaluated is called",
-    arguments: StorageStrategy.allCases)
-  func addedByTheArgument(storage: StorageStrategy) {
+  @Test("a closure without a queue captures once too", arguments: StorageStrategy.allCases)
+  func capturesOnceWithoutQueue(storage: StorageStrategy) {
+    let journal = Journal()
     let hub = MulticastDelegate<any Observing>(storage: storage)
-    let late = RecordingObserver()
-    func body() -> @Sendable (any Observing) -> Void {
-      hub.add(late)
-      return { $0.receive(1) }
+    for _ in 0..<3 { hub.add(ValueRecorder(journal), ownership: .strong) }
+    var next = 7
+    func number() -> Int {
+      next += 1
+      return next
     }
-    #expect(hub.invoke(body()) == 1)
-    #expect(late.calls == 1)
+    hub.invoke { [number = number()] in $0.receive(number) }
+    #expect(journal.entries == [8, 8, 8])
+    #expect(next == 8)
   }
 
-  @Test("a delegate that gets the hub's first queue during the invocation is called there")
-  func firstQueueDuringTheInvocation() async {
-    // The other strategies call the registrations of the beginning, and this one has ended.
-    let hub = MulticastDelegate<any Observing>(storage: .waitFree)
+  @Test(
+    "an argument that adds the first delegate on a queue is evaluated once",
+    arguments: StorageStrategy.allCases)
+  func addsTheFirstQueue(storage: StorageStrategy) async {
+    let hub = MulticastDelegate<any Observing>(storage: storage)
+    let (first, late) = (RecordingObserver(), RecordingObserver())
+    hub.add(first)
+    var evaluations = 0
+    func body() -> @Sendable (any Observing) -> Void {
+      evaluations += 1
+      hub.add(late, on: DispatchQueue(label: "queue"))
+      return { $0.receive(1) }
+    }
+    let delivered = hub.invoke(body())
+    await hub.flush()
+    #expect(evaluations == 1)
+    #expect(first.calls == 1)
+    #expect(delivered == 1 + late.calls)
+    #expect(hub.invoke(body()) == 2)
+    #expect(evaluations == 2)
+  }
+
+  @Test(
+    "the hub's first delegate on a queue is called there by every invocation that finds it",
+    arguments: StorageStrategy.allCases)
+  func firstQueueBesideInvocations(storage: StorageStrategy) async {
+    for _ in 0..<200 {
+      let hub = MulticastDelegate<any Observing>(storage: storage)
+      let queue = DispatchQueue(label: "suspended")
+      let (first, placed, last) = (RecordingObserver(), RecordingObserver(), RecordingObserver())
+      hub.add(first)
+      queue.suspend()
+      let delivered = Atomic(0)
+      runThreads(2) { thread in
+        if thread == 0 {
+          hub.add(placed, on: queue)
+          hub.add(last)
+        } else {
+          for _ in 0..<20 { delivered.add(hub.invoke { $0.receive(1) }, ordering: .relaxed) }
+        }
+      }
+      #expect(placed.calls == 0, "not by the thread that invokes")
+      queue.resume()
+      await hub.flush()
+      #expect(first.calls == 20)
+      // It was added before the last one, so whoever finds that finds it too.
+      #expect(placed.calls >= last.calls)
+      #expect(delivered.load(ordering: .relaxed) == 20 + placed.calls + last.calls)
+    }
+  }
+
+  @Test(
+    "a delegate that gets the hub's first queue during an invocation is not called by its thread",
+    arguments: StorageStrategy.allCases)
+  func firstQueueDuringTheInvocation(storage: StorageStrategy) async {
+    let hub = MulticastDelegate<any Observing>(storage: storage)
     let queue = DispatchQueue(label: "suspended")
     let (first, second, third) = (RecordingObserver(), RecordingObserver(), RecordingObserver())
     for delegate in [first, second, third] { hub.add(delegate) }
@@ -83,13 +138,26 @@ struct InvokeArgumentTests {
       if delegate === first { hub.add(second, on: queue) }
       delegate.receive(1)
     }
-    #expect(delivered == 3)
+    // Its registration of the beginning has ended, and it has another one.
+    #expect(delivered == 2)
     #expect(first.calls == 1)
     #expect(second.calls == 0)
     #expect(third.calls == 1)
+    #expect(hub.invoke { $0.receive(1) } == 3)
     queue.resume()
     await hub.flush()
     #expect(second.calls == 1)
+  }
+
+  @Test("invoke prunes the dead delegates that it meets", arguments: StorageStrategy.allCases)
+  func prunes(storage: StorageStrategy) {
+    let hub = MulticastDelegate<any Observing>(storage: storage)
+    var delegates = (0..<4).map { _ in RecordingObserver() }
+    for delegate in delegates { hub.add(delegate) }
+    delegates.removeFirst(3)
+    #expect(hub.registry.count == 4)
+    #expect(hub.invoke { $0.receive(1) } == 1)
+    #expect(hub.registry.count == 1)
   }
 }
 

@@ -11,7 +11,7 @@ struct SwiftSixTrapTests {
   func theClosureOfInvokeIsSendable() {
     typealias Hub = MulticastDelegate<any Observing>
     let invoke = "\(type(of: { (hub: Hub) in hub.invoke(_:) }))"
-    #expect(invoke.contains("(@Sendable (Observing) -> ()) -> Int"))
+    #expect(invoke.contains("@Sendable (Observing) -> ()) -> Int"))
   }
 
   @MainActor

@@ -134,45 +134,34 @@ extension PublishedSlots {
 @usableFromInline
 struct PublishedEntries {
   @usableFromInline let slots: UnsafeMutablePointer<SlotList.Slot>
-  /// After the last slot.
-  @usableFromInline let end: UnsafeMutablePointer<SlotList.Slot>
+  @usableFromInline let count: Int
 
   @inlinable @inline(__always)
   init(_ list: SlotList) {
     slots = list.slots
     // Acquiring: pairs with the store in `append`. Sequentially consistent: see `EventHub.finish`.
-    end = slots + Int(list.header.pointee.count.load(ordering: .sequentiallyConsistent))
+    count = Int(list.header.pointee.count.load(ordering: .sequentiallyConsistent))
   }
-
-  /// The entries of `entries` from `slot` on.
-  @inlinable @inline(__always)
-  init(from slot: UnsafeMutablePointer<SlotList.Slot>, of entries: PublishedEntries) {
-    slots = slot
-    end = entries.end
-  }
-
-  /// The number of slots, some of which may be empty.
-  var count: Int { end - slots }
 
   /// Runs `step` for each entry, in order, until it returns `false`.
   ///
-  /// - Returns: `nil` if `step` always returned `true`; otherwise the entries that are left,
-  ///   beginning with the one for which it returned `false`.
+  /// - Returns: whether `step` always returned `true`.
   @inlinable @inline(__always)
   func forEach<E>(
     _ step: (Unmanaged<Entry>) throws(E) -> Bool
-  ) throws(E) -> PublishedEntries? {
+  ) throws(E) -> Bool {
     var slot = slots
+    let end = slot + count
     while slot != end {
       SlotList.prefetch(slot)
       // Sequentially consistent: see the head of this file.
       if let entry = slot.pointee.load(ordering: .sequentiallyConsistent) {
         perturb()
-        guard try step(entry) else { return PublishedEntries(from: slot, of: self) }
+        guard try step(entry) else { return false }
       }
       slot += 1
     }
-    return nil
+    return true
   }
 }
 
