@@ -45,7 +45,7 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
 
   func deliver(to head: UnsafeMutablePointer<EntryHead>) {
     // Before the read, which then finds what was sent before the end.
-    let hasEnded = target.end != nil
+    let mustFinish = target.mustFinish
     var count = 0
     while count < Self.share, head.pointee.isActiveAndUnblocked, let element = next() {
       handler(element)
@@ -57,7 +57,7 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
     progress.isIncomplete = !isDone
     guard isDone else { return }
     reader.resetGoal()
-    guard hasEnded, head.pointee.isActiveAndUnblocked else { return }
+    guard mustFinish, head.pointee.isActiveAndUnblocked else { return }
     if reader.hasRead || reader.read(atMost: Self.share) {
       progress.isIncomplete = true
     } else {
@@ -134,11 +134,19 @@ final class FollowerSignals: ReadTarget, @unchecked Sendable {
       return true
     }
     guard isFirst else { return }
+    perturb()
     // Otherwise the follower reads what is left, and finishes the hub.
     if reason == .cancelled { hub.cancelSubscriptions() } else { signal() }
   }
 
   var end: SubscriptionEnd? { lock.withLock { ending?.reason } }
+
+  /// Whether the follower finishes the hub when it has read what is left. A cancellation removes
+  /// the handler instead, perhaps a moment later.
+  var mustFinish: Bool {
+    guard let end else { return false }
+    return end != .cancelled
+  }
 
   var flushedHub: EventHub<Void>? { hub }
 

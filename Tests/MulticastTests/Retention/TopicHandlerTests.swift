@@ -1,4 +1,3 @@
-import ConcurrencyStress
 import Dispatch
 import MulticastTestSupport
 import Testing
@@ -232,6 +231,28 @@ struct TopicHandlerTests: ExternalLogSuite {
       }
       #expect(following.subscription.end == .cancelled)
       #expect(hub.topicCount == 0 && hub.patterns.isEmpty)
+    }
+  }
+
+  @Test("a cancellation beside a drain is a cancellation, and not a finish")
+  func cancelBesideADrain() async {
+    let actor = FollowingActor()
+    for _ in 0..<2000 {
+      let hub = Hub(retention: .last(1))
+      // Its first drain begins at once, on the actor.
+      let subscription = await actor.follow(hub, ["a"], hasPatterns: false, .live) { _ in }
+      hub.cancelSubscriptions(to: "a")
+      #expect(subscription.end == .cancelled)
+    }
+  }
+
+  @Test("a drain finishes what has ended, but not what is being cancelled")
+  func endsThatADrainFinishes() {
+    for (end, isFinished) in [(SubscriptionEnd.cancelled, false), (.finished, true)] {
+      let signals = FollowerSignals(.waitFree, nil, Completion())
+      #expect(!signals.mustFinish)
+      signals.end(end, nil)
+      #expect(signals.mustFinish == isFinished)
     }
   }
 
