@@ -75,11 +75,3 @@ extension EnvelopeAppends {
     return memory
   }
 }
-
-extension Invocation {
-  /// The last callback is over; a thread that waits for it must not wait for what follows.
-  fileprivate func closeCall() {
-    // Releasing: as in `pass`.
-    frame.pointee.store(nil, ordering: .releasing)
-  }
-}

@@ -49,6 +49,13 @@ struct Invocation {
     lightBarrierIsFence = cmulticast_light_barrier_must_fence()
   }
 
+  /// The last callback is over; a thread that waits for it must not wait for what follows.
+  @inlinable @inline(__always)
+  func closeCall() {
+    // Releasing: as in `pass`.
+    frame.pointee.store(nil, ordering: .releasing)
+  }
+
   /// Closes the frame.
   @inlinable @inline(__always)
   func end() {

@@ -42,21 +42,22 @@ extension Registry {
     published.read(
       invocation.thread, invocation.frame, isFence: invocation.lightBarrierIsFence
     ) { entries in
+      // Before the end of the read section, as in `forEachEntry`.
+      defer { invocation.end() }
+      perturb()
       hasPlaces = mayHavePlaces.load(ordering: .relaxed)
-      guard !hasPlaces else { return invocation.end() }
+      guard !hasPlaces else { return }
       let body = function()
-      // Before the end of the read section, as in `forEachEntry`; and before `body` is released.
-      do {
-        defer { invocation.end() }
-        _ = entries.forEach { entry in
-          // One that now has a mailbox has replaced what was registered when this began.
-          invocation.pass(entry, access: .callIfUnplaced) { (value: Value) -> Bool in
-            body(value)
-            delivered += 1
-            return true
-          }
+      _ = entries.forEach { entry in
+        // One that now has a mailbox has replaced what was registered when this began.
+        invocation.pass(entry, access: .callIfUnplaced) { (value: Value) -> Bool in
+          body(value)
+          delivered += 1
+          return true
         }
       }
+      // Before `body` is released, which may run a `deinit` of the user.
+      invocation.closeCall()
     }
     return hasPlaces ? deliverToPlaces(function()) : delivered
   }

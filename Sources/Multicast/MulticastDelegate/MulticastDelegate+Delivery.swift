@@ -76,19 +76,21 @@ extension MulticastDelegate {
   /// of one delegate run one at a time, in the order of each sender, even on a concurrent queue. A
   /// call whose delegate is removed or deallocated before the call runs is discarded.
   ///
-  /// A delegate that is added again during the invocation, on a queue, may be left out.
+  /// A delegate that is added again during the invocation, with a place, may be left out.
   ///
   /// Calls are not ordered with other blocks of the queue: a block that you enqueue after this
   /// function has returned may run before the calls. ``flush()`` and ``flush(timeout:)`` wait for
   /// the calls.
   ///
-  /// - Parameter body: called with each delegate, later for those on a queue or an actor. It is
-  ///   evaluated once; a delegate that the evaluation adds may be called or not. An autoclosure, so
-  ///   that what a closure captures is allocated only where a delegate may be called later. Hence
-  ///   `await` and `try` belong before the call, also those of a capture list.
+  /// - Parameter body: called with each delegate, later for those on a queue or an actor. It is an
+  ///   autoclosure, so that what a closure captures is allocated only where a delegate may be
+  ///   called later. Therefore `await` and `try`, also those of a capture list, belong in a
+  ///   statement before. It is evaluated once, when the invocation may have begun: a delegate that
+  ///   the evaluation adds may be called or not, and one that it removes may be destroyed only
+  ///   after the invocation.
   /// - Returns: the number of delegates that were called or for which the call was enqueued.
   /// - Complexity: O(`count`). With ``StorageStrategy/waitFree`` and the optimiser there is no
-  ///   allocation, unless a delegate was added on a queue or an actor.
+  ///   allocation, unless a delegate was added on a queue or an actor, or calls are measured.
   @_disfavoredOverload  // A protocol that belongs to an actor has an overload of its own.
   @inlinable @inline(__always) @discardableResult
   public func invoke(_ body: @autoclosure () -> @Sendable (Delegate) -> Void) -> Int {

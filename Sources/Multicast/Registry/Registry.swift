@@ -13,7 +13,8 @@ final class Registry: Sendable {
   let strategy: StorageStrategy
   let duplicates: DuplicatePolicy
   /// Whether a delegate with a place was added. Stored before its entry is published, and loaded
-  /// after the entries: an invocation that finds `false` loaded no such entry.
+  /// after the list and its count: an invocation that finds `false` finds such an entry only where
+  /// it has replaced another one in the meantime.
   @usableFromInline let mayHavePlaces = Atomic(false)  // Relaxed: published with the entry.
   /// The storage if the strategy is `waitFree`: the fast path of an invocation.
   @usableFromInline let published: Unmanaged<WaitFreeStorage>?

@@ -1,3 +1,4 @@
+import ConcurrencyStress
 import Dispatch
 import MulticastTestSupport
 import Synchronization
@@ -100,21 +101,31 @@ struct InvokeArgumentTests {
     "the hub's first delegate on a queue is called there by every invocation that finds it",
     arguments: StorageStrategy.allCases)
   func firstQueueBesideInvocations(storage: StorageStrategy) async {
-    for _ in 0..<200 {
+    for round in 0..<500 {
       let hub = MulticastDelegate<any Observing>(storage: storage)
       let queue = DispatchQueue(label: "suspended")
       let (first, placed, last) = (RecordingObserver(), RecordingObserver(), RecordingObserver())
       hub.add(first)
       queue.suspend()
       let delivered = Atomic(0)
+      let evaluations = Atomic(0)
+      @Sendable func body() -> @Sendable (any Observing) -> Void {
+        evaluations.add(1, ordering: .relaxed)
+        return { $0.receive(1) }
+      }
+      let barrier = StartBarrier(2)
       runThreads(2) { thread in
+        barrier.arriveAndWait()
         if thread == 0 {
+          // For about as long as the other thread needs for some of its invocations.
+          while evaluations.load(ordering: .relaxed) < round % 20 {}
           hub.add(placed, on: queue)
           hub.add(last)
         } else {
-          for _ in 0..<20 { delivered.add(hub.invoke { $0.receive(1) }, ordering: .relaxed) }
+          for _ in 0..<20 { delivered.add(hub.invoke(body()), ordering: .relaxed) }
         }
       }
+      #expect(evaluations.load(ordering: .relaxed) == 20)
       #expect(placed.calls == 0, "not by the thread that invokes")
       queue.resume()
       await hub.flush()
