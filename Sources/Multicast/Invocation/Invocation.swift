@@ -125,7 +125,7 @@ struct Invocation {
     }
     // If this is the last release, the delegate's `deinit` runs here, outside of any lock.
     defer { target?.release() }
-    // The only call of `body`: of two, the compiler inlines one, and allocates a closure for the other.
+    // The only call of `body`: of two, the compiler inlines one, and makes a closure for the other.
     return try body(head)
   }
 
@@ -137,6 +137,7 @@ struct Invocation {
 
   /// Retains the target of a placed or measured entry.
   ///
+  /// - Parameter isCalled: whether this thread calls it then.
   /// - Returns: what to release after the call: the target, or an object in its place. `nil` if
   ///   the target is dead.
   @usableFromInline @inline(never)

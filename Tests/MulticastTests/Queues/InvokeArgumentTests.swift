@@ -6,7 +6,7 @@ import Testing
 
 @testable import Multicast
 
-@Suite("Promise 5: what `invoke` passes to delegates is evaluated as an argument is")
+@Suite("Promise 5: what is passed to `invoke` is evaluated once, and every delegate gets it")
 struct InvokeArgumentTests {
   /// Which delegates a hub has.
   enum Places: CaseIterable {
@@ -130,7 +130,7 @@ struct InvokeArgumentTests {
       queue.resume()
       await hub.flush()
       #expect(first.calls == 20)
-      // It was added before the last one, so whoever finds that finds it too.
+      // It was added before the last one, so an invocation that finds that finds both.
       #expect(placed.calls >= last.calls)
       #expect(delivered.load(ordering: .relaxed) == 20 + placed.calls + last.calls)
     }
