@@ -62,7 +62,8 @@ extension Registry {
     return hasPlaces ? deliverToPlaces(function()) : delivered
   }
 
-  /// As ``deliver(_:)``, for any storage, and for a hub that has, or had, a delegate with a mailbox.
+  /// As ``deliver(_:)``, for any storage, and for a hub that has, or had, a delegate with a
+  /// mailbox.
   @inlinable @inline(never)
   func deliverToPlaces<Value>(_ body: @escaping @Sendable (Value) -> Void) -> Int {
     deliver(
