@@ -110,6 +110,9 @@ struct EnvelopeReference {
     return withUnsafeBytes(of: word) { $0.load(as: Event.self) }
   }
 
+  /// See ``Envelope/signal``.
+  static var signal: EnvelopeReference { EnvelopeReference(object: nil, word: 0) }
+
   func release() { object?.release() }
 }
 

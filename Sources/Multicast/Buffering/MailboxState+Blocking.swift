@@ -14,7 +14,7 @@ extension MailboxState {
 
   /// Puts elements in flight that were not delivered back to the front, unless the mailbox was
   /// cancelled. What remains in `elements` is to be destroyed outside the critical section.
-  mutating func putBack(_ elements: inout RingBuffer<Item>) {
+  mutating func putBack(_ elements: inout ItemBuffer) {
     guard !elements.isEmpty, end != .cancelled else { return }
     inFlight -= elements.count
     front -= elements.count

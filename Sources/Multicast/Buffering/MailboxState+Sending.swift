@@ -1,7 +1,7 @@
 // The sender's side of a mailbox: append, replace and prepend elements, and stop waiting for space.
 
 extension MailboxState {
-  /// The outcome of ``offer(_:)``.
+  /// The outcome of ``offer(taking:)``.
   enum Offer {
     /// The element waits.
     case accepted
@@ -13,10 +13,13 @@ extension MailboxState {
 
   /// Appends an element if the mailbox is open and has space: the fast path of
   /// ``append(_:sender:)``.
-  mutating func offer(_ element: consuming Envelope) -> Offer {
+  ///
+  /// - Parameter element: unless declined, the mailbox takes one retain of it.
+  @inline(__always)
+  mutating func offer(taking element: EnvelopeReference) -> Offer {
     guard end == nil, waiting.count < capacity else { return .declined }
-    statistics.enqueued += 1
-    waiting.append(Item(element: element, dropped: droppedAtEnd))
+    statistics.enqueued &+= 1
+    waiting.append(taking: element, dropped: droppedAtEnd)
     droppedAtEnd = 0
     guard idleConsumers > 0 else { return .accepted }
     idleConsumers -= 1
@@ -30,7 +33,7 @@ extension MailboxState {
   /// - Returns: `declined` if the mailbox has ended.
   mutating func signal() -> Offer {
     guard end == nil else { return .declined }
-    return lastIsSignal ? .accepted : offer(.signal)
+    return lastIsSignal ? .accepted : offer(taking: .signal)
   }
 
   /// As ``signal()``, also in a mailbox that has finished: there is something to read that it was
@@ -79,9 +82,7 @@ extension MailboxState {
     statistics.dropped += 1
     effects.dropped = 1
     effects.isAccepted = true
-    effects.garbage = waiting[position - front].element
-    waiting[position - front].element = element
-    waiting[position - front].dropped += 1
+    effects.garbage = waiting.replaceElement(at: position - front, by: element)
     return (position, effects)
   }
 
@@ -101,7 +102,7 @@ extension MailboxState {
       capacity = overflow ? .max : sum
     case .dropOldest, .dropNewest: break
     }
-    var later = RingBuffer<Item>()
+    var later = ItemBuffer()
     swap(&later, &waiting)
     let endPosition = front + later.count
     let droppedAfterLater = droppedAtEnd
@@ -154,7 +155,7 @@ extension MailboxState {
       front += 1
       store(makeItem(element), &effects)
       // The new first element counts the dropped one, and those dropped before it.
-      waiting[0].dropped += oldest.dropped + 1
+      waiting.addDroppedBeforeFirst(oldest.dropped + 1)
       statistics.dropped += 1
       effects.dropped += 1
       effects.garbage = oldest.element

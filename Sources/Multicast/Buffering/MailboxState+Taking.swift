@@ -11,7 +11,7 @@ extension MailboxState {
   var isUnobserved: Bool { parked.isEmpty && flushes.isEmpty }
 
   /// Moves at most `share` elements into `batch`, which is empty, and lets parked elements follow.
-  mutating func take(_ share: Int, into batch: inout RingBuffer<Item>) -> Effects {
+  mutating func take(_ share: Int, into batch: inout ItemBuffer) -> Effects {
     var effects = Effects()
     takeUnobserved(flushes.isEmpty ? share : min(share, shareOfFirstFlush), into: &batch)
     admitParked(&effects)
@@ -19,7 +19,7 @@ extension MailboxState {
   }
 
   /// As ``take(_:into:)``, if the state ``isUnobserved``.
-  mutating func takeUnobserved(_ share: Int, into batch: inout RingBuffer<Item>) {
+  mutating func takeUnobserved(_ share: Int, into batch: inout ItemBuffer) {
     let count = isBlocked ? 0 : min(share, waiting.count)
     waiting.moveFirst(count, to: &batch)
     inFlightStart = front

@@ -20,7 +20,7 @@ struct MailboxState: ~Copyable {
   }
 
   // First what a sender uses, so that it is in few cache lines.
-  var waiting = RingBuffer<Item>()
+  var waiting = ItemBuffer()
   /// How many elements may wait now: the limit, or more while a replay that does not count waits,
   /// without the reserved space.
   var capacity: Int
@@ -109,9 +109,9 @@ struct MailboxState: ~Copyable {
   ///
   /// - Parameter discarded: an empty buffer, which gets the discarded elements, to be destroyed
   ///   outside the critical section.
-  mutating func close(_ reason: SubscriptionEnd, discarded: inout RingBuffer<Item>) -> Effects {
+  mutating func close(_ reason: SubscriptionEnd, discarded: inout ItemBuffer) -> Effects {
     var effects = Effects()
-    var parkedElements = RingBuffer<Item>()
+    var parkedElements = ItemBuffer()
     end = end ?? reason
     while let next = parked.popFirst() {
       if reason == .cancelled {

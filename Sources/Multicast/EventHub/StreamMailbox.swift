@@ -26,7 +26,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// replaced: at most 64 events, if there is a limit or a key.
   private let batchLimit: Int
   /// The events taken and not yet returned.
-  @exclusivity(unchecked) private var batch = RingBuffer<Item>()
+  @exclusivity(unchecked) private var batch = ItemBuffer()
   /// How many of the latest batch were returned: delivered, but not yet counted so in `state`.
   // Relaxed: one writer, the isolation that iterates, so a load and a store suffice. It is reset,
   // and read by other threads, inside `lock`, together with the count in `state`.
@@ -56,7 +56,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// A mailbox that has finished, without events.
   static func finished() -> StreamMailbox {
     let mailbox = StreamMailbox(limit: 1, whenFull: .dropNewest, coalesces: false, drops: nil)
-    var discarded = RingBuffer<Item>()
+    var discarded = ItemBuffer()
     _ = mailbox.withLock { mailbox.state.close(.finished, discarded: &discarded) }
     return mailbox
   }
@@ -77,7 +77,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   /// Ends a mailbox without an entry. If it has finished, the consumer reads once more.
   func end(_ reason: SubscriptionEnd) {
-    var discarded = RingBuffer<Item>()
+    var discarded = ItemBuffer()
     let (effects, sleepers) = withLock {
       if reason == .finished { _ = state.signal() }
       return (state.close(reason, discarded: &discarded), takeSleepers())
@@ -150,7 +150,7 @@ extension StreamMailbox {
     guard !batch.isEmpty else { return }
     budget -= 1
     // The closures may destroy events, whose `deinit` may do anything, so they get none of `batch`.
-    var moved = RingBuffer<Item>()
+    var moved = ItemBuffer()
     swap(&moved, &batch)
     countReturned(moved.count)
     var offset = 0
@@ -165,10 +165,7 @@ extension StreamMailbox {
 
   /// The number of events dropped before the next one that was taken; reported once.
   func takeDropped() -> Int {
-    guard !batch.isEmpty else { return 0 }
-    let dropped = batch[0].dropped
-    if dropped > 0 { batch[0].dropped = 0 }
-    return dropped
+    batch.takeDroppedBeforeFirst()
   }
 
   /// What a request has found.
@@ -217,7 +214,7 @@ extension StreamMailbox {
     guard taken > 0 else { return }
     let finished = withLock { finishReturned() }
     taken = 0
-    var discarded = RingBuffer<Item>()
+    var discarded = ItemBuffer()
     swap(&discarded, &batch)
     finish(finished)
     // `discarded` is destroyed here, when nothing accesses `batch`.

@@ -98,8 +98,8 @@ extension ActorLane {
   /// - Returns: the number of mailboxes in which it waits now.
   func append(_ envelope: Envelope, to entries: UnsafeMutableBufferPointer<Unmanaged<Entry>>) -> Int
   {
-    // The mailboxes take these retains. One operation on the count makes them all.
-    let retained = envelope.retained(times: entries.count)
+    // One operation on the count makes the retains for all mailboxes.
+    let element = envelope.retained(times: entries.count)
     let (accepted, declined, mustStart) = lock.withLockAfterPolling {
       var accepted = 0
       var declined = 0
@@ -108,7 +108,7 @@ extension ActorLane {
         // SAFETY: the caller holds the entry, which keeps its mailbox: that of an actor, because only
         // such a mailbox has a lane.
         let mailbox = entry.head.pointee.mailbox.unsafelyUnwrapped
-        let offer = mailbox._withUnsafeGuaranteedRef { $0.state.offer(Envelope(taking: retained)) }
+        let offer = mailbox._withUnsafeGuaranteedRef { $0.state.offer(taking: element) }
         switch offer {
         case .accepted: accepted += 1
         case .acceptedByIdle:
@@ -116,7 +116,6 @@ extension ActorLane {
           isAnyIdle = true
           add(.fromOpaque(mailbox.toOpaque()), entry)
         case .declined:
-          // The envelope is not destroyed here: the caller has it.
           entries[declined] = entry
           declined += 1
         }
@@ -129,6 +128,7 @@ extension ActorLane {
     return rest.reduce(accepted) { accepted, entry in
       // SAFETY: the caller holds the entry.
       let entry = entry.takeUnretainedValue()
+      element.release()  // It did not take its retain.
       return accepted + (entry.mailbox?.enqueueDeclined(envelope, for: entry) == true ? 1 : 0)
     }
   }

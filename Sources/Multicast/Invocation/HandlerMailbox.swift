@@ -33,7 +33,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   final let deliver: Delivery
   final let whenExhausted: (@Sendable (Entry) -> Void)?
   // Unchecked, as `state`: only the draining thread accesses it, and no user code runs in an access.
-  @exclusivity(unchecked) private var batch = RingBuffer<MailboxState.Item>()
+  @exclusivity(unchecked) private var batch = ItemBuffer()
   /// How far the handler has read, if elements only tell it to read elsewhere. Set before the entry
   /// is published.
   final var progress: ReadingProgress?
@@ -59,7 +59,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// Does not wake the consumer, because nothing is left to deliver and its queue might be
   /// suspended for long.
   final override func cancel(_ entry: Entry) {
-    var discarded = RingBuffer<MailboxState.Item>()
+    var discarded = ItemBuffer()
     let effects = withLock { state.close(.cancelled, discarded: &discarded) }
     finish(effects)
     // `discarded` is destroyed here, outside the lock.
@@ -82,9 +82,9 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   struct Delivered: ~Copyable {
     var count = 0
     /// Those that wait again, because the entry was blocked.
-    var rest = RingBuffer<MailboxState.Item>()
+    var rest = ItemBuffer()
 
-    mutating func destroyRest() { rest = RingBuffer() }
+    mutating func destroyRest() { rest = ItemBuffer() }
   }
 
   /// Begins a drain of at most `share` elements. Inside `lock`.
@@ -104,7 +104,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// - Parameter kept: an object that the caller keeps alive.
   final func deliverTaken(to entry: Entry, keeping kept: UnsafeRawPointer?) -> Delivered {
     var delivered = Delivered()
-    var taken = RingBuffer<MailboxState.Item>()
+    var taken = ItemBuffer()
     swap(&taken, &batch)
     var invocation = Invocation(ThreadCallStack.current)
     delivered.count = invocation.drain(

@@ -15,7 +15,7 @@ extension Invocation {
   ///   - kept: an object that the caller keeps alive. It is not retained if it is the target.
   /// - Returns: the number of elements that were delivered. The others were destroyed.
   mutating func drain(
-    _ elements: inout RingBuffer<MailboxState.Item>, to entry: Unmanaged<Entry>,
+    _ elements: inout ItemBuffer, to entry: Unmanaged<Entry>,
     keeping kept: UnsafeRawPointer?, _ deliver: (EnvelopeReference) -> Void
   ) -> Int {
     guard !elements.isEmpty else { return 0 }

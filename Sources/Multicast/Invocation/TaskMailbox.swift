@@ -80,7 +80,7 @@ final class TaskMailbox: Mailbox, @unchecked Sendable {
 
   /// Does not start a worker, because nothing is left to deliver.
   override func cancel(_ entry: Entry) {
-    var discarded = RingBuffer<MailboxState.Item>()
+    var discarded = ItemBuffer()
     let effects = withLock { state.close(.cancelled, discarded: &discarded) }
     finish(effects)
     // `discarded` is destroyed here, outside the lock.

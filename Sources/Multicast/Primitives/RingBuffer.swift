@@ -43,14 +43,6 @@ struct RingBuffer<Element>: ~Copyable {
     return element
   }
 
-  /// Moves the first `share` elements to the end of `other`.
-  ///
-  /// - Complexity: O(`share`), and O(1) if `other` is empty and `share` is the number of elements.
-  mutating func moveFirst(_ share: Int, to other: inout RingBuffer) {
-    if share == count && other.isEmpty { return swap(&self, &other) }
-    for _ in 0..<share { other.append(popFirst()!) }
-  }
-
   /// The element at `offset` from the front.
   subscript(offset: Int) -> Element {
     get {

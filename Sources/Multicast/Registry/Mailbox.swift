@@ -116,12 +116,15 @@ class Mailbox: @unchecked Sendable {
   /// - Returns: whether it waits; otherwise it was dropped or discarded.
   @usableFromInline @discardableResult
   final func enqueue(_ envelope: Envelope, for entry: Unmanaged<Entry>) -> Bool {
-    switch withLock({ state.offer(envelope) }) {
+    let element = envelope.retained(times: 1)
+    switch withLock({ state.offer(taking: element) }) {
     case .accepted: return true
     case .acceptedByIdle:
       wake(entry.takeUnretainedValue())
       return true
-    case .declined: return enqueueDeclined(envelope, for: entry.takeUnretainedValue())
+    case .declined:
+      element.release()
+      return enqueueDeclined(envelope, for: entry.takeUnretainedValue())
     }
   }
 
@@ -149,7 +152,7 @@ class Mailbox: @unchecked Sendable {
 
   /// See ``MailboxState/close(_:)``.
   final func close(_ reason: SubscriptionEnd, for entry: Entry) {
-    var discarded = RingBuffer<MailboxState.Item>()
+    var discarded = ItemBuffer()
     let effects = withLock {
       // No sender has told the consumer of what came during a block, which may be over when it next
       // checks.

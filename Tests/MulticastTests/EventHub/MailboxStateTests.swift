@@ -18,11 +18,11 @@ struct MailboxStateTests {
 
   private func value(_ envelope: Envelope?) -> Int? { (envelope?.box as? Element)?.value }
 
-  private func values(_ items: borrowing RingBuffer<MailboxState.Item>) -> [Int] {
+  private func values(_ items: borrowing ItemBuffer) -> [Int] {
     (0..<items.count).map { value(items[$0].element)! }
   }
 
-  private func dropped(_ items: borrowing RingBuffer<MailboxState.Item>) -> [Int] {
+  private func dropped(_ items: borrowing ItemBuffer) -> [Int] {
     (0..<items.count).map { items[$0].dropped }
   }
 
@@ -38,13 +38,13 @@ struct MailboxStateTests {
   private func close(
     _ state: inout MailboxState, _ reason: SubscriptionEnd
   ) -> (effects: MailboxState.Effects, discarded: Int) {
-    var discarded = RingBuffer<MailboxState.Item>()
+    var discarded = ItemBuffer()
     let effects = state.close(reason, discarded: &discarded)
     return (effects, discarded.count)
   }
 
   private func takeAll(_ state: inout MailboxState) -> [Int] {
-    var batch = RingBuffer<MailboxState.Item>()
+    var batch = ItemBuffer()
     _ = state.take(.max, into: &batch)
     return values(batch)
   }
@@ -87,7 +87,7 @@ struct MailboxStateTests {
     guard whenFull == .suspend else { return }
     #expect(effects.dropped == 0 && effects.garbage == nil)
     // It is appended as soon as there is space, before a later one.
-    var batch = RingBuffer<MailboxState.Item>()
+    var batch = ItemBuffer()
     let taken = state.take(1, into: &batch)
     #expect(values(batch) == [0])
     #expect(taken.released.count == 1 && taken.released[0] === sender && sender.isReleased)
@@ -114,7 +114,7 @@ struct MailboxStateTests {
   @Test("busy × finish: drains again while something waits, then is idle")
   func finish() {
     var state = state(.dropNewest, limit: 10, holding: 3)
-    var batch = RingBuffer<MailboxState.Item>()
+    var batch = ItemBuffer()
     _ = state.take(2, into: &batch)
     #expect(values(batch) == [0, 1])
     check(state.finishTaken(delivered: 1).wake)
@@ -202,7 +202,7 @@ struct MailboxStateTests {
     _ = state.cancel(senders[1])
     #expect(senders[1].outcome == .dropped)
     _ = close(&state, .finished)
-    var batch = RingBuffer<MailboxState.Item>()
+    var batch = ItemBuffer()
     _ = state.take(.max, into: &batch)
     #expect(values(batch) == [0, 1, 10, 12])
     #expect(dropped(batch) == [0, 0, 0, 3])
@@ -215,17 +215,17 @@ struct MailboxStateTests {
   @Test("what is dropped is noted where it was dropped")
   func notesWhatIsLost() {
     var oldest = state(.dropOldest, holding: 5)
-    var batch = RingBuffer<MailboxState.Item>()
+    var batch = ItemBuffer()
     _ = oldest.take(.max, into: &batch)
     #expect(values(batch) == [3, 4])
     #expect(dropped(batch) == [3, 0])
 
     var newest = state(.dropNewest, holding: 4)
-    batch = RingBuffer()
+    batch = ItemBuffer()
     _ = newest.take(.max, into: &batch)
     #expect(dropped(batch) == [0, 0])
     _ = newest.append(envelope(9))
-    batch = RingBuffer()
+    batch = ItemBuffer()
     _ = newest.take(.max, into: &batch)
     #expect(values(batch) == [9] && dropped(batch) == [2])
     check(newest.takeDroppedAtEnd() == 0)
@@ -234,7 +234,7 @@ struct MailboxStateTests {
   @Test("limit 1: the note of an element that is dropped itself is kept")
   func droppedWithLimitOne() {
     var state = state(.dropOldest, limit: 1, holding: 4)
-    var batch = RingBuffer<MailboxState.Item>()
+    var batch = ItemBuffer()
     _ = state.take(.max, into: &batch)
     #expect(values(batch) == [3] && dropped(batch) == [3])
   }
@@ -286,7 +286,7 @@ struct MailboxStateTests {
   func flush() {
     var state = state(.dropOldest, holding: 2)
     check(state.flush(FlushLatch()))
-    var batch = RingBuffer<MailboxState.Item>()
+    var batch = ItemBuffer()
     check(state.take(.max, into: &batch).flushed.isEmpty)
     _ = state.append(envelope(5))
     check(state.finishTaken(delivered: 2).flushed.count == 1)
@@ -311,7 +311,7 @@ struct MailboxStateTests {
           _ = state.append(envelope(step))
         case 2:
           if taken == 0 {
-            var batch = RingBuffer<MailboxState.Item>()
+            var batch = ItemBuffer()
             _ = state.take(Int.random(in: 1...3), into: &batch)
             taken = batch.count
           }

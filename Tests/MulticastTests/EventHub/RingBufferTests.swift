@@ -30,33 +30,6 @@ struct RingBufferTests {
     #expect(array.isEmpty)
   }
 
-  @Test("moving the first elements: they follow those of the other buffer, in order")
-  func moving() {
-    var generator = SystemRandomNumberGenerator()
-    var ring = RingBuffer<Int>()
-    var other = RingBuffer<Int>()
-    var (array, moved): ([Int], [Int]) = ([], [])
-    for step in 0..<5000 {
-      ring.append(step)
-      array.append(step)
-      if Int.random(in: 0..<4, using: &generator) == 0 {
-        let share = Int.random(in: 0...array.count, using: &generator)
-        ring.moveFirst(share, to: &other)
-        moved += array.prefix(share)
-        array.removeFirst(share)
-      }
-      for _ in 0..<Int.random(in: 0..<3, using: &generator) {
-        let element = other.popFirst()
-        #expect(element == (moved.isEmpty ? nil : moved.removeFirst()))
-      }
-      let counts = (ring.count, other.count)
-      #expect(counts.0 == array.count && counts.1 == moved.count)
-    }
-    while let element = other.popFirst() { #expect(element == moved.removeFirst()) }
-    while let element = ring.popFirst() { #expect(element == array.removeFirst()) }
-    #expect(array.isEmpty && moved.isEmpty)
-  }
-
   @Test("each element is destroyed once: when it is popped, replaced, or with the buffer")
   func lifetimes() {
     let tracker = LifetimeTracker()
