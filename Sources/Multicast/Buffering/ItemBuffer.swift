@@ -26,8 +26,8 @@ struct ItemBuffer: ~Copyable {
   /// The slot of the first element.
   private var head = 0
   private(set) var count = 0
-  /// The number of elements dropped before the first one, beside those that it counts itself. They
-  /// are many if the oldest ones are dropped.
+  /// The number of elements dropped before the first one, beside those that its slot counts. It
+  /// grows with each event if the oldest are dropped.
   private var droppedBeforeFirst = 0
 
   init() {}
@@ -145,7 +145,8 @@ struct ItemBuffer: ~Copyable {
 
   @inline(__always)
   private var marks: UnsafeMutablePointer<UInt8> {
-    Self.marks(words.unsafelyUnwrapped, slotCount)
+    // SAFETY: `resize` bound the memory behind the words.
+    UnsafeMutableRawPointer(words.unsafelyUnwrapped + slotCount).assumingMemoryBound(to: UInt8.self)
   }
 
   private func mark(_ offset: Int) -> UInt8 { marks[slot(offset)] }
@@ -153,13 +154,6 @@ struct ItemBuffer: ~Copyable {
   /// A buffer with at most 64 slots does not shrink.
   @inline(__always)
   private var isMostlyEmpty: Bool { slotCount > 64 && count < slotCount / 8 }
-
-  @inline(__always)
-  private static func marks(
-    _ words: UnsafeMutablePointer<UInt64>, _ slotCount: Int
-  ) -> UnsafeMutablePointer<UInt8> {
-    UnsafeMutableRawPointer(words + slotCount).assumingMemoryBound(to: UInt8.self)
-  }
 
   /// Frees slots until the buffer is not mostly empty.
   @inline(never)
