@@ -25,14 +25,21 @@ private struct HubConsumers {
         }
       ]
     ) {
-      [streams] + StorageStrategy.allCases.map(hub)
+      [streams] + StorageStrategy.allCases.map(hub) + [log]
     }
   }
 
   /// Beside the floor of one call: what a delegate costs that is called by the sender.
   var batchExperiment: Experiment {
-    Experiment("consumers/batches", detail: "N = \(size)") {
-      [floor] + StorageStrategy.allCases.map(batches)
+    Experiment(
+      "consumers/batches", detail: "N = \(size)",
+      requirements: [
+        Requirement("consumers in batches of a log, N = \(size), of the floor", .atMost(10)) {
+          $0.ratio("log", to: "floor")
+        }
+      ]
+    ) {
+      [floor] + StorageStrategy.allCases.map(batches) + [logBatches]
     }
   }
 
@@ -49,6 +56,29 @@ private struct HubConsumers {
       let hub = EventHub<Int>(storage: storage)
       let sequences = (0..<size).map { _ in hub.events().batches(upTo: 256) }
       return try Consumers.consumeBatches(sequences, storage.rawValue, events: iterations) {
+        for _ in 0..<iterations { hub.send(1) }
+        hub.finish()
+      }
+    }
+  }
+
+  /// Consumers that read what the hub retains.
+  private var log: Case {
+    Case("log", size: size, metrics: [.time], iterations: 1000) { iterations in
+      let hub = EventHub<Int>(retention: .last(1024))
+      let sequences = (0..<size).map { _ in hub.events(from: .live) }
+      return try Consumers.consumePositions(sequences, "log", events: iterations) {
+        for _ in 0..<iterations { hub.send(1) }
+        hub.finish()
+      }
+    }
+  }
+
+  private var logBatches: Case {
+    Case("log", size: size, metrics: [.time], iterations: 1000) { iterations in
+      let hub = EventHub<Int>(retention: .last(1024))
+      let sequences = (0..<size).map { _ in hub.events(from: .live).batches(upTo: 256) }
+      return try Consumers.consumePositionBatches(sequences, "log", events: iterations) {
         for _ in 0..<iterations { hub.send(1) }
         hub.finish()
       }

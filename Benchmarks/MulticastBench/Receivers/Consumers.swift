@@ -1,5 +1,6 @@
 internal import BenchmarkHarness
 internal import Dispatch
+internal import Multicast
 
 /// Tasks that each consume an asynchronous sequence of events.
 enum Consumers {
@@ -9,8 +10,8 @@ enum Consumers {
   ///   - system: the system that delivers, for the message if something is missing.
   ///   - events: how many events each consumer must get.
   ///   - send: sends so many events, each of them a one, and then ends the sequences.
-  /// - Returns: the nanoseconds for each delivery, from when every task has started until the last one
-  ///   has ended.
+  /// - Returns: the nanoseconds for each delivery, from when every task has started until the last
+  ///   one has ended.
   static func consume<Events: AsyncSequence & Sendable>(
     _ sequences: [Events], _ system: String, events: Int, send: () -> Void
   ) throws -> [Double] where Events.Element == Int, Events.Failure == Never {
@@ -33,6 +34,34 @@ enum Consumers {
       var sum = 0
       while let batch = await iterator.next(isolation: nil) {
         for event in batch { sum &+= event }
+      }
+      return sum
+    }
+  }
+
+  /// As ``consume(_:_:events:send:)``, of events with their positions.
+  static func consumePositions(
+    _ sequences: [PositionedSequence<Int>], _ system: String, events: Int, send: () -> Void
+  ) throws -> [Double] {
+    try run(sequences, system, events: events, send: send) { events, isReady in
+      var iterator = events.makeAsyncIterator()
+      isReady()
+      var sum = 0
+      while let element = await iterator.next(isolation: nil) { sum &+= element.event ?? 0 }
+      return sum
+    }
+  }
+
+  /// As ``consumePositions(_:_:events:send:)``, in batches.
+  static func consumePositionBatches(
+    _ sequences: [PositionedSequence<Int>.Batches], _ system: String, events: Int, send: () -> Void
+  ) throws -> [Double] {
+    try run(sequences, system, events: events, send: send) { batches, isReady in
+      var iterator = batches.makeAsyncIterator()
+      isReady()
+      var sum = 0
+      while let batch = await iterator.next(isolation: nil) {
+        for event in batch.events { sum &+= event }
       }
       return sum
     }

@@ -50,24 +50,43 @@ extension EventConsumer {
   func next<Reader: PositionReader>(
     _ reader: Reader, _ readSinceYield: inout Int, isolation: isolated (any Actor)? = #isolation
   ) async -> Reader.Element? {
-    while !TaskIdentity.isCurrentCancelled {
+    while await prepareRead(reader, &readSinceYield) {
       if let element = reader.nextRead() { return element }
+    }
+    return nil
+  }
+
+  /// Waits until `reader` has read something that was not returned, which a filter may still
+  /// exclude.
+  ///
+  /// - Parameters:
+  ///   - readSinceYield: see ``next(_:_:isolation:)``.
+  ///   - share: the most events to read at once, at most ``readShare``.
+  /// - Returns: `false` if the hub has finished and everything was returned, or if the task is
+  ///   cancelled.
+  func prepareRead(
+    _ reader: some PositionReader, _ readSinceYield: inout Int, share: Int = readShare,
+    isolation: isolated (any Actor)? = #isolation
+  ) async -> Bool {
+    while !TaskIdentity.isCurrentCancelled {
+      if reader.hasRead { return true }
       if readSinceYield >= Self.readShare {
         readSinceYield = 0
         await Task.yield()
       }
       if !reader.isAtGoal {
-        reader.readToGoal(atMost: Self.readShare)
-      } else if !(await nextSignal()) {
+        reader.readToGoal(atMost: share)
+      } else if !(await nextSignal(share)) {
         // After the end, everything is in the log, unless another task of the actor has read it.
         guard mailbox.end == .finished else { break }
-        guard reader.hasRead || reader.read(atMost: Self.readShare) else { break }
+        guard reader.hasRead || reader.read(atMost: share) else { break }
       }
       readSinceYield += reader.readCount
+      mailbox.noteRead(reader.readCount)
     }
     // If the task is cancelled, this ends the subscription.
-    if TaskIdentity.isCurrentCancelled { _ = await nextSignal() }
+    if TaskIdentity.isCurrentCancelled { _ = await nextSignal(share) }
     reader.discardRead()
-    return nil
+    return false
   }
 }

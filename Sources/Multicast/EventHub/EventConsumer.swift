@@ -59,14 +59,15 @@ final class EventConsumer: Sendable {
 
   /// Waits for an event that tells the iterator to read, and reads.
   ///
+  /// - Parameter share: the most events to read.
   /// - Returns: whether there may be something to return, or to read up to the goal; `false`: the
   ///   iteration has ended.
-  func nextSignal() async -> Bool {
+  func nextSignal(_ share: Int) async -> Bool {
     while await prepareNext() {
       if mailbox.nextTaken() != nil {
         // Here, before this task may leave its actor: another one sees that there is more. Also if
         // that has read, because the signal may be of a later event.
-        reader?.beginSignal(atMost: Self.readShare)
+        reader?.beginSignal(atMost: share)
         return true
       }
       if reader?.mustContinue == true { return true }

@@ -104,7 +104,7 @@ extension EventHub {
     mailbox.isFollowing = true
     // It has not started, so nothing reads yet. Before it is in the registry, because it may finish
     // as soon as it is.
-    _ = mailbox.withLock { mailbox.state.signal() }
+    _ = mailbox.offerSignal()
     kinds.add(
       mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let pipeline = EventPipeline<Event>(

@@ -158,6 +158,10 @@ extension EventHub {
         appends.add(to: mailbox, of: entry, &invocation)
         return true
       }
+      if let mailbox, entry.isActiveAndSignalled(mailbox) {
+        delivered += 1
+        return true
+      }
       appends.flush(invocation.thread)
       if mailbox == nil, invocation.callAtOnce(entry, event) {
         delivered += 1
@@ -193,6 +197,17 @@ extension EventHub {
         return isDelivered ? 1 : 0
       }
     }
+  }
+}
+
+extension Unmanaged where Instance == Entry {
+  /// Whether the entry is active, has no owner, and its consumer has been told to read a log and
+  /// has not begun to: then a new event in the log needs nothing more.
+  @inlinable @inline(__always)
+  func isActiveAndSignalled(_ mailbox: Unmanaged<Mailbox>) -> Bool {
+    // Relaxed: nothing is called, so only the number of subscribers depends on it.
+    mailbox._withUnsafeGuaranteedRef { $0.isFollowing && $0.isSignalled }
+      && head.pointee.state.load(ordering: .relaxed) == EntryHead.activeStrong
   }
 }
 

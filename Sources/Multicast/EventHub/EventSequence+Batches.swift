@@ -183,7 +183,7 @@ extension EventSequence.Noting {
 }
 
 /// - Precondition: `limit` is at least 1.
-private func requireBatchLimit(_ limit: Int) {
+func requireBatchLimit(_ limit: Int) {
   require(
     limit >= 1,
     "Multicast: a batch of up to \(limit) events would be empty; use a limit of at least 1.")

@@ -8,7 +8,7 @@ extension EventSequencer {
   func withTrimmedLog<R>(_ body: () -> R) -> R {
     var garbage = RetainedLog.Garbage()
     let now = rules.now
-    return lock.withLock {
+    return lock.withLockAfterPolling {
       if let now { log.trim(now: now, &garbage) }
       return body()
     }

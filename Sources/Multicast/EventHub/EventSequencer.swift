@@ -118,7 +118,7 @@ extension EventSequencer {
   ) -> (number: UInt64, reached: Int)? {
     let values = captureValues(hub)
     let retained = rules.retained(event)
-    let added = lock.withLock {
+    let added = lock.withLockAfterPolling {
       add(retained) { .event($0, values, waiters: waiters) }
     }
     guard let added, added.isOurs else {
@@ -307,7 +307,7 @@ extension EventSequencer {
   /// The next element of what is pending, after completed flushes. If there is none, the role was
   /// given up.
   private func takePending(_ thread: ThreadCallStack.Pointer) -> PendingDelivery? {
-    lock.withLock {
+    lock.withLockAfterPolling {
       if !flushes.isEmpty {
         let done = flushes.takeCompleted(before: taken)
         if !done.isEmpty { return .flushed(done) }

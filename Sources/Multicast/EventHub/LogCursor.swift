@@ -35,7 +35,39 @@ class LogCursor: @unchecked Sendable {
   final var hasRead: Bool { missed != nil || !batch.isEmpty }
 
   /// The number of events that were read and not returned.
+  @usableFromInline
   final var readCount: Int { batch.count }
+
+  /// What is to be reported before the next event, once.
+  @usableFromInline
+  final func takeMissed() -> MissedEvents? {
+    defer { missed = nil }
+    return missed
+  }
+
+  /// The numbers of the next `count` events that were read.
+  ///
+  /// - Complexity: O(1), and O(`count`) if they are not consecutive.
+  @usableFromInline
+  final func numbers(_ count: Int) -> EventNumbers {
+    guard count > 0 else { return EventNumbers() }
+    let last = batch[count - 1].number
+    if last - batch[0].number == UInt64(count - 1) { return EventNumbers(count, through: last) }
+    var numbers = EventNumbers()
+    for offset in 0..<count { numbers.append(batch[offset].number) }
+    return numbers
+  }
+
+  /// Moves the next `count` of the events that were read out, in order; fewer if `body` takes some.
+  ///
+  /// - Parameter body: called with each event and its offset.
+  @usableFromInline
+  final func moveItems(_ count: Int, _ body: (RetainedItem, Int) -> Void) {
+    for offset in 0..<count {
+      guard let item = batch.popFirst() else { return }
+      body(item, offset)
+    }
+  }
 
   /// Does nothing: to cancel the registration of the consumer is enough.
   final func stopReading() {}

@@ -76,7 +76,7 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
     /// The number of events that were read since the consumer last yielded.
     private var readSinceYield = 0
 
-    fileprivate init(consumer: EventConsumer) {
+    init(consumer: EventConsumer) {
       self.consumer = consumer
       // SAFETY: only `EventHub.consumer(_:from:)` sets it, with a reader of this type.
       let reader = consumer.reader.map {
@@ -128,6 +128,20 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
     mutating func readNext(isolation actor: isolated (any Actor)?) async -> Element? {
       guard let reader else { return nil }
       return await consumer.next(reader, &readSinceYield)
+    }
+
+    /// See ``EventConsumer/prepareRead(_:_:isolation:)``.
+    ///
+    /// - Parameter limit: the most events of a batch. As many batches are read as have space in one
+    ///   read.
+    @usableFromInline
+    mutating func prepareRead(
+      batchesUpTo limit: Int, isolation actor: isolated (any Actor)?
+    ) async -> Bool {
+      guard let reader else { return false }
+      let most = EventConsumer.readShare
+      let share = limit < most ? most - most % limit : most
+      return await consumer.prepareRead(reader, &readSinceYield, share: share)
     }
   }
 }

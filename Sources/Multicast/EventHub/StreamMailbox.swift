@@ -40,8 +40,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// Whether a result was requested.
   @exclusivity(unchecked) private var hasStarted = false
 
-  /// Whether the consumer yields once before it sleeps: a batch of several events came since it
-  /// last did, so more may be about to come.
+  /// Whether the consumer yields once before it sleeps: several events came at once since it last
+  /// did, so more may be about to come.
   @exclusivity(unchecked) private var mayLinger = false
 
   /// The most results without a suspension.
@@ -69,16 +69,14 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// Tells the consumer of a mailbox without an entry to read, unless an element that does so waits
   /// already.
   func signal() {
-    let sleepers = withLock {
-      state.signal() == .acceptedByIdle ? takeSleepers() : (nil, nil)
-    }
-    resume(sleepers)
+    if offerSignal() == .acceptedByIdle { resume(withLock { takeSleepers() }) }
   }
 
   /// Ends a mailbox without an entry. If it has finished, the consumer reads once more.
   func end(_ reason: SubscriptionEnd) {
     var discarded = ItemBuffer()
     let (effects, sleepers) = withLock {
+      forgetSignal()
       if reason == .finished { _ = state.signal() }
       return (state.close(reason, discarded: &discarded), takeSleepers())
     }
@@ -122,6 +120,11 @@ extension StreamMailbox {
   func takeLinger() -> Bool {
     defer { mayLinger = false }
     return mayLinger
+  }
+
+  /// Called after `count` events were read elsewhere.
+  func noteRead(_ count: Int) {
+    if count > 1 { mayLinger = true }
   }
 
   /// Counts a result that is not an event: a number of dropped events, or the end.
@@ -189,6 +192,7 @@ extension StreamMailbox {
     var more: MailboxState.Effects?
     let found = withLock { () -> Found in
       handlingTask = task
+      forgetSignal()
       if state.isUnobserved {
         state.finishTakenUnobserved(delivered: takeReturned())
         state.takeUnobserved(share, into: &batch)

@@ -60,7 +60,10 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// suspended for long.
   final override func cancel(_ entry: Entry) {
     var discarded = ItemBuffer()
-    let effects = withLock { state.close(.cancelled, discarded: &discarded) }
+    let effects = withLock {
+      forgetSignal()
+      return state.close(.cancelled, discarded: &discarded)
+    }
     finish(effects)
     // `discarded` is destroyed here, outside the lock.
   }
@@ -94,6 +97,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     _ share: Int, for entry: Entry
   ) -> (effects: MailboxState.Effects, count: Int) {
     state.isBlocked = entry.isBlocked
+    forgetSignal()
     // One signal at a time, because it may turn out to be incomplete.
     let effects = state.take(isFollowing ? 1 : share, into: &batch)
     return (effects, batch.count)

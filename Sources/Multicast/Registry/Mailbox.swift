@@ -28,6 +28,12 @@ class Mailbox: @unchecked Sendable {
   /// Whether the consumer reads events elsewhere, and an element only tells it to do so. Set before
   /// the entry is published.
   @exclusivity(unchecked) @usableFromInline final var isFollowing = false
+  /// `true` only if the mailbox is open and a signal waits that the consumer has not taken. Stored
+  /// inside the lock.
+  // Relaxed everywhere: what a signal tells of was stored inside another lock, of a log, of an answer or of
+  // an end, which the consumer takes after it has taken the signal. If it takes that lock after the sender,
+  // it finds what the sender has stored; if before, the sender finds `false` here.
+  private let hasNewSignal = Atomic<Bool>(false)
   /// Where the entry was made, owned. Set before the entry, or the mailbox in it, is published.
   @exclusivity(unchecked) final private(set) var origin = OriginWord.unknown
   /// The object whose lock the mailbox shares; `nil` if it has a lock of its own.
@@ -128,13 +134,32 @@ class Mailbox: @unchecked Sendable {
     }
   }
 
+  /// Whether the consumer has been told to read elsewhere, and has not begun to: then what the
+  /// sender has stored in the log needs no other signal.
+  @usableFromInline
+  final var isSignalled: Bool { hasNewSignal.load(ordering: .relaxed) }
+
+  /// Adds an element that tells the consumer to read elsewhere, unless one waits already.
+  final func offerSignal() -> MailboxState.Offer {
+    if isSignalled { return .accepted }
+    return withLock {
+      let offer = state.signal()
+      hasNewSignal.store(offer != .declined, ordering: .relaxed)
+      return offer
+    }
+  }
+
+  /// The consumer takes what waits. Inside the lock.
+  @inline(__always)
+  final func forgetSignal() { hasNewSignal.store(false, ordering: .relaxed) }
+
   /// Tells the consumer of `entry` to read events, unless an element that does so waits already.
   ///
   /// - Parameter entry: held by the caller.
   /// - Returns: whether the mailbox is open.
   @usableFromInline
   final func signal(for entry: Unmanaged<Entry>) -> Bool {
-    switch withLock({ state.signal() }) {
+    switch offerSignal() {
     case .accepted: return true
     case .acceptedByIdle:
       wake(entry.takeUnretainedValue())
@@ -156,6 +181,7 @@ class Mailbox: @unchecked Sendable {
     let effects = withLock {
       // No sender has told the consumer of what came during a block, which may be over when it next
       // checks.
+      forgetSignal()
       let mustRead = isFollowing && reason == .finished && state.signal() == .acceptedByIdle
       var effects = state.close(reason, discarded: &discarded)
       if mustRead { effects.wake = true }

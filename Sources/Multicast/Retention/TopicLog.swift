@@ -82,7 +82,7 @@ extension TopicLog {
   /// Gives an event the next number, and keeps it.
   func append(_ retained: RetainedEvent, to topic: String) -> EventPosition {
     var garbage = RetainedLog.Garbage()
-    return lock.withLock {
+    return lock.withLockAfterPolling {
       append(retained, number: newestNumber + 1, to: topic, &garbage)
       return EventPosition(epoch: numbering.epoch, number: newestNumber)
     }
@@ -216,7 +216,7 @@ extension TopicLog {
   func trimmed<R>(_ body: () -> R) -> R {
     var garbage = RetainedLog.Garbage()
     let now = clock?.now
-    return lock.withLock {
+    return lock.withLockAfterPolling {
       if let now { trim(now: now, &garbage) }
       return body()
     }

@@ -35,11 +35,14 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
   public struct Iterator: AsyncIteratorProtocol {
     private let consumer: EventConsumer
     /// `nil` if the hub no longer existed.
-    private let reader: TopicLogReader?
+    @usableFromInline let reader: TopicLogReader?
     private let retention: TopicRetention<Event>
     /// The number of events that were read since the consumer last yielded.
     private var readSinceYield = 0
     private var hasBegun = false
+    /// Whether what the reader has read is not the next to be returned: before the first call, and
+    /// while events come from an external log.
+    @usableFromInline var isElsewhere = true
     /// What comes from an external log, before what the reader reads.
     private var replay: ExternalReplay<Event>?
     /// What is missing in `replay`.
@@ -64,6 +67,7 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
     /// - Returns: the event or range, or `nil` at the end.
     /// - Complexity: for each read, O(events) for one topic, O(events × topics) for several, and
     ///   O(all retained events after the last position) for patterns; and the wait.
+    @inlinable
     public mutating func next() async -> Element? {
       await next(isolation: #isolation)
     }
@@ -74,8 +78,19 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
     /// - Returns: the event or range, or `nil` at the end.
     /// - Complexity: for each read, O(events) for one topic, O(events × topics) for several, and
     ///   O(all retained events after the last position) for patterns; and the wait.
+    @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      if !isElsewhere, let reader, let item = reader.nextEventUnlessCancelled() {
+        return PositionedTopicEvent(item, epoch: reader.epoch)
+      }
+      return await readNext(isolation: actor)
+    }
+
+    /// Waits for the next events, and returns the first one, or what comes before it.
+    @usableFromInline
+    mutating func readNext(isolation actor: isolated (any Actor)?) async -> Element? {
       guard let reader else { return nil }
+      defer { isElsewhere = replay != nil || !rest.isEmpty }
       if !hasBegun {
         hasBegun = true
         if reader.hasClaim { reader.settleClaim(await retention.contains(reader.position)) }

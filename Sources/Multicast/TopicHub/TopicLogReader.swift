@@ -96,6 +96,12 @@ extension TopicLogReader {
     missing.isEmpty ? batch.popFirst() : nil
   }
 
+  /// As ``nextEvent()``, unless the task is cancelled.
+  @usableFromInline
+  func nextEventUnlessCancelled() -> TopicItem? {
+    TaskIdentity.isCurrentCancelled ? nil : nextEvent()
+  }
+
   /// The epoch of the events that were read.
   @usableFromInline
   var epoch: UInt64 { cursor.epoch }

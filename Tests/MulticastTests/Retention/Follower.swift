@@ -1,10 +1,13 @@
 import Dispatch
 import Multicast
 import MulticastTestSupport
+import Testing
 
 /// A way to receive the events of a hub with their positions.
 enum FollowerKind: CaseIterable, Sendable {
-  case sender, serialQueue, concurrentQueue, main, actor, owner, ownerActor, sequence
+  case sender, serialQueue, concurrentQueue, main, actor, owner, ownerActor, sequence, batches
+
+  static let handlers = allCases.filter { $0 != .sequence && $0 != .batches }
 }
 
 /// What one subscriber received.
@@ -117,7 +120,23 @@ extension EventHub {
     case .sequence:
       let sequence = events(from: start, where: filter)
       task = Task.detached { for await element in sequence { handler(element) } }
+    case .batches:
+      let batches = events(from: start, where: filter).batches(upTo: 3)
+      task = Task.detached {
+        for await batch in batches {
+          #expect(batch.events.count <= 3)
+          for element in batch.elements { handler(element) }
+        }
+      }
     }
     return Following(subscription: subscription, owner: owner, task: task)
+  }
+}
+
+extension PositionedBatch {
+  /// The same as single elements.
+  var elements: [PositionedEvent<Event>] {
+    (missed.map { [.missed($0)] } ?? [])
+      + events.indices.map { .event(events[$0], at: position(at: $0)) }
   }
 }

@@ -156,7 +156,7 @@ struct FollowingHandlerTests {
 
   @Test(
     "a block pauses it, and it goes on where it was",
-    arguments: FollowerKind.allCases.filter { $0 != .sequence })
+    arguments: FollowerKind.handlers)
   func blocks(_ kind: FollowerKind) async throws {
     let hub = EventHub<Int>(retention: .last(1_000))
     let follower = Follower<Int>()
@@ -178,7 +178,7 @@ struct FollowingHandlerTests {
 
   @Test(
     "finish during a block: it ends after the last unblock, with everything",
-    arguments: FollowerKind.allCases.filter { $0 != .sequence })
+    arguments: FollowerKind.handlers)
   func finishDuringABlock(_ kind: FollowerKind) async throws {
     let hub = EventHub<Int>(retention: .last(1_000))
     let follower = Follower<Int>()
@@ -259,7 +259,7 @@ struct FollowingHandlerTests {
 
   @Test(
     "cancelAndWait returns when the handler is not running and will not run again",
-    arguments: FollowerKind.allCases.filter { $0 != .sequence })
+    arguments: FollowerKind.handlers)
   func cancelAndWait(_ kind: FollowerKind) async {
     for _ in 0..<50 {
       let hub = EventHub<Int>(retention: .last(1_000))

@@ -10,7 +10,7 @@ struct TopicHandlerKind: CustomTestStringConvertible, Sendable {
   var hasPatterns = false
 
   static let all = [false, true].flatMap { hasPatterns in
-    FollowerKind.allCases.filter { $0 != .sequence }
+    FollowerKind.handlers
       .map { TopicHandlerKind(place: $0, hasPatterns: hasPatterns) }
   }
 
@@ -125,7 +125,7 @@ extension TopicHub<String, Int> {
           handler(element)
         }
       return .init(subscription, owner)
-    case (.sequence, _):
+    case (.sequence, _), (.batches, _):
       fatalError("not a handler")
     }
   }

@@ -1,0 +1,203 @@
+extension PositionedSequence {
+  /// The same events, as many at once as the consumer finds: for a consumer that handles many
+  /// events together, or for which the cost of each matters.
+  ///
+  /// ```swift
+  /// for await batch in chat.events(from: .after(saved)).batches(upTo: 256) {
+  ///   try await database.insert(batch.events, through: batch.position)
+  /// }
+  /// ```
+  /// With many consumers and many events this is the cheapest way to consume the events of a hub
+  /// in tasks: a sender stores an event once, and tells only those consumers of it that have read
+  /// since they were last told.
+  ///
+  /// - Parameter limit: the most events of a batch.
+  /// - Returns: the batches, of the same subscription.
+  /// - Precondition: `limit` is at least 1.
+  /// - Complexity: O(1).
+  public func batches(upTo limit: Int) -> Batches {
+    requireBatchLimit(limit)
+    return Batches(source: source, limit: limit)
+  }
+
+  /// The events of a hub in batches, with their positions.
+  ///
+  /// A batch has what the consumer finds when it reads, in order, up to the limit, and never more
+  /// than 256 events. It has an event, or says what was missed. The events of a batch, and those
+  /// that were read with it and will be in later ones, are not missed any more. They count as
+  /// handled when everything that was read together was returned and more is requested, or when the
+  /// iteration ends. The batches end as the sequence does. A consumer that always finds one yields
+  /// after at most 256 events.
+  public struct Batches: AsyncSequence, Sendable {
+    /// Events, and what was missed before them.
+    public typealias Element = PositionedBatch<Event>
+    /// An iteration throws nothing.
+    public typealias Failure = Never
+
+    fileprivate let source: EventSource
+    fileprivate let limit: Int
+
+    /// See ``PositionedSequence/makeAsyncIterator()``; the subscription is the same.
+    ///
+    /// - Returns: the iterator.
+    /// - Complexity: O(1) for the first one. Each later one subscribes, which costs what the call
+    ///   that returned the sequence did.
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(PositionedSequence.Iterator(consumer: source.take()), limit: limit)
+    }
+
+    /// An iterator over batches of events with positions.
+    public struct Iterator: AsyncIteratorProtocol {
+      @usableFromInline var events: PositionedSequence.Iterator
+      @usableFromInline let limit: Int
+
+      fileprivate init(_ events: PositionedSequence.Iterator, limit: Int) {
+        self.events = events
+        self.limit = limit
+      }
+
+      /// See ``EventSequence/Iterator/end``.
+      ///
+      /// - Complexity: O(1).
+      public var end: SubscriptionEnd? { events.end }
+
+      /// The next events, or `nil` at the end or if the task is cancelled.
+      ///
+      /// - Returns: the batch, which has an event or says what was missed; `nil` at the end.
+      /// - Complexity: amortised O(1) for each event that it reads, including those that the filter
+      ///   of the sequence excludes, and the wait. With keys, each read also searches in
+      ///   O(log events).
+      @inlinable
+      public mutating func next() async -> PositionedBatch<Event>? {
+        await next(isolation: #isolation)
+      }
+
+      /// The next events, or `nil` at the end or if the task is cancelled.
+      ///
+      /// - Parameter actor: the isolation of the caller.
+      /// - Returns: the batch, which has an event or says what was missed; `nil` at the end.
+      /// - Complexity: as ``next()``.
+      @inlinable
+      public mutating func next(
+        isolation actor: isolated (any Actor)?
+      ) async -> PositionedBatch<Event>? {
+        while await events.prepareRead(batchesUpTo: limit, isolation: actor),
+          let cursor = events.cursor
+        {
+          let batch = PositionedBatch(taking: limit, from: cursor, where: events.filter)
+          // Another task of the same actor may have taken what was read, or the filter excludes all.
+          if batch.missed != nil || !batch.events.isEmpty { return batch }
+        }
+        return nil
+      }
+    }
+  }
+}
+
+/// Events that a subscriber with positions receives together, and what it missed before them.
+///
+/// ## Thread safety
+/// A value: any thread may use its copy.
+public struct PositionedBatch<Event: Sendable>: Sendable {
+  /// The events before the first of ``events`` that are no longer retained; `nil`: the subscriber
+  /// has missed none.
+  public let missed: MissedEvents?
+  /// The events, in order. There may be none only if the subscriber has missed some.
+  public let events: [Event]
+
+  @usableFromInline let epoch: UInt64
+  @usableFromInline let numbers: EventNumbers
+}
+
+extension PositionedBatch {
+  /// Takes at most `limit` of the events that `cursor` has read, and of these what `filter`
+  /// accepts.
+  @inlinable
+  init(taking limit: Int, from cursor: LogCursor, where filter: (@Sendable (Event) -> Bool)?) {
+    missed = cursor.takeMissed()
+    epoch = cursor.epoch
+    let count = min(limit, cursor.readCount)
+    if let filter {
+      var accepted: [Event] = []
+      var numbers = EventNumbers()
+      cursor.moveItems(count) { item, _ in
+        let event = item.envelope.event(Event.self)
+        guard filter(event) else { return }
+        accepted.append(event)
+        numbers.append(item.number)
+      }
+      events = accepted
+      self.numbers = numbers
+    } else {
+      numbers = cursor.numbers(count)
+      events = [Event](unsafeUninitializedCapacity: count) { events, initializedCount in
+        cursor.moveItems(count) { item, offset in
+          // SAFETY: called once for each offset below `count`, because it takes nothing itself.
+          (events.baseAddress! + offset).initialize(to: item.envelope.event(Event.self))
+        }
+        initializedCount = count
+      }
+    }
+  }
+}
+
+extension PositionedBatch: Equatable where Event: Equatable {}
+extension PositionedBatch: Hashable where Event: Hashable {}
+
+extension PositionedBatch {
+  /// Where to continue after the batch: the position of the last event, or of the last missed one.
+  ///
+  /// - Complexity: O(1).
+  public var position: EventPosition {
+    if events.isEmpty, let missed { return missed.through }
+    return position(at: events.count - 1)
+  }
+
+  /// The position of one of the events.
+  ///
+  /// - Parameter index: that of the event in ``events``.
+  /// - Returns: its position.
+  /// - Precondition: `index` is one of ``events``.
+  /// - Complexity: O(1).
+  public func position(at index: Int) -> EventPosition {
+    require(
+      events.indices.contains(index),
+      """
+      Multicast: a batch of \(events.count) events has none at \(index); use an index of `events`.
+      """)
+    return EventPosition(epoch: epoch, number: numbers[index])
+  }
+}
+
+/// The numbers of some events, in order. They are stored only if they are not consecutive.
+@usableFromInline
+struct EventNumbers: Hashable, Sendable {
+  private var count: Int
+  private var last: UInt64
+  /// Each number, once they are not consecutive; before that empty.
+  private var stored: [UInt64] = []
+
+  @usableFromInline
+  init() {
+    self.init(0, through: 0)
+  }
+
+  /// `count` consecutive numbers.
+  init(_ count: Int, through last: UInt64) {
+    self.count = count
+    self.last = last
+  }
+
+  /// - Parameter number: higher than all before.
+  @usableFromInline
+  mutating func append(_ number: UInt64) {
+    if stored.isEmpty, count > 0, number != last + 1 { stored = (0..<count).map { self[$0] } }
+    if !stored.isEmpty { stored.append(number) }
+    count += 1
+    last = number
+  }
+
+  subscript(index: Int) -> UInt64 {
+    stored.isEmpty ? last - UInt64(count - 1 - index) : stored[index]
+  }
+}
