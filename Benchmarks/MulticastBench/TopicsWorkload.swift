@@ -8,7 +8,7 @@ extension Workload {
     Workload("topics", summary: "a TopicHub with N topics: one send, and memory") { settings in
       settings.sizes(or: [100_000]).flatMap { size in
         [TopicSend(size: size).experiment] + TopicMemory.experiments(size)
-      }
+      } + [TopicHandlers(size: 100).experiment]
     }
   }
 }
@@ -58,6 +58,48 @@ private struct TopicSend {
     ) { iterations in
       for _ in 0..<iterations * round { hub.send(1, to: topics.next()) }
       withExtendedLifetime(subscriptions) {}
+    }
+  }
+}
+
+/// An event to one topic with many handlers, in hubs that also deliver it elsewhere.
+private struct TopicHandlers {
+  let size: Int
+
+  var experiment: Experiment {
+    Experiment(
+      "topics/handlers", detail: "N = \(size)",
+      requirements: [
+        Requirement(
+          "a topic with \(size) handlers in a hub that retains, of one that does not", .atMost(3)
+        ) {
+          $0.ratio("last(128)", to: "topics alone")
+        }
+      ]
+    ) {
+      [
+        measured("topics alone", TopicHub(), isBaseline: true),
+        measured("last(128)", TopicHub(retention: .last(128))),
+        measured("a handler of all topics", TopicHub(), hasObserver: true),
+      ]
+    }
+  }
+
+  private func measured(
+    _ system: String, _ hub: TopicHub<String, Int>, hasObserver: Bool = false,
+    isBaseline: Bool = false
+  ) -> Case {
+    let listeners = Listeners(size)
+    let observer = hasObserver ? hub.allTopics.subscribe { blackHole($0.event) } : nil
+    let subscriptions = listeners.observers.map { observer in
+      hub.subscribe(to: "topic") { observer.notify($0) }
+    }
+    return Case(
+      system, size: size, isBaseline: isBaseline, deliveries: size,
+      delivered: listeners.takeReceived
+    ) { iterations in
+      for _ in 0..<iterations { hub.send(1, to: "topic") }
+      withExtendedLifetime((observer, subscriptions)) {}
     }
   }
 }

@@ -1,9 +1,10 @@
 // The hub of a topic forwards each event to the subscribers of all topics: as a part of its delivery,
 // so that these see the events of the topic in its order.
 
-internal import Synchronization
+public import Synchronization
 
 /// The state of a hub that passes each event on.
+@usableFromInline
 class EventForwarder<Event: Sendable>: HubState, @unchecked Sendable {
   // Sendable: it adds nothing; the subclass says why its own state may be shared.
 
@@ -11,7 +12,11 @@ class EventForwarder<Event: Sendable>: HubState, @unchecked Sendable {
   ///
   /// - Parameter waiters: where a sender that can wait finds the full buffers.
   /// - Returns: the number of subscribers that it reached.
+  @usableFromInline
   func forward(_ event: Event, _ waiters: SendWaiterList?) -> Int { 0 }
+
+  /// Delivers an event of the hub, specialised for its type; see ``EventHub/delivery``.
+  var delivery: EventHub<Event>.Delivery? { nil }
 }
 
 extension EventHub {
@@ -76,47 +81,44 @@ extension EventHub {
   ///
   /// - Parameters:
   ///   - envelope: the event in its envelope, if there is one.
-  ///   - delivery: delivers an event that is not forwarded; `nil`: ``deliver(_:_:_:waiters:)``.
+  ///   - delivery: see ``delivery``; `nil`: that of the forwarder, if there is one.
   func deliverForwarding(
     _ event: Event, _ number: UInt64, _ envelope: Envelope? = nil, waiters: SendWaiterList? = nil,
     by delivery: Delivery?
   ) -> Int {
-    guard let forwarder else {
-      return delivery?(self, event, number, envelope, waiters)
-        ?? deliver(event, number, envelope, waiters: waiters)
-    }
-    return deliver(event, number, envelope, waiters: waiters) { forwarder.forward(event, waiters) }
+    let forwarder = forwarder
+    let delivery = delivery ?? forwarder?.delivery ?? Self.delivery
+    return delivery(self, event, number, envelope, waiters, forwarder)
   }
 
   /// Delivers `event`, and runs `forward` once: after the event is in every buffer of this hub, and
   /// before the handlers without a buffer are called.
   ///
   /// - Returns: the number of subscribers that the event reached, and what `forward` returns.
-  private func deliver(
+  @inlinable
+  func deliver(
     _ event: Event, _ number: UInt64, _ envelope: Envelope?, waiters: SendWaiterList?,
     forward: () -> Int
   ) -> Int {
     var isForwarded = false
     var delivered = 0
     var envelope = envelope
-    registry.forEachEntry(passes: 2) { invocation, entry, pass in
-      if pass.index == 1 && !isForwarded {
+    // Subscribers of one kind need one pass.
+    registry.forEachEntry(passes: kinds.passes) { invocation, entry, pass in
+      let isHandler = entry.head.pointee.mailbox == nil
+      if !isForwarded, pass.count == 1 ? isHandler : pass.index == 1 {
         isForwarded = true
         invocation.pause()
         delivered += forward()
       }
-      if (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
-      return invocation.pass(entry, access: .enqueue) { (subscriber: Subscriber<Event>) in
-        if let pipeline = subscriber.pipeline {
-          let isDelivered = pipeline.deliver(
-            event, number, &envelope, handler: subscriber.handler, for: entry, waiters: waiters)
-          if isDelivered { delivered += 1 }
-        } else {
-          subscriber.handler(event)
-          delivered += 1
-        }
-        return true
+      // The second of two passes is for the handlers.
+      if pass.count == 2, isHandler != (pass.index == 1) { return true }
+      if isHandler, invocation.callAtOnce(entry, event) {
+        delivered += 1
+      } else {
+        delivered += deliver(event, number, &envelope, waiters, to: entry, &invocation)
       }
+      return true
     }
     if !isForwarded { delivered += forward() }
     return delivered
@@ -125,7 +127,8 @@ extension EventHub {
 
 extension Invocation {
   /// Shows that no entry is being called, until the next one is.
-  fileprivate func pause() {
+  @inlinable
+  func pause() {
     // Releasing: as in `end`.
     frame.pointee.store(nil, ordering: .releasing)
   }

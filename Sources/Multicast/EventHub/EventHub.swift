@@ -145,15 +145,23 @@ public final class EventHub<Event: Sendable>: Sendable {
 
 extension EventHub {
   @usableFromInline
-  typealias Delivery = @Sendable (EventHub<Event>, Event, UInt64, Envelope?, SendWaiterList?) -> Int
+  typealias Delivery =
+    @Sendable (EventHub<Event>, Event, UInt64, Envelope?, SendWaiterList?, EventForwarder<Event>?)
+    -> Int
 
-  /// A function that delivers an event as ``deliver(_:_:_:waiters:)`` does. It is made where the
-  /// hub is made, or where a sender waits, so that the compiler specialises it for the type of the
-  /// event: with a type that is found at run time, each call of a handler takes ten times as long.
+  /// A function that delivers an event as ``deliver(_:_:_:waiters:)`` does, and passes it on if
+  /// there is a forwarder. It is made where the hub is made, or where a sender waits, so that the
+  /// compiler specialises it for the type of the event: with a type that is found at run time, each
+  /// call of a handler takes ten times as long.
   @inlinable
   static var delivery: Delivery {
-    { hub, event, number, envelope, waiters in
-      hub.deliver(event, number, envelope, waiters: waiters)
+    { hub, event, number, envelope, waiters, forwarder in
+      guard let forwarder else {
+        return hub.deliver(event, number, envelope, waiters: waiters)
+      }
+      return hub.deliver(event, number, envelope, waiters: waiters) {
+        forwarder.forward(event, waiters)
+      }
     }
   }
 }

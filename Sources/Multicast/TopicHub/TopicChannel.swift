@@ -42,6 +42,9 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
 
   override var containingDrops: DropCounter? { origin?.common.drops }
 
+  // The hub is there, so the object is too.
+  override var delivery: EventHub<Event>.Delivery? { origin?.common.delivery }
+
   override func forward(_ event: Event, _ waiters: SendWaiterList?) -> Int {
     // A sender holds the hub of topics, and that the object.
     guard let origin, origin.common.gate.hasSubscribersOfAllTopics,

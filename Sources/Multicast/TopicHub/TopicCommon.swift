@@ -12,6 +12,8 @@ final class TopicCommon<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   let gate: TopicGate
   /// Where it goes then.
   let crossTopic: UnownedReference<CrossTopicDelivery<Topic, Event>>
+  /// Delivers an event of a topic; see ``EventHub/delivery``.
+  let delivery: EventHub<Event>.Delivery
   /// Counts the drops of all topics, and warns once.
   let drops: DropCounter
   /// What is observed of the registrations for all topics.
@@ -19,12 +21,13 @@ final class TopicCommon<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
 
   init(
     _ topics: TopicTable<Topic, Event>, _ gate: TopicGate,
-    _ crossTopic: CrossTopicDelivery<Topic, Event>, _ drops: DropCounter,
-    _ inspection: HubInspection
+    _ crossTopic: CrossTopicDelivery<Topic, Event>, _ delivery: @escaping EventHub<Event>.Delivery,
+    _ drops: DropCounter, _ inspection: HubInspection
   ) {
     self.topics = UnownedReference(topics)
     self.gate = gate
     self.crossTopic = UnownedReference(crossTopic)
+    self.delivery = delivery
     self.drops = drops
     self.inspection = inspection
   }

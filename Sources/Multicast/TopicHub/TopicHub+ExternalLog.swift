@@ -21,14 +21,25 @@ extension TopicHub where Topic == String {
   ///     returns.
   /// - Precondition: as ``init(retention:total:epoch:ordering:storage:name:)``.
   /// - Complexity: O(1).
+  @inlinable
   public convenience init(
     retention: Retention<Event>, total: Retention<Event> = .all, ordering: Ordering = .perSender,
     storage: StorageStrategy = .waitFree, name: String? = nil,
     log makeLog: (ExternalLogWriter<Event>) -> any ExternalLog<Event>
   ) {
+    self.init(retention, total, ordering, storage, name, makeLog, Self.deliveries)
+  }
+
+  @usableFromInline
+  convenience init(
+    _ retention: Retention<Event>, _ total: Retention<Event>, _ ordering: Ordering,
+    _ storage: StorageStrategy, _ name: String?,
+    _ makeLog: (ExternalLogWriter<Event>) -> any ExternalLog<Event>, _ deliveries: Deliveries
+  ) {
     Self.requireLimits(retention, total, name)
     let kept = TopicRetention(retention, total: total, epoch: nil, isExternal: true)
-    self.init(ordering: ordering, storage: storage, name: name, retention: kept)
+    self.init(
+      ordering: ordering, storage: storage, name: name, retention: kept, deliveries: deliveries)
     kept.external = makeLog(ExternalLogWriter(self))
   }
 }

@@ -20,14 +20,23 @@ extension TopicHub where Topic == String {
   /// - Precondition: neither retention has keys or a condition, not both limit sizes, and
   ///   `retention` keeps something.
   /// - Complexity: O(1).
+  @inlinable
   public convenience init(
     retention: Retention<Event>, total: Retention<Event> = .all, epoch: UInt64? = nil,
     ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil
   ) {
+    self.init(retention, total, epoch, ordering, storage, name, Self.deliveries)
+  }
+
+  @usableFromInline
+  convenience init(
+    _ retention: Retention<Event>, _ total: Retention<Event>, _ epoch: UInt64?,
+    _ ordering: Ordering, _ storage: StorageStrategy, _ name: String?, _ deliveries: Deliveries
+  ) {
     Self.requireLimits(retention, total, name)
     self.init(
       ordering: ordering, storage: storage, name: name,
-      retention: TopicRetention(retention, total: total, epoch: epoch))
+      retention: TopicRetention(retention, total: total, epoch: epoch), deliveries: deliveries)
   }
 
   static func requireLimits(

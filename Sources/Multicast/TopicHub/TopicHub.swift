@@ -67,21 +67,20 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   public convenience init(
     ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil
   ) {
-    self.init(ordering, storage, name, delivery: Self.patternDelivery)
+    self.init(ordering, storage, name, Self.deliveries)
   }
 
   @usableFromInline
   convenience init(
-    _ ordering: Ordering, _ storage: StorageStrategy, _ name: String?,
-    delivery: @escaping PatternDelivery
+    _ ordering: Ordering, _ storage: StorageStrategy, _ name: String?, _ deliveries: Deliveries
   ) {
-    self.init(ordering: ordering, storage: storage, name: name, retention: nil, delivery: delivery)
+    self.init(
+      ordering: ordering, storage: storage, name: name, retention: nil, deliveries: deliveries)
   }
 
   init(
     ordering: Ordering, storage: StorageStrategy, name: String?,
-    retention: TopicRetention<Event>?,
-    delivery: @escaping PatternDelivery = TopicHub.patternDelivery
+    retention: TopicRetention<Event>?, deliveries: Deliveries
   ) {
     self.retention = retention
     self.ordering = ordering
@@ -97,8 +96,8 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     allTopics = EventHub(
       ordering: ordering, storage: storage,
       state: DetailedState(name, inspection: inspection) { gate.addSubscribersOfAllTopics($0) })
-    crossTopic = CrossTopicDelivery(allTopics: allTopics, sendToOne: delivery)
-    common = TopicCommon(topics, gate, crossTopic, drops, inspection)
+    crossTopic = CrossTopicDelivery(allTopics: allTopics, sendToOne: deliveries.toPattern)
+    common = TopicCommon(topics, gate, crossTopic, deliveries.toTopic, drops, inspection)
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.
@@ -115,11 +114,14 @@ extension TopicHub {
   typealias PatternDelivery =
     @Sendable (EventHub<TopicEvent<Topic, Event>>, TopicEvent<Topic, Event>) -> Int
 
-  /// A function that sends an event to the hub of a pattern. It is made where the hub of topics is
-  /// made, so that the compiler specialises it; see ``EventHub/delivery``.
+  /// The functions that deliver an event. They are made where the hub of topics is made, so that
+  /// the compiler specialises them; see ``EventHub/delivery``.
+  @usableFromInline
+  typealias Deliveries = (toTopic: EventHub<Event>.Delivery, toPattern: PatternDelivery)
+
   @inlinable
-  static var patternDelivery: PatternDelivery {
-    { hub, element in hub.send(element) }
+  static var deliveries: Deliveries {
+    (EventHub<Event>.delivery, { hub, element in hub.send(element) })
   }
 }
 
