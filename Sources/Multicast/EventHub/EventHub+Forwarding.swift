@@ -1,7 +1,7 @@
 // The hub of a topic forwards each event to the subscribers of all topics: as a part of its delivery,
 // so that these see the events of the topic in its order.
 
-public import Synchronization
+internal import Synchronization
 
 /// The state of a hub that passes each event on.
 @usableFromInline
@@ -81,14 +81,18 @@ extension EventHub {
   ///
   /// - Parameters:
   ///   - envelope: the event in its envelope, if there is one.
-  ///   - delivery: see ``delivery``; `nil`: that of the forwarder, if there is one.
+  ///   - delivery: see ``delivery``; `nil`: that of the forwarder, or else
+  ///     ``deliver(_:_:_:waiters:)``.
   func deliverForwarding(
     _ event: Event, _ number: UInt64, _ envelope: Envelope? = nil, waiters: SendWaiterList? = nil,
     by delivery: Delivery?
   ) -> Int {
     let forwarder = forwarder
-    let delivery = delivery ?? forwarder?.delivery ?? Self.delivery
-    return delivery(self, event, number, envelope, waiters, forwarder)
+    if let delivery = delivery ?? forwarder?.delivery {
+      return delivery(self, event, number, envelope, waiters, forwarder)
+    }
+    guard let forwarder else { return deliver(event, number, envelope, waiters: waiters) }
+    return deliver(event, number, envelope, waiters: waiters) { forwarder.forward(event, waiters) }
   }
 
   /// Delivers `event`, and runs `forward` once: after the event is in every buffer of this hub, and
@@ -108,7 +112,7 @@ extension EventHub {
       let isHandler = entry.head.pointee.mailbox == nil
       if !isForwarded, pass.count == 1 ? isHandler : pass.index == 1 {
         isForwarded = true
-        invocation.pause()
+        invocation.closeCall()
         delivered += forward()
       }
       // The second of two passes is for the handlers.
@@ -120,16 +124,8 @@ extension EventHub {
       }
       return true
     }
+    // Without a handler: the event is in every buffer, and nothing is being called.
     if !isForwarded { delivered += forward() }
     return delivered
-  }
-}
-
-extension Invocation {
-  /// Shows that no entry is being called, until the next one is.
-  @inlinable
-  func pause() {
-    // Releasing: as in `end`.
-    frame.pointee.store(nil, ordering: .releasing)
   }
 }

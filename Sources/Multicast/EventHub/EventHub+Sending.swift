@@ -59,7 +59,7 @@ extension EventHub {
     await sendWaiting(event, by: Self.delivery)
   }
 
-  /// - Parameter delivery: see ``delivery``; `nil`: ``deliver(_:_:_:waiters:)``.
+  /// - Parameter delivery: see ``delivery`` and ``deliverForwarding(_:_:_:waiters:by:)``.
   @usableFromInline
   func sendWaiting(_ event: Event, by delivery: Delivery?) async -> Bool {
     await Task.yieldAfterMany()

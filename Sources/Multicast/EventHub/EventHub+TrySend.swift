@@ -65,7 +65,8 @@ extension EventHub {
     return nil
   }
 
-  /// Delivers the event with this number as `plan` says: first to buffers, then to handlers.
+  /// Delivers the event with this number as `plan` says: to buffers, then to those to whom the hub
+  /// forwards it, then to handlers.
   ///
   /// - Parameters:
   ///   - envelope: the event in its envelope, if the hub retains it.
@@ -74,9 +75,15 @@ extension EventHub {
   func deliver(
     _ event: Event, _ number: UInt64, _ envelope: Envelope?, _ plan: SendPlan, includesNew: Bool
   ) -> Int {
+    var isForwarded = false
     var delivered = 0
     var envelope = envelope
     registry.forEachEntry(passes: 2) { invocation, entry, pass in
+      if pass.index == 1, !isForwarded {
+        isForwarded = true
+        invocation.closeCall()
+        delivered += forwarder?.forward(event, nil) ?? 0
+      }
       // The second pass is for the handlers.
       if (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
       return invocation.pass(entry, access: .enqueue) { (subscriber: Subscriber<Event>) in
@@ -99,7 +106,8 @@ extension EventHub {
       }
     }
     plan.release()
-    return delivered + (forwarder?.forward(event, nil) ?? 0)
+    if !isForwarded { delivered += forwarder?.forward(event, nil) ?? 0 }
+    return delivered
   }
 }
 

@@ -19,7 +19,7 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   private let replay: Int
   let rules: RetentionRules<Event>
   private let opening: EventOpening<Event>?
-  /// Delivers an event; `nil`: `EventHub.deliver`.
+  /// Delivers an event; see ``EventHub/deliverForwarding(_:_:_:waiters:by:)``.
   private let delivery: EventHub<Event>.Delivery?
   /// That of the hub.
   private let state: HubState

@@ -27,7 +27,7 @@ extension PositionedSequence {
   /// that were read with it and will be in later ones, are not missed any more. They count as
   /// handled when everything that was read together was returned and more is requested, or when the
   /// iteration ends. The batches end as the sequence does. A consumer that always finds one yields
-  /// after at most 256 events.
+  /// before it has had 512 events.
   public struct Batches: AsyncSequence, Sendable {
     /// Events, and what was missed before them.
     public typealias Element = PositionedBatch<Event>

@@ -4,7 +4,7 @@
 /// The first iterator takes over the subscription that began with the sequence; each later one
 /// begins a new one, at the same start. A subscription ends as that of an ``EventSequence`` does.
 /// What an iterator has read, at most 256 events, is not missed any more. A consumer that always
-/// finds an event yields after at most that many.
+/// finds an event yields before it has had 512.
 ///
 /// ## Thread safety
 /// As ``EventSequence``.

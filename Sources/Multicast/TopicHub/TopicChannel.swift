@@ -42,7 +42,7 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
 
   override var containingDrops: DropCounter? { origin?.common.drops }
 
-  // The hub is there, so the object is too.
+  // A sender holds the hub, so the origin is there.
   override var delivery: EventHub<Event>.Delivery? { origin?.common.delivery }
 
   override func forward(_ event: Event, _ waiters: SendWaiterList?) -> Int {

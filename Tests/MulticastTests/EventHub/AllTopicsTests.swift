@@ -96,6 +96,42 @@ struct AllTopicsTests {
     withExtendedLifetime((own, all)) {}
   }
 
+  @Test(
+    "also if the topic has subscribers of one kind, and with trySend", arguments: Ordering.allCases,
+    [false, true])
+  func nestedOneKind(ordering: Ordering, tries: Bool) async {
+    func send(_ event: Int, through hub: TopicHub<String, Int>) {
+      if tries { #expect(hub.trySend(event, to: "a")) } else { hub.send(event, to: "a") }
+    }
+    for hasSequence in [false, true] {
+      let hub = TopicHub<String, Int>(ordering: ordering)
+      let handler = hub.subscribe(to: "a") { [weak hub] event in
+        if event < 10 { hub?.send(event + 10, to: "a") }
+      }
+      let sequence = hasSequence ? hub.events(for: "a") : nil
+      let (ofAll, ofPattern) = (hub.allTopics.events(), hub.events(matching: "*"))
+      send(1, through: hub)
+      send(2, through: hub)
+      hub.finish()
+      if let sequence {
+        #expect(await sequence.reduce(into: []) { $0.append($1) } == [1, 11, 2, 12])
+      }
+      #expect(await ofAll.reduce(into: []) { $0.append($1.event) } == [1, 11, 2, 12])
+      #expect(await ofPattern.reduce(into: []) { $0.append($1.event) } == [1, 11, 2, 12])
+      withExtendedLifetime(handler) {}
+    }
+    let hub = TopicHub<String, Int>(ordering: ordering)
+    let sequence = hub.events(for: "a")
+    let ofAll = hub.allTopics.subscribe { [weak hub] element in
+      if element.event < 10 { hub?.send(element.event + 10, to: "a") }
+    }
+    send(1, through: hub)
+    send(2, through: hub)
+    hub.finish()
+    #expect(await sequence.reduce(into: []) { $0.append($1) } == [1, 11, 2, 12])
+    withExtendedLifetime(ofAll) {}
+  }
+
   @Test("a handler that is added inside another does not get the current event")
   func addedInside() {
     let hub = TopicHub<String, Int>()
