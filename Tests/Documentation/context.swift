@@ -114,6 +114,12 @@ let own = price
 // In EventSubscription+Storing.swift
 let hub = prices
 
+// In PositionedSequence+Batches.swift
+let saved = last
+enum database {
+  static func insert(_ messages: [Message], through position: EventPosition) async {}
+}
+
 // In PositionedSequence.swift
 func write(_ message: Message, id: String) async {}
 func writeGap(_ count: Int?) async {}

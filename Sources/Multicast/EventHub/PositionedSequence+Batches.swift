@@ -4,7 +4,7 @@ extension PositionedSequence {
   ///
   /// ```swift
   /// for await batch in chat.events(from: .after(saved)).batches(upTo: 256) {
-  ///   try await database.insert(batch.events, through: batch.position)
+  ///   await database.insert(batch.events, through: batch.position)
   /// }
   /// ```
   /// With many consumers and many events this is the cheapest way to consume the events of a hub
