@@ -94,7 +94,7 @@ extension ActorLane {
 
   /// Appends `envelope` to the mailboxes of `entries`, which are all of this lane.
   ///
-  /// - Parameter entries: held by the caller.
+  /// - Parameter entries: held by the caller. Its memory is used for those that decline.
   /// - Returns: the number of mailboxes in which it waits now.
   func append(_ envelope: Envelope, to entries: UnsafeMutableBufferPointer<Unmanaged<Entry>>) -> Int
   {
@@ -122,10 +122,8 @@ extension ActorLane {
       }
       return (accepted, declined, isAnyIdle && role.take())
     }
-    // In an array: waking the actor may run user code, which may use `entries`.
-    let rest = declined == 0 ? [] : Array(entries[..<declined])
     if mustStart { start() }
-    return rest.reduce(accepted) { accepted, entry in
+    return entries[..<declined].reduce(accepted) { accepted, entry in
       // SAFETY: the caller holds the entry.
       let entry = entry.takeUnretainedValue()
       element.release()  // It did not take its retain.

@@ -1,8 +1,8 @@
 // The sender's side of mailboxes: one envelope for the mailboxes of many entries.
 //
 // The mailboxes of one actor share a lock. An invocation collects their entries, up to 64, and
-// appends to all of them in one critical section, which it enters before it runs user code or leaves
-// the read section.
+// appends to all of them in one critical section, which it enters before it calls a handler or
+// leaves the read section.
 
 internal import Synchronization
 
@@ -17,6 +17,8 @@ struct EnvelopeAppends {
   @usableFromInline private(set) var count = 0
   /// The lane of their mailboxes.
   private var lane: Unmanaged<ActorLane>?
+  /// The entries that were collected; `nil` if there are none.
+  private var entries: UnsafeMutablePointer<Unmanaged<Entry>>?
 
   /// The number of entries that are collected at most.
   private static var capacity: Int { 64 }
@@ -43,7 +45,9 @@ extension EnvelopeAppends {
     }
     if count == 0 { invocation.closeCall() }
     guard invocation.admits(entry) else { return }
-    buffer(invocation.thread)[count] = entry
+    let entries = entries ?? takeMemory(invocation.thread)
+    self.entries = entries
+    entries[count] = entry
     count += 1
   }
 
@@ -56,22 +60,35 @@ extension EnvelopeAppends {
 
   @usableFromInline @inline(never)
   mutating func appendAll(_ thread: ThreadCallStack.Pointer) {
-    let entries = UnsafeMutableBufferPointer(start: buffer(thread), count: count)
-    count = 0
+    guard let entries, let lane, let envelope else { return }
+    let collected = UnsafeMutableBufferPointer(start: entries, count: count)
     // SAFETY: the invocation holds the entries, whose mailboxes keep the lane.
-    guard let lane, let envelope else { return }
-    delivered += lane._withUnsafeGuaranteedRef { $0.append(envelope, to: entries) }
+    delivered += lane._withUnsafeGuaranteedRef { $0.append(envelope, to: collected) }
+    count = 0
+    self.entries = nil
+    returnMemory(entries, thread)
   }
 
-  /// The memory of the thread for the entries. No user code runs between ``add(to:of:_:)`` and
-  /// ``flush(_:)``, so only one invocation of the thread at a time uses it.
-  private func buffer(_ thread: ThreadCallStack.Pointer) -> UnsafeMutablePointer<Unmanaged<Entry>> {
-    // SAFETY: only used for entries. A stack is never freed, and so is this memory.
-    if let memory = thread.pointee.entryBuffer {
-      return memory.assumingMemoryBound(to: Unmanaged<Entry>.self)
+  /// Memory for the entries, which this invocation owns until it has appended to them: user code
+  /// may run in the meantime, such as the `deinit` of an event that a full buffer drops, and invoke
+  /// hubs on the same thread.
+  private func takeMemory(
+    _ thread: ThreadCallStack.Pointer
+  ) -> UnsafeMutablePointer<Unmanaged<Entry>> {
+    guard let memory = thread.pointee.entryBuffer else { return .allocate(capacity: Self.capacity) }
+    thread.pointee.entryBuffer = nil
+    // SAFETY: it comes from `returnMemory`.
+    return memory.assumingMemoryBound(to: Unmanaged<Entry>.self)
+  }
+
+  /// Leaves the memory to later invocations of the thread, which keeps it as long as its stack.
+  private func returnMemory(
+    _ memory: UnsafeMutablePointer<Unmanaged<Entry>>, _ thread: ThreadCallStack.Pointer
+  ) {
+    if thread.pointee.entryBuffer == nil {
+      thread.pointee.entryBuffer = UnsafeMutableRawPointer(memory)
+    } else {
+      memory.deallocate()  // An invocation inside this one has left its own.
     }
-    let memory = UnsafeMutablePointer<Unmanaged<Entry>>.allocate(capacity: Self.capacity)
-    thread.pointee.entryBuffer = UnsafeMutableRawPointer(memory)
-    return memory
   }
 }

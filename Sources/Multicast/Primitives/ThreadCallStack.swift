@@ -58,7 +58,8 @@ struct ThreadCallStack: ~Copyable {
   /// For the layers above: the innermost of the delivery roles that this thread has; see
   /// `DeliveryRole`.
   var deliveryRole: UnsafeRawPointer?
-  /// For the layers above: memory for the entries of one invocation; never freed, as the stack.
+  /// For the layers above: memory for the entries of one invocation; `nil` before the first one,
+  /// and while one uses it. Never freed, as the stack.
   var entryBuffer: UnsafeMutableRawPointer?
   /// The stack that this thread took before this one.
   private var sibling: Pointer?
