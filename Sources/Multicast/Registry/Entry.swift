@@ -25,8 +25,9 @@ public import Synchronization
 /// memory.
 ///
 /// ## Thread safety
-/// `state` is atomic; `slot`, `previous` and `next` are guarded by the lock of the storage; the
-/// rest never changes.
+/// `state` and `mailboxReference` are atomic; `slot`, `previous` and `next` are guarded by the lock
+/// of the storage, and `next` belongs to the reclaimer once the entry was removed; the rest never
+/// changes.
 @usableFromInline
 final class Entry: ManagedBuffer<Void, UInt> {
   deinit {
@@ -131,8 +132,9 @@ struct EntryHead: ~Copyable {
     return mailbox
   }
 
-  @inlinable var mailbox: Unmanaged<Mailbox>? {
-    let bits = mailboxBits
+  @inlinable var mailbox: Unmanaged<Mailbox>? { Self.mailbox(mailboxBits) }
+
+  @inlinable static func mailbox(_ bits: UInt) -> Unmanaged<Mailbox>? {
     guard bits & 1 == 0 else { return nil }
     // SAFETY: even bits are those of a mailbox that the entry owns.
     return .fromOpaque(UnsafeRawPointer(bitPattern: bits).unsafelyUnwrapped)
@@ -149,7 +151,8 @@ struct EntryHead: ~Copyable {
 
   /// Where the entry was made. What it refers to lives as long as the entry.
   var origin: OriginWord {
-    mailbox?._withUnsafeGuaranteedRef { $0.origin } ?? OriginWord(bits: mailboxBits)
+    let bits = mailboxBits  // Loaded once, because another thread may add a mailbox.
+    return Self.mailbox(bits)?._withUnsafeGuaranteedRef { $0.origin } ?? OriginWord(bits: bits)
   }
 
   /// The entry may be called, and keeps its target alive.

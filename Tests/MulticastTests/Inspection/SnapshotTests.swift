@@ -45,6 +45,28 @@ struct SnapshotTests {
     #expect(tracker.destroyed == 1)
   }
 
+  @Test("the line of a delegate is right while its first call on an actor gives it a mailbox")
+  func linesBesideFirstCalls() {
+    let home = RecordingActor()
+    let actors = (0..<32).map { _ in RecordingActor() }
+    for round in 0..<400 {
+      let hub = MulticastDelegate<RecordingActor>()
+      for actor in actors { hub.add(actor, label: round % 2 == 0 ? "labelled" : nil) }
+      let expected = hub.snapshot.receivers[0].site
+      let barrier = StartBarrier(2)
+      let wrong = Counter()
+      runThreads(2) { thread in
+        barrier.arriveAndWait()
+        if thread == 0 {
+          hub.invoke(onEach: { _ in home }) { _ in }
+        } else {
+          for receiver in hub.snapshot.receivers where receiver.site != expected { wrong.add() }
+        }
+      }
+      #expect(wrong.value == 0)
+    }
+  }
+
   @Test func aDeadDelegateIsNotShown() {
     let tracker = LifetimeTracker()
     let hub = MulticastDelegate<any Watching>()
