@@ -44,22 +44,24 @@ public struct Composition<Delegate>: @unchecked Sendable {
   }
 
   /// Calls `body` with each delegate on the actor of the composite, as
-  /// ``MulticastDelegate/invokeIsolated(_:)`` does. Called by the `invoke` of a composite.
+  /// ``MulticastDelegate/invokeIsolated(isolation:_:)`` does. Called by the `invoke` of a
+  /// composite.
   ///
   /// - Parameter body: called with each delegate.
   /// - Returns: the number of delegates for which the call was enqueued.
   @discardableResult
-  public func invokeIsolated(
+  public func invokeOnActor(
     _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
   ) -> Int {
     // The delegates are used there only.
     precondition(
       isolation == nil || isolation === body.isolation,
       "Multicast: invoke takes a closure that belongs to the actor of the composite")
-    return hub.invokeIsolated(body)
+    return hub.uncheckedInvokeIsolated(isolation: nil, body)
   }
 
   /// The delegates, for a caller that may be on any thread.
+  @inlinable
   func checkedHub() -> MulticastDelegate<Delegate> {
     isolation?.preconditionIsolated(
       "Multicast: this composite belongs to an actor and its protocol is not Sendable; use it there"

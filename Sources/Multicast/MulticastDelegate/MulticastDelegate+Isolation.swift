@@ -131,6 +131,15 @@ extension MulticastDelegate {
   public func invokeIsolated(
     isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
+  ) -> Int where Delegate: Sendable {
+    uncheckedInvokeIsolated(isolation: isolation, body)
+  }
+
+  /// As ``invokeIsolated(isolation:_:)``, for a caller that knows that delegates which are not
+  /// `Sendable` are used only on the actor of `body`.
+  @discardableResult
+  package func uncheckedInvokeIsolated(
+    isolation: (any Actor)?, _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
   ) -> Int {
     // SAFETY: a synchronous function with dynamic isolation is called like one without. It is
     // called on its actor, or anywhere if it has none.

@@ -52,6 +52,6 @@ struct IsolatedInvocationWriter {
       let name = hub == "hub" ? hub : context.hubName
       return "\(name).invoke(onEach: { $0 }) { await body($0) }"
     }
-    return "\(composition).invokeIsolated(body)"
+    return "\(composition).invokeOnActor(body)"
   }
 }

@@ -22,15 +22,19 @@ extension DelegateCaller where Delegate: Sendable {
   ///
   /// - Parameters:
   ///   - arguments: what `arguments(_:)` returned.
+  ///   - isolation: the actor that calls this function. Leave it out.
   ///   - body: called with each delegate and the arguments.
+  /// - Precondition: `body` belongs to the actor of the caller, or to none.
   /// - Complexity: O(`count`).
   public func deliver<Arguments>(
     with arguments: SendableArguments<Arguments>,
+    isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext _ body: @escaping @isolated(any) @Sendable (Delegate, Arguments) -> Void
   ) {
+    requireOwnActor(body.isolation, isolation)
     let isIsolated = body.isolation != nil
     // SAFETY: a function with the same parameters and the same representation. It is called on its actor,
-    // which it has inherited from the caller, or anywhere if it has none.
+    // which is that of the caller, or anywhere if it has none.
     let function = unsafeBitCast(body, to: (@Sendable (Delegate, Arguments) -> Void).self)
     if isIsolated {
       answerEach { delegate in
@@ -41,6 +45,13 @@ extension DelegateCaller where Delegate: Sendable {
       callInContext { function($0, arguments.values) }
     }
   }
+}
+
+/// Requires that a closure which is called now belongs to the actor of its caller.
+func requireOwnActor(_ closure: (any Actor)?, _ caller: (any Actor)?) {
+  precondition(
+    closure == nil || closure === caller,
+    "Multicast: deliver takes a closure that belongs to the actor of its caller")
 }
 
 extension DelegateCaller {

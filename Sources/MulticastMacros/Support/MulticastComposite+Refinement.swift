@@ -3,12 +3,13 @@ extension MulticastComposite {
   ///
   /// - Parameter as: the protocol that is refined.
   /// - Returns: the same delegates, as instances of that protocol.
+  /// - Precondition: the caller is on the actor of the composite, if that has one.
   /// - Complexity: O(1).
   @inlinable @inline(__always)
   public nonisolated func refinedDelegates<Refined>(
     as _: Refined.Type
   ) -> RefinedDelegates<Self, Refined> {
-    RefinedDelegates(self)
+    RefinedDelegates(_composition.checkedHub())
   }
 
   /// `delegate` as an instance of a protocol that its own one refines, by a dynamic cast.
@@ -17,5 +18,19 @@ extension MulticastComposite {
     _ delegate: Delegate, as _: Refined.Type
   ) -> Refined? {
     delegate as? Refined
+  }
+}
+
+extension MulticastComposite where Delegate: Sendable {
+  /// As for other delegates, from any thread.
+  ///
+  /// - Parameter as: the protocol that is refined.
+  /// - Returns: the same delegates, as instances of that protocol.
+  /// - Complexity: O(1).
+  @inlinable @inline(__always)
+  public nonisolated func refinedDelegates<Refined>(
+    as _: Refined.Type
+  ) -> RefinedDelegates<Self, Refined> {
+    RefinedDelegates(_composition.hub)
   }
 }

@@ -9,8 +9,8 @@ public struct RefinedDelegates<Composite: MulticastComposite, Delegate> {
   @usableFromInline let hub: MulticastDelegate<Original>
 
   @inlinable @inline(__always)
-  init(_ composite: Composite) {
-    hub = composite._composition.hub
+  init(_ hub: MulticastDelegate<Original>) {
+    self.hub = hub
   }
 }
 
@@ -148,12 +148,16 @@ extension RefinedDelegates where Delegate: Sendable {
   ///
   /// - Parameters:
   ///   - arguments: what `arguments(_:)` returned.
+  ///   - isolation: the actor that calls this function. Leave it out.
   ///   - body: called with each delegate and the arguments.
+  /// - Precondition: `body` belongs to the actor of the caller, or to none.
   /// - Complexity: O(`count`).
   public func deliver<Arguments>(
     with arguments: UncheckedArguments<Arguments>,
+    isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext _ body: @escaping @isolated(any) @Sendable (Delegate, Arguments) -> Void
   ) {
+    requireOwnActor(body.isolation, isolation)
     let isIsolated = body.isolation != nil
     // SAFETY: as in `DelegateCaller.deliver(with:_:)`.
     let function = unsafeBitCast(body, to: (@Sendable (Delegate, Arguments) -> Void).self)
@@ -168,7 +172,7 @@ extension RefinedDelegates where Delegate: Sendable {
 /// Arguments that the composite of the refined protocol has checked.
 ///
 /// ## Thread safety
-/// The values are `Sendable`, or the program does not compile.
+/// The values are `Sendable`, or the composite that passes them does not compile.
 public struct UncheckedArguments<Values>: @unchecked Sendable {
   // Sendable: see "Thread safety".
   @usableFromInline let values: Values
