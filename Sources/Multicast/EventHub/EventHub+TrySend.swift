@@ -22,8 +22,8 @@ extension EventHub {
   /// ```
   ///
   /// - Parameter event: what subscribers receive.
-  /// - Returns: whether the event was sent; `true` if there is no subscriber. After ``finish()``:
-  ///   `false`, and the event counts as refused.
+  /// - Returns: whether the event was sent; `true` if there is no subscriber, and while the hub is
+  ///   blocked. After ``finish()``: `false`, and the event counts as refused.
   /// - Complexity: O(subscribers), with allocations in proportion.
   public func trySend(_ event: Event) -> Bool {
     trySend(event) {}

@@ -7,9 +7,9 @@ extension TopicHub {
   /// Blocks the whole hub until ``unblock()``: an event that is sent in the meantime reaches no
   /// subscriber of any topic. Blocks nest: each needs its ``unblock()``.
   ///
-  /// `send` returns 0 then, and `sendWaiting` returns `true`; the event does not count as refused.
-  /// An event that was sent before is still delivered. To hold back events for one subscriber, see
-  /// ``EventSubscription/block()``.
+  /// `send` returns 0 then, `sendWaiting` and `trySend` return `true`, and the event does not count
+  /// as refused. An event that was sent before is still delivered. To hold back events for one
+  /// subscriber, see ``EventSubscription/block()``.
   ///
   /// - Complexity: O(1).
   public func block() { gate.block() }

@@ -10,11 +10,17 @@ private actor Consumer {
 
   /// Calls `next` `count` times, after a job was put behind this one.
   func consume(_ count: Int, _ next: () async -> Void) async -> Int? {
-    Task { resultsBefore = results }
-    while results < count {
+    await take(count) {
       await next()
-      results += 1
+      return 1
     }
+  }
+
+  /// Calls `next`, which returns its number of results, until there are `count`, after a job was
+  /// put behind this one.
+  func take(_ count: Int, _ next: () async -> Int) async -> Int? {
+    Task { resultsBefore = results }
+    while results < count { results += await next() }
     return resultsBefore
   }
 
@@ -85,6 +91,32 @@ struct FairnessTests {
       }
     }
     #expect(try #require(before) <= 64)
+  }
+
+  @Test(
+    "with positions: before 512 events, of a hub or of topics, one by one or in batches",
+    arguments: 0..<4)
+  func positions(_ kind: Int) async throws {
+    let hub = EventHub<Int>(retention: .all)
+    let topics = TopicHub<String, Int>(retention: .all)
+    for event in 0..<3000 {
+      hub.send(event)
+      topics.send(event, to: "\(event % 2)")
+    }
+    var single = hub.events(from: .retained).makeAsyncIterator()
+    var batches = hub.events(from: .retained).batches(upTo: 100).makeAsyncIterator()
+    var ofTopics = topics.events(for: ["0", "1"], from: .retained).makeAsyncIterator()
+    var ofPattern = topics.events(matching: [">"], from: .retained).makeAsyncIterator()
+    let before = await Consumer().take(3000) {
+      switch kind {
+      case 0: return await single.next() == nil ? 0 : 1
+      case 1: return await batches.next()?.events.count ?? 0
+      case 2: return await ofTopics.next() == nil ? 0 : 1
+      default: return await ofPattern.next() == nil ? 0 : 1
+      }
+    }
+    let count = try #require(before)
+    #expect(count > 64 && count < 512)
   }
 
   @Test("sendWaiting: with space, without subscribers, after the end", arguments: 0..<5)

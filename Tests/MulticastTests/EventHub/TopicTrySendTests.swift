@@ -1,0 +1,85 @@
+import Multicast
+import MulticastTestSupport
+import Testing
+
+@Suite("trySend to a topic: its subscribers decide, and each of the others has its own policy")
+struct TopicTrySendTests {
+  private typealias Element = TopicEvent<String, Int>
+
+  private func hubs(_ retention: Retention<Int>) -> [TopicHub<String, Int>] {
+    Ordering.allCases.flatMap {
+      [TopicHub(ordering: $0), TopicHub(retention: retention, ordering: $0)]
+    }
+  }
+
+  @Test("full buffers of patterns and of all topics refuse no event, and drop by their policy")
+  func others() async {
+    for hub in hubs(.last(10)) {
+      let newest = BufferingPolicy<Element>.bounded(1, whenFull: .dropNewest)
+      let oldest = BufferingPolicy<Element>.bounded(1, whenFull: .dropOldest)
+      let pattern = hub.events(matching: "a.*", buffering: newest)
+      let all = hub.allTopics.events(buffering: oldest)
+      let own = hub.events(for: "a.b", buffering: .bounded(2, whenFull: .dropNewest))
+      #expect(hub.trySend(1, to: "a.b"))
+      #expect(hub.trySend(2, to: "a.b"))
+      #expect(!hub.trySend(3, to: "a.b"))
+      #expect(hub.trySend(4, to: "a.c"))
+      hub.finish()
+      #expect(await own.reduce(into: []) { $0.append($1) } == [1, 2])
+      #expect(await pattern.reduce(into: []) { $0.append($1.event) } == [1])
+      #expect(await all.reduce(into: []) { $0.append($1.event) } == [4])
+    }
+  }
+
+  @Test("a subscriber with positions is not asked: a limit of its own disconnects it")
+  func positions() async {
+    let hub = TopicHub<String, Int>(retention: .last(10))
+    let slow = hub.events(
+      for: "a", from: .live, buffering: .bounded(1, whenFull: .disconnect))
+    for event in 1...3 { #expect(hub.trySend(event, to: "a")) }
+    #expect(await slow.reduce(into: []) { $0.append($1.event?.event) } == [1])
+  }
+
+  @Test("while the hub is blocked: true, and no subscriber and no retention gets the event")
+  func blocked() async {
+    let single = EventHub<Int>(replay: 1)
+    let sequence = single.events()
+    #expect(single.withBlocked { single.trySend(1) } && single.value == nil)
+    single.finish()
+    #expect(await sequence.first { _ in true } == nil)
+    for hub in hubs(.last(10)) {
+      let sequence = hub.events(for: "a")
+      #expect(hub.withBlocked { hub.trySend(1, to: "a") })
+      hub.finish()
+      #expect(await sequence.first { _ in true } == nil)
+    }
+  }
+
+  @Test("what the hub has kept counts as sent, also if the topic is finished during the call")
+  func finished() async {
+    for ordering in Ordering.allCases {
+      let hub = WeakHub()
+      let sizes = Retention<Int>.bytes(100) { _ in
+        hub.finish("a")
+        return 1
+      }
+      let topics = TopicHub(retention: sizes, ordering: ordering)
+      hub.hub = topics
+      let sequence = topics.events(for: "a")
+      #expect(topics.trySend(1, to: "a"))
+      #expect(await sequence.first { _ in true } == nil)
+      let late = topics.events(for: "a", from: .retained)
+      topics.finish()
+      #expect(!topics.trySend(2, to: "a"))
+      #expect(await late.reduce(into: []) { $0.append($1.event?.event) } == [1])
+    }
+  }
+}
+
+/// What a closure finishes that was made before the hub.
+private final class WeakHub: @unchecked Sendable {
+  // Sendable: one thread uses it.
+  weak var hub: TopicHub<String, Int>?
+
+  func finish(_ topic: String) { hub?.finish(topic) }
+}
