@@ -40,8 +40,7 @@ public final class Schedule: Sendable {
   ///
   /// - Parameter text: a few words.
   public func note(_ text: String) {
-    executor.notes.append(
-      ScheduleNote(step: executor.step, column: Self.currentTask, text: text))
+    executor.note(text, column: Self.currentTask)
   }
 
   /// The name of the current task, or what tells it from others.

@@ -10,14 +10,12 @@ internal import Foundation
 /// else is left to run.
 ///
 /// ## Thread safety
-/// `enqueue` may be called from any thread. One thread calls everything else.
+/// One thread runs the jobs, and reads `decisions`. Everything else may be called from any thread.
 final class ScheduleExecutor: TaskExecutor, @unchecked Sendable {
-  // Sendable: `state` is accessed under `condition` only; `notes` and the rest by the thread that runs
-  // the jobs, and by others when that has ended.
+  // Sendable: `state` is accessed under `condition` only; `decisions` by the thread that runs the jobs,
+  // and by others when that has ended; the rest never changes.
   private let condition = NSCondition()
   private var state = State()
-  /// What tasks reported, with the step in which they did.
-  var notes: [ScheduleNote] = []
   /// Which job was chosen at each step.
   private(set) var decisions: [ScheduleDecision] = []
   /// How many seconds to wait for a job of another thread before there is a deadlock.
@@ -40,6 +38,9 @@ final class ScheduleExecutor: TaskExecutor, @unchecked Sendable {
     var hasForeignJobs = false
     var isClosed = false
     var thread: pthread_t?
+    /// The number of the step that is running, from 1.
+    var step = 0
+    var notes: [ScheduleNote] = []
   }
 
   /// What wakes when its time has come.
@@ -134,6 +135,18 @@ extension ScheduleExecutor {
   /// Whether something is ready to run, or sleeps.
   var hasJobs: Bool { condition.withLock { !state.ready.isEmpty || !state.sleeping.isEmpty } }
 
+  /// The number of the step that is running, from 1.
+  var step: Int { condition.withLock { state.step } }
+
+  /// What tasks reported, with the step in which they did.
+  var notes: [ScheduleNote] { condition.withLock { state.notes } }
+
+  func note(_ text: String, column: String) {
+    condition.withLock {
+      state.notes.append(ScheduleNote(step: state.step, column: column, text: text))
+    }
+  }
+
   /// Whether a job came from another thread: then the seed does not decide everything.
   var hasForeignJobs: Bool { condition.withLock { state.hasForeignJobs } }
 }
@@ -160,9 +173,6 @@ extension ScheduleExecutor.State {
 // MARK: - Running
 
 extension ScheduleExecutor {
-  /// The number of the step that is running, from 1.
-  var step: Int { decisions.count }
-
   /// Runs jobs until none is left.
   ///
   /// - Parameters:
@@ -184,6 +194,7 @@ extension ScheduleExecutor {
       let job = condition.withLock {
         let job = state.ready.remove(at: choice)
         state.running = job.task
+        state.step += 1
         return job
       }
       decisions.append(ScheduleDecision(choice: choice, of: ready.count, task: job.task))
