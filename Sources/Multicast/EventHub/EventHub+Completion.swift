@@ -2,7 +2,7 @@ extension EventHub {
   /// Finishes the hub: it accepts no more events.
   ///
   /// Handlers that senders call are removed. Subscribers with a buffer receive what waits and then
-  /// end. Later subscribers receive the replay, if the hub has one, and then end. Later events are
+  /// end. Later subscribers receive the replay, or what is retained, and then end. Later events are
   /// refused and counted. Finishing again does nothing. In a hub with one order (see ``Ordering``),
   /// if a sender is delivering, that sender ends the subscribers after the events sent before.
   ///

@@ -5,8 +5,7 @@ public import Synchronization
 /// ## Thread safety
 /// The flags are atomic; the rest never changes.
 @usableFromInline
-final class ConcurrentInvocation<Value: Sendable, Answer: Sendable>: @unchecked Sendable {
-  // Sendable: see "Thread safety".
+final class ConcurrentInvocation<Value: Sendable, Answer: Sendable>: Sendable {
   @usableFromInline let snapshot: EntrySnapshot
   @usableFromInline let body: @Sendable (Value) async -> Answer
   @usableFromInline let lightBarrierIsFence: Bool

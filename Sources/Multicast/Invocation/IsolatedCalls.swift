@@ -12,8 +12,7 @@ internal import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
-struct IsolatedCalls: ~Copyable, @unchecked Sendable {
-  // Sendable: `table` is published once and then guarded by its lock.
+struct IsolatedCalls: ~Copyable, Sendable {
 
   /// The mailboxes, by actor.
   private final class Table: @unchecked Sendable {
@@ -25,15 +24,9 @@ struct IsolatedCalls: ~Copyable, @unchecked Sendable {
     var lanes: [ObjectIdentifier: (home: WeakActor, entry: Entry)] = [:]
   }
 
-  private let table = Atomic<Unmanaged<Table>?>(nil)
+  private let table = LazyReference<Table>()
 
   init() {}
-
-  deinit {
-    // Relaxed would be enough: the runtime orders a `deinit` after every use of the object.
-    // Acquiring, because it is loaded once: the table with its contents.
-    table.load(ordering: .acquiring)?.release()
-  }
 }
 
 extension IsolatedCalls {
@@ -45,13 +38,12 @@ extension IsolatedCalls {
 
   /// The entries whose mailboxes a flush of the hub includes.
   var lanes: [Entry] {
-    // Acquiring: the table with its contents.
-    guard let table = table.load(ordering: .acquiring)?.takeUnretainedValue() else { return [] }
+    guard let table = table.current else { return [] }
     return table.lock.withLock { table.lanes.values.map(\.entry) }
   }
 
   private borrowing func lane(of home: any Actor) -> Entry {
-    let table = existingOrNewTable()
+    let table = table.current(or: Table())
     let identifier = ObjectIdentifier(home)
     let existing = table.lock.withLock { table.lanes[identifier] }
     if let existing, !existing.home.isStale { return existing.entry }
@@ -67,17 +59,6 @@ extension IsolatedCalls {
     withExtendedLifetime(replaced) {}  // Destroyed here, outside the lock.
     removeDead(table)
     return concurrent ?? new.entry
-  }
-
-  private borrowing func existingOrNewTable() -> Table {
-    // Acquiring: the table with its contents.
-    if let existing = table.load(ordering: .acquiring) { return existing.takeUnretainedValue() }
-    let new = Unmanaged.passRetained(Table())
-    // Releases the contents of the new table; acquires those of another thread's.
-    let (isSet, other) = table.compareExchange(
-      expected: nil, desired: new, ordering: .acquiringAndReleasing)
-    if !isSet { new.release() }
-    return (isSet ? new : other ?? new).takeUnretainedValue()
   }
 
   /// Removes the lanes of actors that are gone.

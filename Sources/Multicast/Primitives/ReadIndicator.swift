@@ -34,7 +34,7 @@ public import Synchronization
 /// Every operation may be called from any thread.
 @usableFromInline
 struct ReadIndicator: ~Copyable, @unchecked Sendable {
-  // Sendable: `current` and the counters of its blocks are atomic; the rest never changes.
+  // Sendable: `current`, `phase` and the counters of the blocks are atomic; the rest never changes.
   @usableFromInline typealias Counter = Atomic<Int>
 
   /// The counter in which a reader has counted itself.

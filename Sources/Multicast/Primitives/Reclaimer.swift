@@ -380,6 +380,7 @@ extension Reclaimer {
       }
     } else if mode.load(ordering: .relaxed) == Self.counted {
       quietSince.store(now, ordering: .relaxed)
+      // Relaxed: only the biased mode lets a reader do less.
       mode.store(Self.quiet, ordering: .relaxed)
     }
     collectAndLeaveRole(structure)

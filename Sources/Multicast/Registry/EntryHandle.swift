@@ -10,9 +10,7 @@ internal import Synchronization
 /// is not `Sendable` either.
 ///
 /// A value, so that a handle that is not kept costs no allocation.
-struct EntryHandle: @unchecked Sendable {
-  // Sendable: nothing changes, and what it refers to is Sendable. About the entry, see above.
-
+struct EntryHandle: Sendable {
   /// Keeps the memory of the entry, hence its address, but not what the entry owns: a handle, even
   /// one that the delegate itself stores, does not keep the delegate alive.
   private let memory: UnownedReference<Entry>

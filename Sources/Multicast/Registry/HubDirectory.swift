@@ -24,7 +24,7 @@ public protocol InspectableHub: AnyObject {
 /// ## Thread safety
 /// Every operation may be called from any thread.
 public final class HubDirectory: @unchecked Sendable {
-  // Sendable: `entries` is accessed inside `lock` alone.
+  // Sendable: the variables are accessed inside `lock` alone.
 
   /// The directory of the process.
   public static let shared = HubDirectory()

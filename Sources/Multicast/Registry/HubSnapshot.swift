@@ -71,8 +71,9 @@ public struct ReceiverSnapshot: Sendable, Hashable, Codable {
   /// registered.
   public let timing: CallTiming?
 
-  /// What happened to its calls or events; `nil` without a buffer. For a subscriber of topics with
-  /// positions: what it has read, what it has not, and what it missed because it was slow.
+  /// What happened to its calls or events; `nil` without a buffer. For a subscriber with positions
+  /// that names its topics: what it has read, what it has not, and what it missed because it was
+  /// slow; `nil` for others with positions.
   public let statistics: DeliveryStatistics?
 }
 

@@ -1,8 +1,9 @@
 /// The place of one subscriber in a ``TopicLog``.
 ///
 /// ## Thread safety
-/// Changed inside the lock of the log alone, by one thread at a time: the one that reads for the
-/// subscriber, which may also load a variable without the lock.
+/// Changed inside the lock of the log alone: `places` and `dropped` by any thread, the rest by one
+/// thread at a time, the one that reads for the subscriber, which may also load that without the
+/// lock.
 final class TopicCursor {
   /// The topics, if it reads by name.
   let topics: [KeptTopic]

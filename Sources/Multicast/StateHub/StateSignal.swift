@@ -31,10 +31,12 @@ extension StateUpdate: Hashable where State: Hashable, Change: Hashable {}
 /// and at the beginning, the subscriber gets a snapshot; changes that the snapshot has are skipped.
 ///
 /// ## Thread safety
-/// One call at a time: the mailbox of the subscriber delivers one signal after the other.
+/// One call at a time: the mailbox of the subscriber, or the sequencer of the hub, delivers one
+/// signal after the other.
 @usableFromInline
 final class StateFollower<State: Sendable, Change: Sendable>: @unchecked Sendable {
-  // Sendable: see "Thread safety"; the lock of the mailbox hands the version from thread to thread.
+  // Sendable: see "Thread safety"; the lock of the mailbox, or of the sequencer for a handler that senders
+  // call, hands the version from thread to thread.
 
   // SAFETY, of unchecked exclusivity: see "Thread safety"; no access runs other code.
 

@@ -93,6 +93,9 @@ final class PatternNode: @unchecked Sendable {
 /// As ``PatternLink``.
 final class PatternMembership: @unchecked Sendable {
   // Sendable: `next` is a link; `previous` changes under the lock of the index; the rest never changes.
+  //
+  // SAFETY: the index keeps the target and the membership before this one as long as this is linked, and
+  // only a thread that holds the lock of the index follows `previous`.
   let node: PatternNode
   /// Whether the pattern ends with the wildcard for one token or more.
   let isRest: Bool

@@ -7,7 +7,7 @@
 /// finds an event yields before it has had 512.
 ///
 /// ## Thread safety
-/// As ``EventSequence``.
+/// As ``EventSequence``; of a hub with an external log, an iterator is for one task.
 public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable {
   /// An event with its topic and position, or a range of missed events.
   public typealias Element = PositionedTopicEvent<Event>

@@ -21,9 +21,9 @@ extension TopicHub {
 
   /// Finishes every topic, and the hub. See ``EventHub/finish()``.
   ///
-  /// Later subscriptions end at once; later events reach no subscriber. Finishing again does
-  /// nothing. If a thread subscribes to a topic concurrently, another subscription of that topic
-  /// may end shortly after this returns.
+  /// Later subscriptions end at once, those with positions after what is retained; later events
+  /// reach no subscriber. Finishing again does nothing. If a thread subscribes to a topic
+  /// concurrently, another subscription of that topic may end shortly after this returns.
   ///
   /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
   public func finish() {

@@ -24,8 +24,8 @@ extension TopicHub {
   /// The topic is looked up once. If it ends during the call, with its last subscriber or because
   /// it is finished, later subscribers receive none of the events, unless the hub has a total order
   /// and subscribers of patterns, which all see the events in the order of the topic. If the topic
-  /// has no subscriber when the call begins, nor the hub one of all topics or of a pattern,
-  /// `events` is not iterated.
+  /// has no subscriber when the call begins, nor the hub one of all topics or of a pattern, and the
+  /// hub retains nothing, `events` is not iterated.
   ///
   /// - Parameters:
   ///   - events: what subscribers receive.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Multicast
 
-@Suite("Promise 5: what is passed to `invoke` is evaluated once, and every delegate gets it")
+@Suite("The argument of `invoke` is evaluated once, and every delegate gets what it is then")
 struct InvokeArgumentTests {
   /// Which delegates a hub has.
   enum Places: CaseIterable {
