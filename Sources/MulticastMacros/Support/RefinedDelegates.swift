@@ -133,7 +133,7 @@ extension RefinedDelegates {
 
 // For protocols that inherit whether they are Sendable, and their isolation: see `DelegateCaller+Delivery.swift`.
 extension RefinedDelegates where Delegate: Sendable {
-  /// The arguments, for ``invoke(with:_:)`` and ``deliver(with:_:)``.
+  /// The arguments, for ``invoke(with:_:)`` and ``deliver(with:isolation:_:)``.
   ///
   /// - Parameter arguments: the arguments of a requirement, as a tuple.
   /// - Returns: what the functions that deliver accept.
@@ -159,7 +159,7 @@ extension RefinedDelegates where Delegate: Sendable {
   ) {
     requireOwnActor(body.isolation, isolation)
     let isIsolated = body.isolation != nil
-    // SAFETY: as in `DelegateCaller.deliver(with:_:)`.
+    // SAFETY: as in `DelegateCaller.deliver(with:isolation:_:)`.
     let function = unsafeBitCast(body, to: (@Sendable (Delegate, Arguments) -> Void).self)
     if isIsolated {
       callEach { function($0, arguments.values) }
