@@ -139,6 +139,7 @@ final class DetailedState: HubState, @unchecked Sendable {
   private let hubName: String?
   private let shared: HubInspection?
   private let onChange: (@Sendable (Int) -> Void)?
+  private let onExpectation: (@Sendable (Int) -> Void)?
   private let drops: DropCounter?
   /// Where the events come from, if the hub knows it. Stopped when the hub finishes.
   private var source: (any HubSource)?
@@ -147,15 +148,18 @@ final class DetailedState: HubState, @unchecked Sendable {
   ///   - inspection: see ``RegistryExtras/sharedInspection``.
   ///   - drops: see ``HubState/containingDrops``.
   ///   - source: where the events come from.
+  ///   - onExpectation: see ``RegistryExtras/entriesExpected(by:)``.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
     _ name: String?, inspection: HubInspection? = nil, drops: DropCounter? = nil,
-    source: (any HubSource)? = nil, onChange: (@Sendable (Int) -> Void)? = nil
+    source: (any HubSource)? = nil, onExpectation: (@Sendable (Int) -> Void)? = nil,
+    onChange: (@Sendable (Int) -> Void)? = nil
   ) {
     hubName = name
     shared = inspection
     self.drops = drops
     self.source = source
+    self.onExpectation = onExpectation
     self.onChange = onChange
     super.init()
   }
@@ -170,6 +174,8 @@ final class DetailedState: HubState, @unchecked Sendable {
     super.entriesChanged(by: difference)
     onChange?(difference)
   }
+
+  override func entriesExpected(by difference: Int) { onExpectation?(difference) }
 
   override func hubDidFinish() {
     let source = source

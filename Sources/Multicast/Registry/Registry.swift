@@ -113,13 +113,18 @@ extension Registry {
   /// - Returns: the existing entry of the same delegate, if `entry` was not added.
   @discardableResult
   private func insert(_ entry: Entry, _ duplicates: DuplicatePolicy) -> Entry? {
+    entriesExpected(by: 1)
     var insertion = storage.insert(entry, duplicates: duplicates, mayGrow: false)
     if case .full = insertion {
       prune()
       insertion = storage.insert(entry, duplicates: duplicates, mayGrow: true)
     }
-    if case .exists(let existing) = insertion { return existing }
+    if case .exists(let existing) = insertion {
+      entriesExpected(by: -1)
+      return existing
+    }
     if case .replaced = insertion {
+      entriesExpected(by: -1)
       entriesChanged(by: 0)
     } else {
       entriesChanged(by: 1)
@@ -131,7 +136,15 @@ extension Registry {
   /// Tells the extras of a change of the number of entries, outside of any lock.
   private func entriesChanged(by difference: Int) {
     // SAFETY: the registry keeps its extras.
-    lazyExtras.unretained?._withUnsafeGuaranteedRef { $0.entriesChanged(by: difference) }
+    lazyExtras.unretained?._withUnsafeGuaranteedRef {
+      $0.entriesChanged(by: difference)
+      if difference < 0 { $0.entriesExpected(by: difference) }
+    }
+  }
+
+  private func entriesExpected(by difference: Int) {
+    // SAFETY: as above.
+    lazyExtras.unretained?._withUnsafeGuaranteedRef { $0.entriesExpected(by: difference) }
   }
 
   /// Removes `entry`.

@@ -1,3 +1,21 @@
+internal import Synchronization
+
+/// The number of subscribers of all topics, including those that are about to be added.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+final class ObserverCount: Sendable {
+  // Relaxed: nothing is read because of it. A thread that knows that a subscriber was added finds it
+  // counted, because that came before.
+  private let count = Atomic<Int>(0)
+
+  var isZero: Bool { count.load(ordering: .relaxed) == 0 }
+
+  func add(_ difference: Int) {
+    count.wrappingAdd(difference, ordering: .relaxed)
+  }
+}
+
 /// The subscribers of all topics and of patterns, and the way of an event to them.
 ///
 /// ## Thread safety
@@ -9,17 +27,17 @@ final class CrossTopicDelivery<Topic: Hashable & Sendable, Event: Sendable>: Sen
   /// The subscribers of patterns: each target is a ``PatternChannel``. Without one, unless topics
   /// are strings.
   let patterns = PatternIndex()
-  /// Counts the subscribers of all topics.
-  private let observers: HubState
+  private let observers: ObserverCount
   /// Sends to a hub of patterns, specialised for the type of the event.
   private let sendToOne: TopicHub<Topic, Event>.PatternDelivery
 
   init(
-    allTopics: EventHub<Element>, sendToOne: @escaping TopicHub<Topic, Event>.PatternDelivery
+    allTopics: EventHub<Element>, _ observers: ObserverCount,
+    sendToOne: @escaping TopicHub<Topic, Event>.PatternDelivery
   ) {
     self.allTopics = allTopics
     self.sendToOne = sendToOne
-    observers = allTopics.state
+    self.observers = observers
   }
 }
 
@@ -57,7 +75,7 @@ extension CrossTopicDelivery {
     let topic = unsafeBitCast(element.topic, to: String.self)
     return patterns.withMatches(of: topic) { matches in
       if matches.count == 0 { return sendToObservers(element, waiters) }
-      if matches.count == 1 && observers.total == 0 {
+      if matches.count == 1 && observers.isZero {
         let hub = Self.hub(of: matches[0])
         return waiters == nil
           ? sendToOne(hub, element) : hub.send(element, forwardedFrom: waiters)
@@ -105,7 +123,7 @@ extension CrossTopicDelivery {
   /// Delivers an event to the subscribers of all topics.
   private func sendToObservers(_ element: Element, _ waiters: SendWaiterList?) -> Int {
     // Without a subscriber it need not accept events: its owner may have finished it.
-    guard observers.total > 0 else { return 0 }
+    guard !observers.isZero else { return 0 }
     return allTopics.send(element, forwardedFrom: waiters)
   }
 }

@@ -20,8 +20,10 @@ final class PatternChannel<Topic: Hashable & Sendable, Event: Sendable>: Pattern
     let index = UnownedReference(index)
     hub = EventHub(
       ordering: ordering, storage: storage,
-      state: DetailedState(nil, inspection: inspection, drops: drops) { difference in
-        gate.addSubscribersOfAllTopics(difference)
+      state: DetailedState(
+        nil, inspection: inspection, drops: drops,
+        onExpectation: { gate.addSubscribersOfAllTopics($0) }
+      ) { difference in
         guard let channel = channel.object else { return }
         index.object?.change(channel, by: difference)
       })

@@ -10,8 +10,8 @@ final class TopicGate: Completion, @unchecked Sendable {
   // Sendable: the word is atomic.
 
   /// The lowest bit: the hub has finished. Bits 1 to 31: the number of its blocks. From bit 32: the
-  /// number of subscribers of all topics and of patterns, negative for a moment if a removal is
-  /// counted before the addition.
+  /// number of subscribers of all topics and of patterns, each counted before it is added and until
+  /// it was removed.
   // Sequentially consistent unless stated otherwise: see `TopicHub.finish`. For blocks and for the
   // number of subscribers releasing would be enough; they are rare.
   @usableFromInline let word = Atomic<Int>(0)
@@ -56,7 +56,8 @@ final class TopicGate: Completion, @unchecked Sendable {
     word.bitwiseOr(Self.finished, ordering: .sequentiallyConsistent)
   }
 
-  /// Counts subscribers of all topics or of patterns that were added, or removed if negative.
+  /// Counts subscribers of all topics or of patterns that will be added, or were removed if
+  /// negative.
   func addSubscribersOfAllTopics(_ difference: Int) {
     word.wrappingAdd(difference * Self.subscriber, ordering: .sequentiallyConsistent)
   }

@@ -93,10 +93,17 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     self.gate = gate
     // So that no sender goes past the log, which counts as a subscriber of all topics.
     if retention != nil { gate.addSubscribersOfAllTopics(1) }
+    let observers = ObserverCount()
     allTopics = EventHub(
       ordering: ordering, storage: storage,
-      state: DetailedState(name, inspection: inspection) { gate.addSubscribersOfAllTopics($0) })
-    crossTopic = CrossTopicDelivery(allTopics: allTopics, sendToOne: deliveries.toPattern)
+      state: DetailedState(
+        name, inspection: inspection,
+        onExpectation: { difference in
+          observers.add(difference)
+          gate.addSubscribersOfAllTopics(difference)
+        }))
+    crossTopic = CrossTopicDelivery(
+      allTopics: allTopics, observers, sendToOne: deliveries.toPattern)
     common = TopicCommon(topics, gate, crossTopic, deliveries.toTopic, drops, inspection)
   }
 
