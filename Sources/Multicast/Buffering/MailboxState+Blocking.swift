@@ -16,6 +16,15 @@ extension MailboxState {
   /// cancelled. What remains in `elements` is to be destroyed outside the critical section.
   mutating func putBack(_ elements: inout ItemBuffer) {
     guard !elements.isEmpty, end != .cancelled else { return }
+    // What waited behind them may have been dropped: then they have higher positions now.
+    let oldEnd = inFlightStart + inFlight
+    if front > oldEnd {
+      for index in flushes.indices {
+        let position = flushes[index].position
+        flushes[index].position =
+          position <= oldEnd ? position + front - oldEnd : max(position, front)
+      }
+    }
     inFlight -= elements.count
     front -= elements.count
     while let next = waiting.popFirst() { elements.append(next) }

@@ -105,6 +105,10 @@ extension MailboxState {
     var later = ItemBuffer()
     swap(&later, &waiting)
     let endPosition = front + later.count
+    let all = elements.count + later.count
+    // Nothing is done in the meantime, whatever `front` is.
+    var waitingFlushes: [(position: Int, latch: FlushLatch)] = []
+    swap(&waitingFlushes, &flushes)
     let droppedAfterLater = droppedAtEnd
     droppedAtEnd = 0
     let previousEnd = end
@@ -118,6 +122,12 @@ extension MailboxState {
     droppedAtEnd += droppedAfterLater
     end = end ?? previousEnd
     front = endPosition - waiting.count
+    // What was not appended, because the replay has taken its place, moves the rest towards the end.
+    let moved = whenFull == .dropNewest ? all - waiting.count : 0
+    flushes = waitingFlushes.map { (min($0.position + moved, endPosition), $0.latch) }
+    var completed = Effects()
+    completed.flushed = takeCompletedFlushes()
+    effects.append(completed)
     return effects
   }
 

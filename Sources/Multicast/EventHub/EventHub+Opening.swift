@@ -27,11 +27,21 @@ extension EventHub {
   }
 
   /// Calls the handler of `entry` with its first event.
-  func open(_ entry: Entry, with event: Event) {
+  func open(_ entry: Entry, _ opening: EventOpening<Event>) {
     var invocation = Invocation(ThreadCallStack.current)
+    var isOpen = false
     _ = invocation.pass(.passUnretained(entry), access: .call) { (subscriber: Subscriber<Event>) in
-      subscriber.handler(event)
+      isOpen = true
+      subscriber.handler(opening.firstEvent)
       return true
+    }
+    if !isOpen {
+      // Blocked, unless it has ended.
+      invocation.passForMailbox(.passUnretained(entry)) { head in
+        Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
+          subscriber.handler(opening.firstEventIfBlocked)
+        }
+      }
     }
     invocation.end()
   }

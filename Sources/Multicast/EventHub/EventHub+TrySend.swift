@@ -26,11 +26,15 @@ extension EventHub {
   ///   blocked. After ``finish()``: `false`, and the event counts as refused.
   /// - Complexity: O(subscribers), with allocations in proportion.
   public func trySend(_ event: Event) -> Bool {
-    trySend(event) {}
+    trySend(event, includesNew: false) { true }
   }
 
   /// As ``trySend(_:)``; calls `willSend` before the event is delivered, if it will be.
-  func trySend(_ event: Event, willSend: () -> Void) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - includesNew: whether to deliver to subscriptions that begin during the call, too.
+  ///   - willSend: returns whether to deliver the event after all.
+  func trySend(_ event: Event, includesNew: Bool, willSend: () -> Bool) -> Bool {
     // Relaxed: as in `sendWaiting`.
     guard !state.isRaised.load(ordering: .relaxed) else {
       refuse()
@@ -39,8 +43,11 @@ extension EventHub {
     guard !state.isBlocked else { return true }
     if let sequencer { return sequencer.trySend(event, through: self, willSend: willSend) }
     guard let plan = reserve(event, beside: 0) else { return false }
-    willSend()
-    if deliver(event, 0, nil, plan, includesNew: false) > 0 { return true }
+    guard willSend() else {
+      plan.release()
+      return false
+    }
+    if deliver(event, 0, nil, plan, includesNew: includesNew) > 0 { return true }
     // Sequentially consistent: as in `refuseIfFinished`.
     guard state.isRaised.load(ordering: .sequentiallyConsistent) else { return true }
     refuse()

@@ -2,6 +2,8 @@
 /// first receives `firstEvent`, and then each event whose delivery finds it, as `prepare` makes it.
 struct EventOpening<Event: Sendable>: Sendable {
   let firstEvent: Event
+  /// What a handler that senders call receives instead, if its subscription is blocked.
+  let firstEventIfBlocked: Event
   /// Makes the event to deliver of one that was sent. Called by the thread that delivers, in order,
   /// with no lock held.
   let prepare: @Sendable (Event, _ number: UInt64) -> Event

@@ -247,7 +247,7 @@ extension EventSequencer {
       case .planned(let sent, let values, let plan):
         deliver(sent.envelope.event(Event.self), sent, values, plan, hub)
       case .opening(let entry):
-        if let opening { hub.open(entry, with: opening.firstEvent) }
+        if let opening { hub.open(entry, opening) }
       case .flushed(let latches):
         for latch in latches { latch.countDown() }
       case .end:
@@ -330,16 +330,21 @@ extension EventSequencer {
   /// Sends `event` through `hub` as ``send(_:waiters:through:)`` does, if every buffer has space
   /// for it beside the events that were sent before.
   ///
-  /// - Parameter willSend: called before the event is delivered, if it will be.
+  /// - Parameter willSend: called before the event is delivered, if it will be; returns whether to
+  ///   deliver it after all.
   /// - Returns: whether it was sent.
-  func trySend(_ event: Event, through hub: EventHub<Event>, willSend: () -> Void) -> Bool {
-    // Inside a handler without a buffer, the event of its call is in every buffer.
+  func trySend(_ event: Event, through hub: EventHub<Event>, willSend: () -> Bool) -> Bool {
+    // Inside a handler of this hub without a buffer, the event of its call is in every buffer. Not
+    // inside one of another hub, which a filter may have sent to.
     let isInHandler =
       DeliveryRole.ofThisThread.contains { $0 === deliveryRole }
-      && FlushingThread.isInHandlerWithoutBuffer
+      && FlushingThread.isInHandlerWithoutBuffer(of: hub.registry)
     let others = lock.withLock { pending.count + (role.isTaken && !isInHandler ? 1 : 0) }
     guard let plan = hub.reserve(event, beside: others) else { return false }
-    willSend()
+    guard willSend() else {
+      plan.release()
+      return false
+    }
     let values = captureValues(hub)
     let retained = rules.retained(event)
     let added = lock.withLock {

@@ -17,12 +17,15 @@ struct FlushingThread {
 }
 
 extension FlushingThread {
-  /// Whether the innermost call of this thread is to an entry without a mailbox.
-  static var isInHandlerWithoutBuffer: Bool {
-    guard let entry = ThreadCallStack.callsOfThisThread.last else { return false }
+  /// Whether the innermost call of this thread is to an entry of `registry` without a mailbox.
+  ///
+  /// - Complexity: O(entries) if it is to an entry without a mailbox.
+  static func isInHandlerWithoutBuffer(of registry: Registry) -> Bool {
+    guard let entry = ThreadCallStack.innermostCallOfThisThread else { return false }
     // SAFETY: this thread is calling the entry, so it holds it.
-    return Unmanaged<Entry>.fromOpaque(entry)._withUnsafeGuaranteedRef {
-      $0.head.pointee.mailbox == nil
+    return Unmanaged<Entry>.fromOpaque(entry)._withUnsafeGuaranteedRef { entry in
+      entry.head.pointee.mailbox == nil
+        && registry.storage.snapshot().contains { $0 === entry }
     }
   }
 

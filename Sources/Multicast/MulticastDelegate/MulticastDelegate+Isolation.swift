@@ -109,7 +109,8 @@ extension MulticastDelegate {
   /// limit and statistics; for others, the place with which they were added is ignored, because
   /// `body` may run only on its actor.
   ///
-  /// If `body` belongs to no actor, this is ``invoke(_:)``.
+  /// If `body` belongs to no actor, it is called on that of the caller; if there is none either,
+  /// this is ``invoke(_:)``.
   ///
   /// A protocol that belongs to an actor gets an extension that calls this function. With it,
   /// `hub.invoke { $0.show("saved") }` compiles everywhere (see <doc:Isolation>):

@@ -229,6 +229,25 @@ extension ThreadCallStack {
     return false
   }
 
+  /// Identifies the calling thread, as long as that lives: its first stack.
+  static var thisThread: UnsafeRawPointer? {
+    // Relaxed: this thread has set it.
+    current.pointee.owner.load(ordering: .relaxed)
+  }
+
+  /// The entry that the innermost invocation of the calling thread is calling; `nil` if it calls
+  /// none now.
+  static var innermostCallOfThisThread: UnsafeRawPointer? {
+    var candidate = newestOfThisThread
+    while let stack = candidate {
+      let depth = stack.pointee.depth
+      // Relaxed: a frame of this thread.
+      if depth > 0 { return stack.pointee.frames[depth - 1].load(ordering: .relaxed) }
+      candidate = stack.pointee.sibling
+    }
+    return nil
+  }
+
   /// The entries that the calling thread is calling, with repetitions.
   static var callsOfThisThread: [UnsafeRawPointer] {
     var calls: [UnsafeRawPointer] = []

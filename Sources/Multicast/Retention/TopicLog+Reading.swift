@@ -7,15 +7,16 @@ extension TopicLog {
   /// - Parameters:
   ///   - limit: the most events to read.
   ///   - items: empty.
+  ///   - garbage: gets what has left the log. No event is destroyed inside.
   /// - Returns: events before those in `items` that are not there, and that were not reported
   ///   before; and the number of the newest event.
   /// - Complexity: O(`limit`) for one name, O(`limit` × names) for several, and O(all events after
   ///   the place) for a function; O(topics) in addition if any event after the place is not kept.
   func read(
     _ topics: Topics, _ cursor: TopicCursor, atMost limit: Int,
-    into items: inout RingBuffer<TopicItem>
+    into items: inout RingBuffer<TopicItem>, _ garbage: inout RetainedLog.Garbage
   ) -> (missing: [MissingEvents], newest: UInt64) {
-    trimmed {
+    trimmed(&garbage) {
       guard numbering.hasBegun else { return ([], 0) }
       cursor.numberBeforeMissing = nil
       let missing = find(topics, cursor, limit, &items)
@@ -72,7 +73,8 @@ extension TopicLog {
     guard maxTrimmed > cursor.number else { return [] }
     let isOld = !cursor.hasRead || cursor.limit.count == .max
     guard isExternal, isOld else {
-      return takeMissing(topics, cursor, through: last, isDropped: cursor.hasRead)
+      return takeMissing(
+        topics, cursor, through: last, isDropped: cursor.hasRead || !cursor.isBehind)
     }
     // The external log has the events of all these topics up to the last missing one.
     var missing = takeMissing(topics, cursor, through: last)

@@ -46,7 +46,8 @@ final class TopicLog: @unchecked Sendable {
   /// The highest number of an event that is not kept any more.
   var maxTrimmed: UInt64 = 0
   private(set) var count = 0
-  private(set) var bytes = 0
+  /// More bits, because each of two events may be as large as an `Int` can say.
+  private var bytes: Int128 = 0
   /// The number of events that readers have missed because they were slow.
   var droppedEvents = 0
   /// The number of topics of which events are kept.
@@ -54,6 +55,8 @@ final class TopicLog: @unchecked Sendable {
   private var periods = RingBuffer<(end: Duration, through: UInt64)>()
   /// Where the numbers come from, and what is known about them.
   var numbering: TopicNumbering
+  /// Whether the hub has finished.
+  private var isClosed = false
 
   /// - Parameters:
   ///   - perTopic: what is kept of each topic; its age does not count.
@@ -80,13 +83,21 @@ final class TopicLog: @unchecked Sendable {
 
 extension TopicLog {
   /// Gives an event the next number, and keeps it.
-  func append(_ retained: RetainedEvent, to topic: String) -> EventPosition {
+  ///
+  /// - Returns: `nil` if the hub has finished: a subscriber that ends has read everything.
+  func append(_ retained: RetainedEvent, to topic: String) -> EventPosition? {
     var garbage = RetainedLog.Garbage()
     return lock.withLockAfterPolling {
+      guard !isClosed else { return nil }
       append(retained, number: newestNumber + 1, to: topic, &garbage)
       return EventPosition(epoch: numbering.epoch, number: newestNumber)
     }
     // The garbage is destroyed here, outside the lock.
+  }
+
+  /// Makes every later event be refused, before the subscribers end.
+  func close() {
+    lock.withLock { isClosed = true }
   }
 
   /// Inside the lock.
@@ -104,7 +115,8 @@ extension TopicLog {
         retained.envelope, number: number, size: retained.size, now: retained.now, &garbage)
     }
     order.append((number, topic))
-    while count > total.count || bytes > total.bytes, trimOldest(&garbage) {}
+    let mostBytes = total.bytes == .max ? .max : Int128(total.bytes)
+    while count > total.count || bytes > mostBytes, trimOldest(&garbage) {}
     removeIfUnused(topic)
     trim(now: retained.now, &garbage)
     if let age = total.age { beginPeriod(number, now: retained.now, age) }
@@ -136,11 +148,11 @@ extension TopicLog {
   /// Changes the log of a topic, and counts what that changes.
   private func change(_ topic: KeptTopic, _ body: (inout RetainedLog) -> Void) {
     let before = topic.log.count
-    bytes -= topic.log.bytes
+    bytes -= Int128(topic.log.bytes)
     body(&topic.log)
     let after = topic.log.count
     count += after - before
-    bytes += topic.log.bytes
+    bytes += Int128(topic.log.bytes)
     filledTopics += min(1, after) - min(1, before)
     if topic.log.trimmedThrough > maxTrimmed { maxTrimmed = topic.log.trimmedThrough }
   }
@@ -203,7 +215,7 @@ extension TopicLog {
   }
 
   var statistics: Statistics {
-    trimmed { Statistics(events: count, topics: filledTopics, bytes: bytes) }
+    trimmed { Statistics(events: count, topics: filledTopics, bytes: Int(clamping: bytes)) }
   }
 
   /// The number of elements of `order`, for tests.
@@ -215,12 +227,17 @@ extension TopicLog {
   /// Runs `body` inside the lock, after the events that are too old were removed.
   func trimmed<R>(_ body: () -> R) -> R {
     var garbage = RetainedLog.Garbage()
+    return trimmed(&garbage, body)
+    // The garbage is destroyed here, outside the lock.
+  }
+
+  /// As above; the caller destroys the garbage, outside the lock.
+  func trimmed<R>(_ garbage: inout RetainedLog.Garbage, _ body: () -> R) -> R {
     let now = clock?.now
     return lock.withLockAfterPolling {
       if let now { trim(now: now, &garbage) }
       return body()
     }
-    // The garbage is destroyed here, outside the lock.
   }
 }
 

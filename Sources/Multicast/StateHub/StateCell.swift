@@ -24,7 +24,7 @@ final class StateCell<State: Sendable>: @unchecked Sendable {
   private var state: State?
   private var version: UInt64 = 0
   /// The thread that folds.
-  private var folder: ThreadCallStack.Pointer?
+  private var folder: UnsafeRawPointer?
   /// Readers that sleep until the state is back.
   private var sleepers: [DispatchSemaphore] = []
   private let name: String?
@@ -42,7 +42,7 @@ final class StateCell<State: Sendable>: @unchecked Sendable {
     while true {
       let (snapshot, sleeper) = lock.withLock { () -> (Snapshot?, DispatchSemaphore?) in
         if let state { return ((state, version), nil) }
-        guard folder != ThreadCallStack.current else { return (nil, nil) }
+        guard folder != ThreadCallStack.thisThread else { return (nil, nil) }
         let sleeper = DispatchSemaphore(value: 0)
         sleepers.append(sleeper)
         return (nil, sleeper)
@@ -65,7 +65,7 @@ final class StateCell<State: Sendable>: @unchecked Sendable {
   func fold(_ version: UInt64, _ change: (inout State) -> Void) {
     // One variable throughout: a copy would be a second reference.
     var taken = lock.withLock {
-      folder = ThreadCallStack.current
+      folder = ThreadCallStack.thisThread
       return state.take()
     }
     require(taken != nil, "\(messagePrefix(name)) two threads fold a change")

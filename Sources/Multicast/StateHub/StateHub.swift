@@ -57,7 +57,7 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
       case .edit(let edit):
         cell.fold(number, edit)
         return .edited(version: number)
-      case .begin, .edited:
+      case .begin, .beginLater, .edited:
         return signal
       }
     }
@@ -73,7 +73,8 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
   ) -> EventHub<Signal> {
     EventHub(
       ordering: .total, storage: storage, delivery: delivery,
-      opening: EventOpening(firstEvent: .begin, prepare: fold),
+      opening: EventOpening(
+        firstEvent: .begin, firstEventIfBlocked: .beginLater, prepare: fold),
       state: name == nil ? HubState() : DetailedState(name))
   }
 }

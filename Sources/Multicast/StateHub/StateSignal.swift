@@ -3,6 +3,8 @@
 enum StateSignal<State: Sendable, Change: Sendable>: Sendable {
   /// The beginning of a subscription.
   case begin
+  /// The beginning of a subscription that is blocked: the next change is a reason for a snapshot.
+  case beginLater
   /// A change, and the version of the state that has it: 0 until it is folded.
   case change(Change, version: UInt64)
   /// A change in place that is not folded yet.
@@ -43,8 +45,8 @@ final class StateFollower<State: Sendable, Change: Sendable>: @unchecked Sendabl
   private let cell: StateCell<State>
   /// The version of what the subscriber has; `nil` before the first snapshot.
   @exclusivity(unchecked) @usableFromInline var version: UInt64?
-  /// Whether `begin` always arrives. Then changes before it are in its snapshot.
-  @usableFromInline let waitsForBegin: Bool
+  /// Whether `begin` will arrive. Then changes before it are in its snapshot.
+  @exclusivity(unchecked) @usableFromInline var waitsForBegin: Bool
 
   /// - Parameter waitsForBegin: whether to skip changes that arrive before `begin`. If not, the
   ///   first of them is a reason for a snapshot, because a full buffer may have dropped `begin`.
@@ -60,6 +62,9 @@ final class StateFollower<State: Sendable, Change: Sendable>: @unchecked Sendabl
     switch signal {
     case .begin:
       return snapshot()
+    case .beginLater:
+      waitsForBegin = false
+      return nil
     case .change(let change, let next):
       guard let version else { return waitsForBegin ? nil : snapshot() }
       guard next > version else { return nil }

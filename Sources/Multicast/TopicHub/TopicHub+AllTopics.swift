@@ -5,25 +5,33 @@ extension TopicHub {
   /// As ``send(_:to:)``, if the gate is not plain.
   @usableFromInline @inline(never)
   func sendToAll(_ event: Event, to topic: Topic) -> Int {
-    sendToAll(event, to: topic, through: topics.hub(of: topic))
+    guard !gate.isFinished && !gate.isBlocked && retain(event, of: topic) else { return 0 }
+    return deliverToAll(event, to: topic, through: topics.hub(of: topic))
   }
 
-  /// As ``send(_:to:)``, if the gate is not plain.
+  /// As ``send(_:to:)``, if the gate is not plain, for an event of a batch.
   ///
-  /// - Parameter hub: the hub of `topic`, or `nil` if the topic does not exist.
+  /// - Parameter hub: the hub of `topic` when the batch began, or `nil` if the topic did not exist.
+  ///   If the hub retains, the event goes to the present one instead.
   @usableFromInline @inline(never)
   func sendToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
+    guard retention == nil else { return sendToAll(event, to: topic) }
     guard !gate.isFinished && !gate.isBlocked else { return 0 }
-    retain(event, of: topic)
     return deliverToAll(event, to: topic, through: hub)
   }
 
-  /// Keeps `event`, before it is delivered, if the hub retains.
-  func retain(_ event: Event, of topic: Topic) {
-    guard let retention else { return }
+  /// Keeps `event`, if the hub retains.
+  ///
+  /// Before the sender looks for the hub of the topic: a subscriber with positions begins to listen
+  /// there and then finds its place in the log, so either the event is before that place, or the
+  /// sender finds the subscriber.
+  ///
+  /// - Returns: `false` if the hub has finished.
+  func retain(_ event: Event, of topic: Topic) -> Bool {
+    guard let retention else { return true }
     requireOwnEvents(retention.log)
     // SAFETY: only the initialisers for topics that are strings set the retention.
-    _ = retention.append(event, to: unsafeBitCast(topic, to: String.self))
+    return retention.append(event, to: unsafeBitCast(topic, to: String.self)) != nil
   }
 
   func requireOwnEvents(_ log: TopicLog) {

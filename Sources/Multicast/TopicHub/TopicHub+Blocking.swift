@@ -18,7 +18,11 @@ extension TopicHub {
   ///
   /// - Precondition: ``block()`` was called once more than this.
   /// - Complexity: O(1).
-  public func unblock() { gate.unblock() }
+  public func unblock() {
+    gate.unblock()
+    // What an external log has delivered in the meantime is a range to report.
+    if retention?.log.isExternal == true { signals.signalAll() }
+  }
 
   /// Runs `body` while the hub is blocked, and returns its result or throws its error.
   ///

@@ -1,7 +1,8 @@
 extension TopicHub {
   /// Ends every subscription to `topic`, and with the last one the topic; the hub itself goes on.
-  /// See ``EventHub/cancelSubscriptions()``. Subscriptions to all topics
-  /// and to patterns remain.
+  /// See ``EventHub/cancelSubscriptions()``. Subscriptions to all topics and to patterns remain,
+  /// and so do those with positions that name other topics too: what is sent to `topic` afterwards
+  /// may reach them.
   ///
   /// - Parameter topic: one without subscribers is left alone.
   /// - Complexity: O(subscribers of `topic`, and all subscribers with positions).

@@ -56,7 +56,7 @@ extension TopicHub where Topic == String {
     guard let retention, !gate.isFinished else { return nil }
     // A reader must not take what was not delivered for an event that never was.
     guard !gate.isBlocked else {
-      return retention.log.skip(through: number, extendsLast: true) ? 0 : nil
+      return retention.log.skip(through: number, extendsLast: true) ? 0 : nil  // See `unblock`.
     }
     guard retention.deliver(event, number: number, to: topic) else { return nil }
     return deliverToAll(event, to: topic, through: topics.hub(of: topic))

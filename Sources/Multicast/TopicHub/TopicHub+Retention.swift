@@ -67,7 +67,7 @@ extension TopicHub where Topic == String {
     let retention = requiredRetention
     guard !gate.isFinished && !gate.isBlocked else { return nil }
     requireOwnEvents(retention.log)
-    let position = retention.append(event, to: topic)
+    guard let position = retention.append(event, to: topic) else { return nil }
     deliverToAll(event, to: topic, through: topics.hub(of: topic))
     return position
   }

@@ -24,8 +24,8 @@ extension TopicHub {
   /// The topic is looked up once. If it ends during the call, with its last subscriber or because
   /// it is finished, later subscribers receive none of the events, unless the hub has a total order
   /// and subscribers of patterns, which all see the events in the order of the topic. If the topic
-  /// has no subscriber when the call begins, nor the hub one of all topics or of a pattern, and the
-  /// hub retains nothing, `events` is not iterated.
+  /// has no subscriber when the call begins, nor the hub one of all topics or of a pattern,
+  /// `events` is not iterated. In a hub that retains, each event is sent as by ``send(_:to:)``.
   ///
   /// - Parameters:
   ///   - events: what subscribers receive.
@@ -58,8 +58,7 @@ extension TopicHub {
   /// - Complexity: O(subscribers of `topic`), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
-    if !gate.isFinished && !gate.isBlocked {
-      retain(event, of: topic)
+    if !gate.isFinished && !gate.isBlocked && retain(event, of: topic) {
       if !sendersKeepTopics, let hub = topics.hub(of: topic) {
         return await hub.sendWaiting(event, by: nil)
       }

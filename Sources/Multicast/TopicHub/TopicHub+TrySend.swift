@@ -2,7 +2,8 @@ extension TopicHub {
   /// Delivers `event` to every subscriber of `topic`, or to none. See ``EventHub/trySend(_:)``.
   ///
   /// Subscribers of all topics and of patterns, and those with positions, have no vote: they
-  /// receive what is sent, by their policies.
+  /// receive what is sent, by their policies. In a hub that retains, so does a subscription that
+  /// begins during the call.
   ///
   /// - Parameters:
   ///   - event: what subscribers receive.
@@ -17,17 +18,26 @@ extension TopicHub {
       return withHub(of: topic) { trySend(event, to: topic, through: $0) }
     }
     if let hub = topics.hub(of: topic) { return trySend(event, to: topic, through: hub) }
-    retain(event, of: topic)
-    if gate.hasSubscribersOfAllTopics { _ = sendWithoutHub(event, to: topic) }
+    guard retention != nil else {
+      if gate.hasSubscribersOfAllTopics { _ = sendWithoutHub(event, to: topic) }
+      return true
+    }
+    guard retain(event, of: topic) else { return false }
+    deliverToAll(event, to: topic, through: topics.hub(of: topic))
     return true
   }
 
   private func trySend(_ event: Event, to topic: Topic, through hub: EventHub<Event>) -> Bool {
+    guard retention != nil else { return hub.trySend(event) }
     var isRetained = false
-    let isSent = hub.trySend(event) {
-      retain(event, of: topic)
-      isRetained = retention != nil
+    // Includes those that subscribe during the call: one with positions may have found its place before
+    // the event, and must be told of it.
+    let isSent = hub.trySend(event, includesNew: true) {
+      isRetained = retain(event, of: topic)
+      return isRetained
     }
+    guard isRetained else { return false }
+    if let current = topics.hub(of: topic), current !== hub { current.send(event) }  // As above.
     // A topic that finishes in between refuses the event, but the hub has it: it is sent, as an event
     // of a topic without subscribers is.
     return isSent || isRetained

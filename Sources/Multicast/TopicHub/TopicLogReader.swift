@@ -113,7 +113,10 @@ extension TopicLogReader {
     guard missing.isEmpty else { return true }
     // What was read is not dropped any more, so it is not more than what may wait.
     let share = min(limit, self.limit.count)
-    (missing, newest) = log.read(topics, cursor, atMost: share, into: &batch)
+    // Destroyed last, because the `deinit` of an event may use this reader.
+    var garbage = RetainedLog.Garbage()
+    defer { withExtendedLifetime(garbage) {} }
+    (missing, newest) = log.read(topics, cursor, atMost: share, into: &batch, &garbage)
     // An external log may have begun anew, with lower numbers.
     if let goal, goal > newest { self.goal = newest }
     if !hasRead, isDisconnected { signals.target.end(.disconnected, nil) }

@@ -33,7 +33,7 @@ final class TopicRetention<Event: Sendable>: @unchecked Sendable {
 
 extension TopicRetention {
   /// Gives `event` the next number, and keeps it.
-  func append(_ event: Event, to topic: String) -> EventPosition {
+  func append(_ event: Event, to topic: String) -> EventPosition? {
     log.append(rules.retained(event), to: topic)
   }
 

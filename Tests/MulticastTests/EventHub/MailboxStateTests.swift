@@ -282,6 +282,51 @@ struct MailboxStateTests {
 
   // MARK: Flush
 
+  @Test("put back: a flush waits for it, also if what came behind it was dropped")
+  func flushOfWhatIsPutBack() {
+    var state = state(.dropOldest, limit: 4, holding: 4)
+    var batch = ItemBuffer()
+    check(state.take(.max, into: &batch).flushed.isEmpty)
+    check(state.flush(FlushLatch()))
+    for value in 4..<9 { check(state.append(envelope(value)).flushed.isEmpty) }  // 4 is dropped.
+    _ = batch.popFirst()
+    state.putBack(&batch)
+    check(state.finishTaken(delivered: 1).flushed.isEmpty)
+    for value in 1...3 {
+      var next = ItemBuffer()
+      _ = state.take(1, into: &next)
+      check(values(next) == [value])
+      check(state.finishTaken(delivered: 1).flushed.count == (value == 3 ? 1 : 0))
+    }
+  }
+
+  @Test("prepend: a flush that waits is told when its elements are done, and not before")
+  func flushBesidePrepend() {
+    for whenFull in [OverflowPolicy.dropOldest, .dropNewest, .suspend, .disconnect] {
+      var state = state(whenFull, limit: 1, holding: 1)
+      check(state.flush(FlushLatch()))
+      let effects = state.prepend([envelope(-1)])
+      // With `dropNewest`, the replay has taken the place of the element.
+      check(effects.allSatisfy { $0.flushed.isEmpty })
+      var batch = ItemBuffer()
+      check(state.take(.max, into: &batch).flushed.isEmpty)
+      check(state.finishTaken(delivered: batch.count).flushed.count == 1)
+    }
+    var state = state(.dropNewest, limit: 2, holding: 1)
+    check(state.flush(FlushLatch()))  // Of 0, which then is the second one.
+    _ = state.append(envelope(1))
+    check(state.prepend([envelope(-1)]).allSatisfy { $0.flushed.isEmpty })
+    check(state.flush(FlushLatch()))
+    var first = ItemBuffer()
+    _ = state.take(1, into: &first)
+    check(values(first) == [-1])
+    check(state.finishTaken(delivered: 1).flushed.isEmpty)
+    var second = ItemBuffer()
+    _ = state.take(1, into: &second)
+    check(values(second) == [0])
+    check(state.finishTaken(delivered: 1).flushed.count == 2)
+  }
+
   @Test("flush: told when what was pending is done, and not before")
   func flush() {
     var state = state(.dropOldest, holding: 2)

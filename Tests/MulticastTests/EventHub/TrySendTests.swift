@@ -76,6 +76,28 @@ struct TrySendTests {
     }
   }
 
+  @Test("in a handler of another hub, which a filter has sent to: the event of the filter counts")
+  func handlerOfAnotherHub() async {
+    let (hub, other) = (EventHub<Int>(ordering: .total), EventHub<Int>())
+    let (answers, handled) = (Journal(), Journal())
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let nested = other.subscribe(on: .sender) { _ in answers.record(hub.trySend(2) ? 1 : 0) }
+    let subscription = hub.subscribe(
+      on: queue, buffering: .bounded(1, whenFull: .disconnect),
+      where: { event in
+        if event == 1 { other.send(0) }
+        return true
+      }
+    ) { handled.record($0) }
+    hub.send(1)
+    #expect(answers.entries == [0])
+    queue.resume()
+    await hub.flush()
+    #expect(subscription.end == nil && handled.entries == [1])
+    withExtendedLifetime(nested) {}
+  }
+
   @Test("no subscriber: sent; a finished hub: refused and counted")
   func edges() {
     for kind in 0...2 {

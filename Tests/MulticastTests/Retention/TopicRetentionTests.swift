@@ -62,7 +62,8 @@ struct TopicRetentionTests {
     // 4 has left before the consumer reads.
     let all = await elements(retained)
     #expect(all.compactMap(\.event?.event) == [6, 7, 9, 10])
-    #expect(all.first == .missed(hub.range(3, 4), of: "b"))
+    let missed = MissedEvents(after: hub.position(3), through: hub.position(4), count: 1)
+    #expect(all.first == .missed(missed, of: "b"))
     #expect(await elements(last).map(\.event?.event) == [6, 7, 9, 10])
     #expect(await elements(none).map(\.event?.event) == [10])
     #expect(await elements(after).map(\.event?.event) == [7, 8, 9, 10])

@@ -21,6 +21,29 @@ struct StateHubTests {
     #expect(copy.changes == [2, 3] && hub.value.count == 4)
   }
 
+  @Test("a handler that is blocked before its snapshot gets it with the next change")
+  func blockedBeforeItsSnapshot() {
+    let hub = makeChainHub()
+    let copy = StateCopy()
+    let inner = Guarded<EventSubscription?>(nil)
+    let outer = hub.subscribe(on: .sender) { update in
+      guard case .change(1) = update else { return }
+      // This thread delivers, so the snapshot is left to it.
+      let subscription = hub.subscribe(on: .sender) { copy.receive($0) }
+      subscription.block()
+      inner.withLock { $0 = subscription }
+    }
+    hub.apply(1)
+    hub.apply(2)
+    #expect(copy.snapshots == 0)
+    inner.withLock { $0 }?.unblock()
+    hub.apply(3)
+    hub.apply(4)
+    #expect(copy.snapshots == 1 && copy.changes == [4] && copy.strays == 0)
+    #expect(copy.state == hub.value)
+    withExtendedLifetime(outer) {}
+  }
+
   @Test("at every place: a snapshot, and then each change, in order")
   @MainActor func places() async {
     let hub = makeChainHub()

@@ -1,0 +1,205 @@
+import MulticastTestSupport
+import Testing
+
+@testable import Multicast
+
+/// What a size closure does while a hub keeps an event, by the number of its call.
+private final class SizeAction: @unchecked Sendable {
+  // Sendable: one thread uses it.
+  var hub: TopicHub<String, Int>?
+  var reader: TopicReader<Int>?
+  let told = Counter()
+  private var calls = 0
+
+  /// A hub that runs `action` before it keeps its event with this number.
+  func makeHub(
+    at number: Int = 1, ordering: Ordering = .perSender,
+    _ action: @escaping (SizeAction) -> Void
+  ) -> TopicHub<String, Int> {
+    let box = UncheckedAction { [self] in action(self) }
+    let retention = Retention<Int>.bytes(100) { [self] _ in
+      calls += 1
+      if calls == number { box.run() }
+      return 1
+    }
+    let made = TopicHub(retention: retention, ordering: ordering)
+    hub = made
+    return made
+  }
+
+  /// Subscribes to a topic, and reads until it has to be told of more.
+  func subscribe() {
+    reader = hub?.reader(for: ["a"], from: .live) { [told] in told.add() }
+    while reader?.nextIfAvailable() != nil {}
+  }
+
+  func end() {
+    reader = nil
+    hub = nil
+  }
+}
+
+private struct UncheckedAction: @unchecked Sendable {
+  // Sendable: one thread uses it.
+  let run: () -> Void
+}
+
+@Suite("A hub of topics that retains: what happens while an event is being sent")
+struct TopicRetentionRaceTests {
+  @Test(
+    "a subscriber that comes after the lookup of the topic is told of the event",
+    arguments: Ordering.allCases, [false, true])
+  func told(ordering: Ordering, hasOther: Bool) async {
+    let ways: [(TopicHub<String, Int>) async -> Void] = [
+      { $0.publish(1, to: "a") }, { $0.send(1, to: "a") },
+      { $0.send(contentsOf: [1], to: "a") }, { #expect($0.trySend(1, to: "a")) },
+      { await $0.sendWaiting(1, to: "a") },
+    ]
+    for way in ways {
+      let action = SizeAction()
+      let hub = action.makeHub(ordering: ordering) { $0.subscribe() }
+      let other = hasOther ? hub.subscribe(to: "a") { _ in } : nil
+      await way(hub)
+      #expect(action.told.value == 1)
+      #expect(action.reader?.nextIfAvailable()?.event?.event == 1)
+      action.end()
+      withExtendedLifetime(other) {}
+    }
+  }
+
+  @Test("a subscriber that comes during a batch is told of its rest", arguments: Ordering.allCases)
+  func batch(ordering: Ordering) {
+    let action = SizeAction()
+    let hub = action.makeHub(at: 2, ordering: ordering) { $0.subscribe() }
+    hub.send(contentsOf: [1, 2, 3], to: "a")
+    #expect(action.told.value == 1)
+    #expect(action.reader?.nextIfAvailable()?.event?.event == 2)
+    #expect(action.reader?.nextIfAvailable()?.event?.event == 3)
+    action.end()
+  }
+
+  @Test("the topic ends and begins again between the lookup and the event: trySend tells, too")
+  func otherHub() {
+    let action = SizeAction()
+    let hub = action.makeHub {
+      $0.hub?.finish("a")
+      $0.subscribe()
+    }
+    let first = hub.subscribe(to: "a") { _ in Issue.record("the topic has finished") }
+    #expect(hub.trySend(1, to: "a"))
+    #expect(action.told.value == 1)
+    #expect(action.reader?.nextIfAvailable()?.event?.event == 1)
+    action.end()
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("the hub finishes while an event is being sent: it is refused and not kept")
+  func finished() async {
+    let ways: [(TopicHub<String, Int>) async -> Bool] = [
+      { $0.publish(1, to: "a") != nil }, { $0.send(1, to: "a") > 0 },
+      { $0.trySend(1, to: "a") }, { await $0.sendWaiting(1, to: "a") },
+    ]
+    for way in ways {
+      for hasSubscriber in [false, true] {
+        let action = SizeAction()
+        let hub = action.makeHub { $0.hub?.finish() }
+        let sequence = hasSubscriber ? hub.events(for: "a") : nil
+        let early = hub.events(for: "b", from: .live)
+        #expect(await way(hub) == false)
+        #expect(hub.retainedAmount.events == 0)
+        #expect(await early.first { _ in true } == nil)
+        if let sequence { #expect(await sequence.first { _ in true } == nil) }
+        action.end()
+      }
+    }
+  }
+
+  @Test("beside subscriptions that end at once: every event is kept", .timeLimit(.minutes(10)))
+  func gate() {
+    let hub = TopicHub<String, Int>(retention: .last(1))
+    let count = 20_000
+    let barrier = StartBarrier(3)
+    runThreads(3) { thread in
+      barrier.arriveAndWait()
+      for event in 0..<count {
+        if thread == 0 {
+          hub.send(event, to: "a")
+        } else {
+          _ = hub.subscribe(matching: "*", options: [.once]) { _ in }
+        }
+      }
+    }
+    #expect(hub.newestPosition.number == UInt64(count))
+  }
+
+  @Test("sizes of two topics that are larger together than a number can be")
+  func largeSizes() async {
+    let total = Retention<Int>.bytes(1000) { $0 < 0 ? .max : $0 }
+    let hub = TopicHub<String, Int>(retention: .last(10), total: total)
+    hub.send(500, to: "a")
+    hub.send(-1, to: "b")
+    #expect(hub.retainedAmount == RetainedAmount(events: 0, topics: 0, bytes: 0))
+    let unlimited = TopicHub<String, Int>(retention: .bytes(.max) { _ in .max })
+    for topic in ["a", "b", "a"] { unlimited.send(1, to: topic) }
+    #expect(unlimited.retainedAmount == RetainedAmount(events: 2, topics: 2, bytes: .max))
+  }
+
+  @Test("what a slow subscriber misses before its first read is counted")
+  func firstRead() {
+    let hub = TopicHub<String, Int>(retention: .last(1))
+    let reader = hub.reader(for: ["a"], from: .live) {}
+    for event in 1...3 { hub.send(event, to: "a") }
+    guard case .missed(let missed, of: "a")? = reader.nextIfAvailable() else {
+      Issue.record("nothing was missed")
+      return
+    }
+    #expect(missed.count == 2)
+    #expect(reader.nextIfAvailable()?.event?.event == 3)
+    #expect(hub.droppedEvents == 2)
+    let statistics = hub.snapshot.receivers[0].statistics
+    #expect(statistics?.delivered == 1 && statistics?.dropped == 2)
+  }
+
+  @Test("the `deinit` of an event that leaves may use the reader that has found it too old")
+  @MainActor func readerInDeinit() async throws {
+    final class Parting: Sendable {
+      let action: @MainActor @Sendable () -> Void
+      init(_ action: @escaping @MainActor @Sendable () -> Void) { self.action = action }
+      deinit { MainActor.assumeIsolated { action() } }
+    }
+    @MainActor final class Box {
+      var reader: TopicReader<Parting>?
+      var reads = 0
+    }
+    let hub = TopicHub<String, Parting>(retention: .seconds(0.01))
+    let box = Box()
+    hub.send(Parting { box.reads += box.reader?.nextIfAvailable() == nil ? 1 : 0 }, to: "a")
+    box.reader = hub.reader(for: ["a"], from: .live) {}
+    try await Task.sleep(for: .milliseconds(40))
+    #expect(box.reader?.nextIfAvailable() == nil)
+    #expect(box.reads == 1)
+    box.reader = nil
+  }
+
+  @Test("a reader is told of the range that an external log has delivered during a block")
+  func blockedLog() {
+    struct Suite: ExternalLogSuite {}
+    let (hub, writer) = Suite().make(Broker())
+    writer.begin(epoch: 7, after: 0)
+    let told = Counter()
+    let reader = hub.reader(for: ["a"], from: .live) { told.add() }
+    while reader.nextIfAvailable() != nil {}
+    let before = told.value
+    hub.block()
+    writer.deliver(1, to: "a", number: 1)
+    writer.deliver(2, to: "a", number: 2)
+    #expect(told.value == before)
+    hub.unblock()
+    #expect(told.value == before + 1)
+    guard case .missed(let range, of: nil)? = reader.nextIfAvailable() else {
+      Issue.record("no range")
+      return
+    }
+    #expect(range.after.number == 0 && range.through.number == 2)
+  }
+}
