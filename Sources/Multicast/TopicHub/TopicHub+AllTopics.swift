@@ -3,21 +3,22 @@
 
 extension TopicHub {
   /// As ``send(_:to:)``, if the gate is not plain.
-  @usableFromInline @inline(never)
+  @inlinable @inline(never)
   func sendToAll(_ event: Event, to topic: Topic) -> Int {
-    guard !gate.isFinished && !gate.isBlocked && retain(event, of: topic) else { return 0 }
-    return deliverToAll(event, to: topic, through: topics.hub(of: topic))
+    // The compiler specialises the lookup where this is called.
+    sendToAll(event, to: topic, through: retains ? nil : topics.hub(of: topic))
   }
 
-  /// As ``send(_:to:)``, if the gate is not plain, for an event of a batch.
+  /// As ``send(_:to:)``, if the gate is not plain.
   ///
-  /// - Parameter hub: the hub of `topic` when the batch began, or `nil` if the topic did not exist.
-  ///   If the hub retains, the event goes to the present one instead.
+  /// - Parameter hub: the hub of `topic`, or `nil` if the topic does not exist. If the hub retains,
+  ///   this is looked up later instead: see ``retain(_:of:)``.
   @usableFromInline @inline(never)
   func sendToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
-    guard retention == nil else { return sendToAll(event, to: topic) }
     guard !gate.isFinished && !gate.isBlocked else { return 0 }
-    return deliverToAll(event, to: topic, through: hub)
+    guard retains else { return deliverToAll(event, to: topic, through: hub) }
+    guard retain(event, of: topic) else { return 0 }
+    return deliverToAll(event, to: topic, through: topics.hub(of: topic))
   }
 
   /// Keeps `event`, if the hub retains.

@@ -31,6 +31,8 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   let pruneLimit = Atomic<Int>(64)
   /// What the hub retains; `nil` if it retains nothing. Set only if topics are strings.
   let retention: TopicRetention<Event>?
+  /// Whether there is a retention.
+  @usableFromInline let retains: Bool
   /// The subscribers that read its log.
   let signals = TopicSignalSet()
   /// What is observed of the registrations for all topics.
@@ -83,6 +85,7 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     retention: TopicRetention<Event>?, deliveries: Deliveries
   ) {
     self.retention = retention
+    retains = retention != nil
     self.ordering = ordering
     self.storage = storage
     self.name = name
