@@ -10,15 +10,19 @@ private actor Consumer {
 
   /// Calls `next` `count` times, after a job was put behind this one.
   func consume(_ count: Int, _ next: () async -> Void) async -> Int? {
-    await take(count) {
+    Task { resultsBefore = results }
+    while results < count {
       await next()
-      return 1
+      results += 1
     }
+    return resultsBefore
   }
 
-  /// Calls `next`, which returns its number of results, until there are `count`, after a job was
-  /// put behind this one.
-  func take(_ count: Int, _ next: () async -> Int) async -> Int? {
+  /// Calls `next`, which returns its number of results, until there are `count`. Puts a job behind
+  /// this one after the first call: the first request of an iterator may yield for others on the
+  /// thread, however few results it has had itself.
+  func takeSeveral(_ count: Int, _ next: () async -> Int) async -> Int? {
+    results += await next()
     Task { resultsBefore = results }
     while results < count { results += await next() }
     return resultsBefore
@@ -107,7 +111,7 @@ struct FairnessTests {
     var batches = hub.events(from: .retained).batches(upTo: 100).makeAsyncIterator()
     var ofTopics = topics.events(for: ["0", "1"], from: .retained).makeAsyncIterator()
     var ofPattern = topics.events(matching: [">"], from: .retained).makeAsyncIterator()
-    let before = await Consumer().take(3000) {
+    let before = await Consumer().takeSeveral(3000) {
       switch kind {
       case 0: return await single.next() == nil ? 0 : 1
       case 1: return await batches.next()?.events.count ?? 0
