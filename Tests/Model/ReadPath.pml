@@ -72,20 +72,23 @@ inline take() {
   retired = 0
 }
 
-/* ReadIndicator.isDrained: `drained` becomes whether the column that is not current is empty. */
-inline checkDrained() {
+/*
+ * ReadIndicator.isDrained and isCurrentDrained: `drained` becomes whether `column` is empty. Only the
+ * collector changes the phase.
+ */
+inline checkDrained(column) {
 #if defined(GROWING) && !defined(BLOCK_LOADED_EARLY)
   base = block;
 #endif
   atomic {
-    drained = (COUNTER(SMALL, 1 - phase) == 0);
+    drained = (COUNTER(SMALL, column) == 0);
 #ifdef ONLY_CURRENT_BLOCK
     drained = drained || base == LARGE;
 #endif
   };
 #ifdef GROWING
   if
-  :: drained && base == LARGE -> drained = (COUNTER(LARGE, 1 - phase) == 0)
+  :: drained && base == LARGE -> drained = (COUNTER(LARGE, column) == 0)
   :: else
   fi
 #endif
@@ -99,7 +102,7 @@ inline advance() {
      base = block;
 #endif
 #ifdef TAKEN_AFTER_CHECK
-     checkDrained();
+     checkDrained(1 - phase);
 #endif
      atomic {
        take();
@@ -110,7 +113,7 @@ inline advance() {
        fi
      };
 #ifndef TAKEN_AFTER_CHECK
-     checkDrained();
+     checkDrained(1 - phase);
 #endif
      atomic {
        if
@@ -119,10 +122,24 @@ inline advance() {
        fi;
 #ifdef ONE_COLUMN
        unreachable = unreachable | newer;
+       newer = 0;
 #else
        unreachable = unreachable | older;
-       older = newer;
+       older = 0;
 #endif
+       drained = 0
+     };
+#ifdef LATER_COLUMN_ONLY
+     drained = true;
+#else
+     checkDrained(phase);
+#endif
+     atomic {
+       if
+       :: drained -> unreachable = unreachable | newer; newer = 0; nothing = true; break
+       :: else
+       fi;
+       older = newer;
        newer = 0;
 #ifndef NO_FLIP
        phase = 1 - phase;
@@ -130,6 +147,17 @@ inline advance() {
        drained = 0
      }
   od
+}
+
+/* Becomes the collector. */
+inline takeRole() {
+  role = COLLECTING;
+  again = true;
+  collectors++;
+  assert(collectors == 1)
+#ifndef ROLE_WRITTEN_LATE
+  ; SHOW_ROLE
+#endif
 }
 
 /*
@@ -145,16 +173,14 @@ inline collect() {
 #ifndef NOT_ASKED
        role = RECHECK
 #endif
-    :: else ->
-       role = COLLECTING;
-       again = true;
-       collectors++;
-       assert(collectors == 1)
-#ifndef ROLE_WRITTEN_LATE
-       ; SHOW_ROLE
-#endif
+    :: else -> takeRole()
     fi
   };
+  collectAndLeaveRole()
+}
+
+/* Reclaimer.collectAndLeaveRole, if `again`. */
+inline collectAndLeaveRole() {
   do
   :: atomic { !again -> break }
   :: atomic { again -> skip };
@@ -183,9 +209,23 @@ inline collect() {
 
 /* Reclaimer.retire */
 inline retire(what) {
-  retired = retired | what;
-#ifndef WRITER_DOES_NOT_COLLECT
-  collect()
+  atomic {
+    again = false;
+    if
+    :: role == IDLE || role == PENDING -> takeRole(); newer = newer | what
+    :: else
+    fi
+  };
+#ifdef WRITER_DOES_NOT_COLLECT
+  if
+  :: again -> atomic { again = false; collectors--; role = PENDING; SHOW_ROLE }
+  :: else -> retired = retired | what
+  fi
+#else
+  if
+  :: again -> collectAndLeaveRole()
+  :: else -> retired = retired | what; collect()
+  fi
 #endif
 }
 

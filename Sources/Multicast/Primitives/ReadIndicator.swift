@@ -149,12 +149,21 @@ extension ReadIndicator {
     return column != Int(phase.load(ordering: .sequentiallyConsistent))
   }
 
-  /// Whether every counter of the phase that new readers do not use is zero.
+  /// Whether every counter of the column that new readers do not use was found at zero.
   ///
   /// - Complexity: O(stripes).
   borrowing func isDrained() -> Bool {
     // Relaxed: only the collector, which calls this, changes it.
-    let column = Int(phase.load(ordering: .relaxed) ^ 1)
+    isZero(column: Int(phase.load(ordering: .relaxed) ^ 1))
+  }
+
+  /// The same of the column that new readers use.
+  borrowing func isCurrentDrained() -> Bool {
+    // Relaxed: as above.
+    isZero(column: Int(phase.load(ordering: .relaxed)))
+  }
+
+  private borrowing func isZero(column: Int) -> Bool {
     // Sequentially consistent: pairs with the load in `enter`. A reader that holds an unlinked
     // object loaded its block before the unlinking; this load comes after it and finds the block.
     guard let base = current.load(ordering: .sequentiallyConsistent) else { return true }

@@ -41,11 +41,13 @@
 // reader that relies on the new bias also finds everything that was unlinked before.
 //
 //     retired ──take──▶ newer ──drained, flip──▶ older ──drained, flip──▶ freed
+//                         └─────────────────drained twice────────────────▶ freed
 //
 // "Drained" means: the counters of the column that new readers do not use were all found at zero,
 // and no section has the structure. After two such observations with a flip between them, both
 // columns have been at zero at some moment after the object was retired. That is the condition given
-// in `ReadIndicator`.
+// in `ReadIndicator`. If no reader is inside, the collector finds the other column at zero too, and
+// needs no flip.
 //
 // The lists and the mode belong to the collector, a role that one thread at a time has. `role` is
 // one of:
@@ -58,6 +60,9 @@
 //     idle or pending ──▶ collecting ◀──▶ recheck
 //            ▲                │
 //            └────────────────┘
+//
+// A thread that retires an object becomes the collector, and adds the object to `newer` itself. If
+// another thread is the collector, it pushes the object to `retired` and asks for a check.
 //
 // No check is missed: a reader first counts itself out and then loads the role. The collector first
 // writes the role and then reads the counters, or finds `recheck` when it gives the role up. All
@@ -135,20 +140,32 @@ extension Reclaimer {
   ///   was not counted.
   borrowing func retire(_ objects: RetiredList, of structure: Structure) {
     guard !objects.isEmpty else { return }
+    // Relaxed: a guess, which the exchange checks.
+    let observed = role.load(ordering: .relaxed)
+    if _fastPath(observed == Self.idle || observed == Self.pending) {
+      // Sequentially consistent: as in `collect`.
+      let (exchanged, _) = role.compareExchange(
+        expected: observed, desired: Self.collecting, ordering: .sequentiallyConsistent)
+      if _fastPath(exchanged) { return collectAndLeaveRole(structure, retiring: objects) }
+    }
+    push(objects)
+    collect(structure)
+  }
+
+  /// Leaves `objects` to the collector.
+  private borrowing func push(_ objects: RetiredList) {
     let last = objects.last
     // Relaxed: a guess, which the exchange checks; nothing is read through it.
     var head = retired.load(ordering: .relaxed)
     while true {
       RetiredList.setNext(of: last, to: head)
-      // Releases the links, and acquires the last exchange of a collector: one that is asked to check
-      // again must find them. Sequentially consistent, because that costs no more on ARM64 than
-      // acquiring and releasing. The list is taken as a whole, so there is no ABA.
+      // Releases the links. Sequentially consistent, as are the role and the collector's load: one
+      // that is asked to check again finds them. The list is taken as a whole, so there is no ABA.
       let (pushed, latest) = retired.compareExchange(
         expected: head, desired: objects.first, ordering: .sequentiallyConsistent)
-      if pushed { break }
+      if pushed { return }
       head = latest
     }
-    collect(structure)
   }
 
   /// Frees what no reader can hold, or asks the current collector to check again.
@@ -170,7 +187,16 @@ extension Reclaimer {
   }
 
   /// Frees what no reader can hold, as the collector, and gives up the role.
-  private borrowing func collectAndLeaveRole(_ structure: Structure) {
+  ///
+  /// - Parameter objects: further ones, which this thread has unlinked.
+  private borrowing func collectAndLeaveRole(
+    _ structure: Structure, retiring objects: RetiredList = RetiredList()
+  ) {
+    if !objects.isEmpty {
+      var newest = RetiredList(newer.load(ordering: .relaxed))
+      newest.prepend(objects)
+      newer.store(newest.first, ordering: .relaxed)
+    }
     var unreachable = RetiredList()
     var again = true
     while again {
@@ -193,22 +219,34 @@ extension Reclaimer {
   /// - Returns: whether nothing is left.
   private borrowing func advance(_ structure: Structure, _ unreachable: inout RetiredList) -> Bool {
     while true {
-      // Acquires the links and their objects, and releases the write of the role to the threads that
-      // retire an object later. Sequentially consistent, because that costs no more on ARM64.
-      let latest = RetiredList(retired.exchange(0, ordering: .sequentiallyConsistent))
-      var taken = RetiredList(newer.load(ordering: .relaxed))
-      taken.prepend(latest)
-      newer.store(taken.first, ordering: .relaxed)
+      let taken = takeNewer()
       let waiting = RetiredList(older.load(ordering: .relaxed))
       if taken.isEmpty && waiting.isEmpty { return true }
       perturb()
       guard isWithoutSections(structure), readers.isDrained() else { return false }
       perturb()
       unreachable.prepend(waiting)
-      older.store(taken.first, ordering: .relaxed)
       newer.store(0, ordering: .relaxed)
+      if readers.isCurrentDrained() {
+        unreachable.prepend(taken)
+        older.store(0, ordering: .relaxed)
+        return true
+      }
+      older.store(taken.first, ordering: .relaxed)
       readers.flip()
     }
+  }
+
+  /// Adds what other threads have retired to `newer`, and returns it.
+  private borrowing func takeNewer() -> RetiredList {
+    var taken = RetiredList(newer.load(ordering: .relaxed))
+    // Sequentially consistent, as is the push: a thread that relies on this check finds that the role
+    // is taken, or this finds its objects.
+    guard retired.load(ordering: .sequentiallyConsistent) != 0 else { return taken }
+    // Acquires the links and their objects.
+    taken.prepend(RetiredList(retired.exchange(0, ordering: .acquiring)))
+    newer.store(taken.first, ordering: .relaxed)
+    return taken
   }
 
   /// Revokes the bias, and returns whether no reader is in a section.
