@@ -167,11 +167,12 @@ final class CallTimer: Sendable {
 }
 
 extension Registry {
-  /// The origin of a delegate, with a timer if the hub measures its delegates.
-  func measured(_ origin: Origin) -> Origin {
-    guard let plan = currentTiming, plan.kind == .delegate else { return origin }
+  /// What the entry of a delegate keeps of its origin, with a timer if the hub measures its
+  /// delegates.
+  func wordOfDelegate(_ origin: Origin) -> OriginWord {
+    guard let plan = currentTiming, plan.kind == .delegate else { return word(of: origin) }
     var origin = origin
     origin.timer = CallTimer(plan, .delegate, hub: name, origin)
-    return origin
+    return word(of: origin)
   }
 }

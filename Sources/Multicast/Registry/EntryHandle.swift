@@ -18,9 +18,10 @@ struct EntryHandle: Sendable {
   let initialMailbox: Mailbox?
   let registry: Registry
 
-  init(_ entry: Entry, in registry: Registry) {
-    memory = UnownedReference(entry)
-    initialMailbox = entry.mailbox
+  /// - Parameter entry: held by the caller.
+  init(_ entry: Unmanaged<Entry>, in registry: Registry) {
+    memory = entry._withUnsafeGuaranteedRef { UnownedReference($0) }
+    initialMailbox = entry.head.pointee.mailbox?.takeUnretainedValue()
     self.registry = registry
   }
 

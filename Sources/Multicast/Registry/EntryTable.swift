@@ -11,10 +11,10 @@ protocol EntrySlots {
   var capacity: Int { get }
   /// Runs `body` with each entry and its slot, in order.
   func forEachEntry(_ body: (Int, Unmanaged<Entry>) -> Void)
-  /// Puts `entry` into the first unused slot. There must be one.
-  mutating func append(_ entry: Entry)
-  /// Puts `entry` into `slot`, and returns the old entry.
-  mutating func exchange(_ slot: Int, for entry: Entry) -> Entry
+  /// Puts `entry` into the first unused slot. There must be one. Takes over a retain.
+  mutating func append(_ entry: Unmanaged<Entry>)
+  /// Puts `entry` into `slot`, and returns the old entry. Takes over a retain.
+  mutating func exchange(_ slot: Int, for entry: Unmanaged<Entry>) -> Entry
   /// Empties `slot`, and returns its entry.
   mutating func remove(at slot: Int) -> Entry
   /// Closes the gaps, in order, and makes `capacity` slots.
@@ -65,12 +65,14 @@ enum Insertion {
 }
 
 extension EntryTable {
-  /// Adds `entry` at the end, unless `duplicates` says otherwise.
+  /// Adds `entry` at the end, and takes over a retain of it, unless `duplicates` says otherwise.
   ///
   /// - Parameter mayGrow: whether to compact if every slot is used. If not, the outcome is `full`;
   ///   the caller prunes and tries again, which bounds the memory that dead entries use.
   /// - Complexity: amortised O(1).
-  mutating func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion {
+  mutating func insert(
+    _ entry: Unmanaged<Entry>, duplicates: DuplicatePolicy, mayGrow: Bool
+  ) -> Insertion {
     var existing: Unmanaged<Entry>?
     if duplicates != .allow {
       existing = registered(at: entry.head.pointee.address)
@@ -91,21 +93,21 @@ extension EntryTable {
     return .replaced(old)
   }
 
-  /// Puts `entry` into the slot of `existing`, an entry with the same delegate, if that is still
-  /// registered.
+  /// Puts `entry` into the slot of `existing`, an entry with the same delegate, and takes over a
+  /// retain of it, if `existing` is still registered.
   ///
   /// A running invocation calls at most one of the two, because it reads each slot once.
   ///
   /// - Returns: the old entry, or `nil` if it is no longer registered.
   /// - Complexity: O(1).
-  mutating func exchange(_ existing: Entry, for entry: Entry) -> Entry? {
+  mutating func exchange(_ existing: Entry, for entry: Unmanaged<Entry>) -> Entry? {
     // Relaxed: it changes only under the lock.
     let state = existing.head.pointee.state.load(ordering: .relaxed)
     guard EntryHead.isActive(state) else { return nil }
     let slot = existing.head.pointee.slot
     deactivate(.passUnretained(existing))
     entry.head.pointee.slot = slot
-    index.insert(.passUnretained(entry), of: slots.capacity)
+    index.insert(entry, of: slots.capacity)
     return slots.exchange(Int(slot), for: entry)
   }
 
@@ -157,9 +159,9 @@ extension EntryTable {
     return nil
   }
 
-  private mutating func append(_ entry: Entry) {
+  private mutating func append(_ entry: Unmanaged<Entry>) {
     entry.head.pointee.slot = UInt32(slots.used)
-    index.insert(.passUnretained(entry), of: slots.capacity)
+    index.insert(entry, of: slots.capacity)
     slots.append(entry)
     count += 1
   }

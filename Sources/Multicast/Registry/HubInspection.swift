@@ -20,6 +20,7 @@ final class HubInspection: Sendable {
 extension Registry {
   /// What watches for leaks: of this registry alone, or of all that are observed together.
   var currentLeakWatch: LeakWatch? {
+    guard isInspected else { return nil }  // Retains nothing.
     let extras = extras
     return extras?.inspection?.leakWatch.current
       ?? extras?.sharedInspection?.leakWatch.current
@@ -27,6 +28,7 @@ extension Registry {
 
   /// What is measured: of this registry alone, or of all that are observed together.
   var currentTiming: TimingPlan? {
+    guard isInspected else { return nil }  // Likewise.
     let extras = extras
     return extras?.inspection?.timing.current ?? extras?.sharedInspection?.timing.current
   }

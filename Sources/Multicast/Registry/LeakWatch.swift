@@ -89,6 +89,7 @@ extension Registry {
   /// What an entry keeps of its origin.
   func word(of origin: Origin) -> OriginWord {
     let place = OriginWord(place: origin)
+    if !isInspected && origin.label == nil && origin.timer == nil { return place }
     let watch = currentLeakWatch
     if watch == nil && origin.label == nil && origin.timer == nil { return place }
     return OriginWord(

@@ -54,6 +54,12 @@ extension Registry {
   /// What not every hub has; `nil` if the hub has nothing of it.
   var extras: RegistryExtras? { lazyExtras.current }
 
+  /// Whether anything observes the hub.
+  var isInspected: Bool {
+    // SAFETY: the registry keeps its extras.
+    lazyExtras.unretained?._withUnsafeGuaranteedRef { $0.isInspected } ?? false
+  }
+
   /// The name of the hub, for descriptions and messages.
   var name: String? { extras?.name }
 
@@ -76,21 +82,47 @@ extension Registry {
     _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil, origin: Origin = .unknown
   ) -> EntryHandle {
     if mailbox != nil { mayHavePlaces.store(true, ordering: .relaxed) }
-    let origin = measured(origin)
-    let entry = Entry.make(
-      delegate, ownership: ownership, mailbox: mailbox, origin: word(of: origin), hub: name)
+    let entry = Unmanaged.passRetained(
+      Entry.make(
+        delegate, ownership: ownership, mailbox: mailbox, origin: wordOfDelegate(origin),
+        hub: name))
+    let handle = EntryHandle(entry, in: self)
+    guard let existing = insert(entry, duplicates) else { return handle }
+    defer { entry.release() }
+    return merge(entry, delegate, ownership, mailbox, origin, into: existing) ?? handle
+  }
+
+  /// Gives an existing registration what a new one of the same delegate asks for beside it.
+  ///
+  /// - Parameters:
+  ///   - entry: that of the new registration, which was not added.
+  ///   - existing: that of the existing one.
+  /// - Returns: the handle of the existing registration, or of the one that has replaced it; `nil`:
+  ///   it was removed in the meantime, and `entry` was added, with a retain of its own.
+  private func merge<Value>(
+    _ entry: Unmanaged<Entry>, _ delegate: Value, _ ownership: Ownership, _ mailbox: Mailbox?,
+    _ origin: Origin, into existing: Entry
+  ) -> EntryHandle? {
+    var existing = existing
     while true {
-      guard let existing = insert(entry, duplicates) else { return EntryHandle(entry, in: self) }
-      guard entry.extendsTerms(of: existing) else { return EntryHandle(existing, in: self) }
+      guard entry._withUnsafeGuaranteedRef({ $0.extendsTerms(of: existing) }) else {
+        return EntryHandle(.passUnretained(existing), in: self)
+      }
       perturb()
-      let merged = Entry.make(
-        delegate, ownership: existing.head.pointee.isWeak ? ownership : .strong,
-        mailbox: mailbox ?? existing.mailbox?.renewed(), origin: word(of: origin))
+      let merged = Unmanaged.passRetained(
+        Entry.make(
+          delegate, ownership: existing.head.pointee.isWeak ? ownership : .strong,
+          mailbox: mailbox ?? existing.mailbox?.renewed(), origin: wordOfDelegate(origin)))
+      let handle = EntryHandle(merged, in: self)
       // Fails if another thread has removed or exchanged the existing entry in the meantime.
       if storage.exchange(existing, for: merged) {
         entriesChanged(by: 0)
-        return EntryHandle(merged, in: self)
+        return handle
       }
+      merged.release()
+      guard let other = insert(entry.retain(), duplicates) else { return nil }
+      entry.release()
+      existing = other
     }
   }
 
@@ -101,18 +133,22 @@ extension Registry {
     _ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?, origin: Origin = .unknown,
     willInsert: (EntryHandle) -> Void = { _ in }
   ) -> EntryHandle {
-    let entry = Entry.make(value, owner: owner, mailbox: mailbox, origin: word(of: origin))
+    let entry = Unmanaged.passRetained(
+      Entry.make(value, owner: owner, mailbox: mailbox, origin: word(of: origin)))
     let handle = EntryHandle(entry, in: self)
     willInsert(handle)
     insert(entry, .allow)
     return handle
   }
 
-  /// Puts `entry` into the storage, after pruning if every slot is used.
+  /// Puts `entry` into the storage, after pruning if every slot is used. Takes over a retain of it
+  /// if it is added.
   ///
   /// - Returns: the existing entry of the same delegate, if `entry` was not added.
   @discardableResult
-  private func insert(_ entry: Entry, _ duplicates: DuplicatePolicy) -> Entry? {
+  private func insert(_ entry: Unmanaged<Entry>, _ duplicates: DuplicatePolicy) -> Entry? {
+    // Another thread may remove and free the entry as soon as it is in the storage.
+    let watched = currentLeakWatch == nil ? nil : entry.takeUnretainedValue()
     entriesExpected(by: 1)
     var insertion = storage.insert(entry, duplicates: duplicates, mayGrow: false)
     if case .full = insertion {
@@ -129,7 +165,7 @@ extension Registry {
     } else {
       entriesChanged(by: 1)
     }
-    warnIfLeaking(entry)
+    if let watched { warnIfLeaking(watched) }
     return nil
   }
 

@@ -35,6 +35,9 @@ class RegistryExtras: @unchecked Sendable {
   /// What the registry alone observes; `nil` if nothing.
   final var inspection: HubInspection? { lazyInspection.current }
 
+  /// Whether anything observes the registry.
+  final var isInspected: Bool { lazyInspection.unretained != nil || sharedInspection != nil }
+
   /// What the registry alone observes, made if there is nothing yet.
   final func inspectionOrNew() -> HubInspection {
     lazyInspection.current(or: HubInspection(name: name))

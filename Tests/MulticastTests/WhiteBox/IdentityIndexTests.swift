@@ -65,7 +65,7 @@ struct IdentityIndexTests {
     for entry in entries { index.insert(.passUnretained(entry), of: 16) }
     var kept = ArraySlots()
     kept.compact(to: 64)
-    for entry in entries[20...] { kept.append(entry) }
+    for entry in entries[20...] { kept.append(.passRetained(entry)) }
     index.rebuild(for: 64, kept)
     for (position, delegate) in delegates.enumerated() {
       let found = index.first(at: Entry.identity(of: delegate)!)

@@ -13,8 +13,8 @@ struct ArraySlots: EntrySlots {
     }
   }
 
-  mutating func append(_ entry: Entry) {
-    elements.append(entry)
+  mutating func append(_ entry: Unmanaged<Entry>) {
+    elements.append(entry.takeRetainedValue())
   }
 
   mutating func remove(at slot: Int) -> Entry {
@@ -25,9 +25,9 @@ struct ArraySlots: EntrySlots {
     return entry!
   }
 
-  mutating func exchange(_ slot: Int, for entry: Entry) -> Entry {
+  mutating func exchange(_ slot: Int, for entry: Unmanaged<Entry>) -> Entry {
     let old = elements[slot]
-    elements[slot] = entry
+    elements[slot] = entry.takeRetainedValue()
     return old!
   }
 

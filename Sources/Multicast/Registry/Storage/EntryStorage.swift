@@ -19,7 +19,7 @@ protocol EntryStorage: AnyObject, Sendable {
   func updateIfAvailable<R>(_ change: (inout EntryTable<Slots>) -> R) -> R?
 
   /// Frees `removed` as soon as no reader can use it.
-  func retire(_ removed: Entry)
+  func retire(_ removed: consuming Entry)
 
   /// As `retire(_:)` for each.
   func retire(_ removed: ContiguousArray<Entry>)
@@ -27,8 +27,8 @@ protocol EntryStorage: AnyObject, Sendable {
   // The following have one implementation, below. As requirements they are compiled for each
   // storage, instead of once with types that are looked up at run time.
 
-  func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion
-  func exchange(_ existing: Entry, for entry: Entry) -> Bool
+  func insert(_ entry: Unmanaged<Entry>, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion
+  func exchange(_ existing: Entry, for entry: Unmanaged<Entry>) -> Bool
   func remove(_ entry: Unmanaged<Entry>) -> Bool
   func removeAll(at address: Int) -> Int
   func removeAll() -> Int
@@ -39,7 +39,7 @@ protocol EntryStorage: AnyObject, Sendable {
 
 extension EntryStorage {
   /// Does nothing: a reader of these storages retains the entries.
-  func retire(_ removed: Entry) {}
+  func retire(_ removed: consuming Entry) {}
 
   /// Does nothing: likewise.
   func retire(_ removed: ContiguousArray<Entry>) {}
@@ -48,14 +48,15 @@ extension EntryStorage {
 // MARK: - Operations of every storage
 
 extension EntryStorage {
-  func insert(_ entry: Entry, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion {
+  /// Takes over a retain of `entry` if that is added.
+  func insert(_ entry: Unmanaged<Entry>, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion {
     let insertion = update { $0.insert(entry, duplicates: duplicates, mayGrow: mayGrow) }
     if case .replaced(let old) = insertion { retireAndDiscard(old) }
     return insertion
   }
 
-  /// - Returns: whether `existing` was registered, and `entry` is now.
-  func exchange(_ existing: Entry, for entry: Entry) -> Bool {
+  /// - Returns: whether `existing` was registered, and `entry` is now, which takes over a retain.
+  func exchange(_ existing: Entry, for entry: Unmanaged<Entry>) -> Bool {
     guard let old = update({ $0.exchange(existing, for: entry) }) else { return false }
     retireAndDiscard(old)
     return true
@@ -101,7 +102,7 @@ extension EntryStorage {
   }
 
   /// Completes a removal, after the critical section.
-  private func retireAndDiscard(_ removed: Entry) {
+  private func retireAndDiscard(_ removed: consuming Entry) {
     removed.discardPending()
     retire(removed)
   }

@@ -186,10 +186,10 @@ extension PublishedSlots {
     }
   }
 
-  mutating func append(_ entry: Entry) {
+  mutating func append(_ entry: Unmanaged<Entry>) {
     let slot = used
     // Relaxed: published by the count below.
-    list.slots[slot].store(.passRetained(entry), ordering: .relaxed)
+    list.slots[slot].store(entry, ordering: .relaxed)
     perturb()
     // Releasing: a reader that sees the count sees the entry. Sequentially consistent: see
     // `EventHub.finish`.
@@ -201,9 +201,9 @@ extension PublishedSlots {
     list.slots[slot].exchange(nil, ordering: .sequentiallyConsistent)!.takeRetainedValue()
   }
 
-  mutating func exchange(_ slot: Int, for entry: Entry) -> Entry {
+  mutating func exchange(_ slot: Int, for entry: Unmanaged<Entry>) -> Entry {
     // Sequentially consistent: unlinks the old entry, and publishes the contents of the new one.
-    list.slots[slot].exchange(.passRetained(entry), ordering: .sequentiallyConsistent)!
+    list.slots[slot].exchange(entry, ordering: .sequentiallyConsistent)!
       .takeRetainedValue()
   }
 

@@ -99,7 +99,7 @@ extension WaitFreeStorage {
     reclaimer.retire(RetiredSlotList(list), of: structure)
   }
 
-  func retire(_ removed: Entry) {
+  func retire(_ removed: consuming Entry) {
     var list = RetiredList()
     list.prepend(removed)
     reclaimer.retire(list, of: structure)
@@ -126,9 +126,10 @@ private final class RetiredSlotList {
 extension RetiredList {
   /// Retains a removed entry, and makes it the first one. It has left the index, so the link is its
   /// `next`.
-  fileprivate mutating func prepend(_ entry: Entry) {
-    withUnsafeMutablePointer(to: &entry.head.pointee.next) { next in
-      prepend(Unmanaged<AnyObject>.passRetained(entry), link: UnsafeMutableRawPointer(next))
+  fileprivate mutating func prepend(_ entry: consuming Entry) {
+    let link = withUnsafeMutablePointer(to: &entry.head.pointee.next) {
+      UnsafeMutableRawPointer($0)
     }
+    prepend(Unmanaged<AnyObject>.passRetained(entry), link: link)
   }
 }
