@@ -56,10 +56,22 @@ extension ExistentialDelegates {
   func subscribe(
     to hub: EventHub<Int>, _ ownership: Ownership, _ captured: Captured
   ) -> [EventSubscription] {
-    guard ownership == .weak else {
-      return handlers(ownership, captured).map { hub.subscribe($0) }
+    delegates.map {
+      ownership == .weak
+        ? subscribe(weakly: $0, to: hub, captured) : subscribe(strongly: $0, to: hub, captured)
     }
-    return delegates.map { subscribe(weakly: $0, to: hub, captured) }
+  }
+
+  // The closures of `handlers`, written in the call: a function in a variable would be called through
+  // two others.
+  private func subscribe(
+    strongly delegate: any Observer, to hub: EventHub<Int>, _ captured: Captured
+  ) -> EventSubscription {
+    let (factor, source) = (captured.factor, captured.source)
+    return switch captured.captures {
+    case .one: hub.subscribe { delegate.notify($0) }
+    case .several: hub.subscribe { delegate.notify($0 &* factor &+ source.offset) }
+    }
   }
 
   private func subscribe(

@@ -131,9 +131,12 @@ extension EventHub {
     var envelope = envelope
     // Subscribers of one kind need one pass.
     registry.forEachEntry(passes: kinds.passes) { invocation, entry, pass in
-      // The second of two passes is for the handlers.
-      if pass.count == 2, (entry.head.pointee.mailbox == nil) != (pass.index == 1) { return true }
-      if invocation.callAtOnce(entry, event) {
+      // The second of two passes is for the handlers. The hints keep a jump out of the usual way: a
+      // processor predicts which handler is called by the latest jumps.
+      if _slowPath(pass.count == 2), (entry.head.pointee.mailbox == nil) != (pass.index == 1) {
+        return true
+      }
+      if _fastPath(invocation.callAtOnce(entry, event)) {
         delivered += 1
       } else {
         delivered += deliver(event, number, &envelope, waiters, to: entry, &invocation)

@@ -10,8 +10,15 @@ final class OurHub: ClosureRival {
   }
 
   func add(_ observer: any Observer) -> EventSubscription {
-    reception.isWeak
-      ? subscribe(weakly: observer) : hub.subscribe(reception.handler(observer))
+    reception.isWeak ? subscribe(weakly: observer) : subscribe(strongly: observer)
+  }
+
+  // Closures, as users write them: a function in a variable would be called through two others.
+  private func subscribe(strongly observer: any Observer) -> EventSubscription {
+    switch reception.handling {
+    case .notify: hub.subscribe { observer.notify($0.value) }
+    case .answer: hub.subscribe { $0.tally.pointee &+= observer.answer($0.value) }
+    }
   }
 
   private func subscribe(weakly observer: some Observer) -> EventSubscription {
