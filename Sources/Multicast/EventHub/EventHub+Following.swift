@@ -50,17 +50,17 @@ extension EventHub {
     switch delivery.measured(by: origin.timer) {
     case .sender(let handler):
       called = handler
-      mailbox = InlineMailbox(drops: nil, whenExhausted: removal, deliver: callFollower)
+      mailbox = InlineMailbox(drops: nil, whenExhausted: removal)
     case .queue(let queue, let handler):
       called = handler
       mailbox = QueueMailbox(
         on: queue, limit: .max, whenFull: .dropNewest, isIdle: false, drops: nil,
-        whenExhausted: removal, deliver: callFollower)
+        whenExhausted: removal)
     case .actor(let home, let handler):
       called = handler
       mailbox = ActorMailbox(
         on: home, limit: .max, whenFull: .dropNewest, isIdle: false, drops: nil,
-        whenExhausted: removal, deliver: callFollower)
+        whenExhausted: removal)
     case .task:
       fatalError("Multicast: no asynchronous handler reads the log")
     }
@@ -108,7 +108,7 @@ extension EventHub {
     kinds.add(
       mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let pipeline = EventPipeline<Event>(
-      filter: nil, start: nil, mailbox: mailbox, follower: follower)
+      filter: nil, start: nil, mailbox: mailbox, handler: { _ in }, follower: follower)
     return registry.add(
       Subscriber(handler: { _ in }, pipeline: pipeline), weakly: owner, mailbox: mailbox,
       origin: origin)
@@ -128,17 +128,5 @@ extension EventHub {
     require(
       start.hasValidCount,
       "\(messagePrefix(name)) a subscription cannot begin with \(start): the count is negative.")
-  }
-}
-
-extension EventHub {
-  /// Passes what is in the log to the handler of an entry.
-  private var callFollower: HandlerMailbox.Delivery {
-    { head in
-      let follower = Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
-        subscriber.pipeline?.follower
-      }
-      return { _ in follower?.deliver(to: head) }
-    }
   }
 }

@@ -23,7 +23,6 @@ extension EventHub {
     let buffering = request.buffering
     var handler: @Sendable (Event) -> Void = { _ in }
     var asyncHandler: (@Sendable (Event) async -> Void)?
-    let deliver = request.carried == nil ? call : callCarrying
     let mailbox: Mailbox?
     let start: (Entry) -> Void
     let origin = request.isSignal ? request.origin : measured(request.origin)
@@ -32,21 +31,21 @@ extension EventHub {
       handler = inline
       // With a replay, later events wait for its end.
       let box =
-        replays ? InlineMailbox(drops: dropCounter, whenExhausted: removal, deliver: deliver) : nil
+        replays ? InlineMailbox(drops: dropCounter, whenExhausted: removal) : nil
       mailbox = box
       start = { box?.start($0) }
     case .queue(let queue, let onQueue):
       handler = onQueue
       let box = QueueMailbox(
         on: queue, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
-        drops: dropCounter, whenExhausted: removal, deliver: deliver)
+        drops: dropCounter, whenExhausted: removal)
       mailbox = box
       start = { box.start($0) }
     case .actor(let home, let onActor):
       handler = onActor
       let box = ActorMailbox(
         on: home, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
-        drops: dropCounter, whenExhausted: removal, deliver: deliver)
+        drops: dropCounter, whenExhausted: removal)
       mailbox = box
       start = { box.start($0) }
     case .task(let home, let limit, let inTask):
@@ -70,26 +69,6 @@ extension EventHub {
       binding: request.binding, origin: origin)
     if replays, let entry = registration.entry { start(entry) }
     return EventSubscription(registration)
-  }
-
-  /// Passes events to the handler of an entry.
-  private var call: HandlerMailbox.Delivery {
-    { head in
-      let handler = Entry.value(head, as: Subscriber<Event>.self).pointee.pass { $0.handler }
-      return { envelope in handler(envelope.event(Event.self)) }
-    }
-  }
-
-  /// As `call`, for a subscriber that sees task-local values of the sender.
-  private var callCarrying: HandlerMailbox.Delivery {
-    { [call] head in
-      let call = call(head)
-      return { envelope in
-        // Events of a replay carry none.
-        let values = (envelope.object?.takeUnretainedValue() as? CarriedEventBox<Event>)?.values
-        values.run { call(envelope) }
-      }
-    }
   }
 
   /// Passes an event to the asynchronous handler of an entry.
@@ -130,7 +109,7 @@ extension EventHub {
     var pipeline: EventPipeline<Event>?
     if mailbox != nil || filter != nil || start != nil || onEnd != nil {
       pipeline = EventPipeline(
-        filter: filter, start: start, mailbox: mailbox, coalescer: coalescer,
+        filter: filter, start: start, mailbox: mailbox, handler: handler, coalescer: coalescer,
         asyncHandler: asyncHandler, carried: carried, onEnd: onEnd)
     }
     mailbox?.isDirect = filter == nil && start == nil && coalescer == nil && carried == nil

@@ -24,11 +24,15 @@ struct Subscriber<Event: Sendable> {
 
 /// The steps between a sender and a subscriber: starting point, filter, coalescer, mailbox.
 @usableFromInline
-final class EventPipeline<Event: Sendable>: Sendable {
+final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable {
+  // Sendable: it never changes, and every property is Sendable.
+
   @usableFromInline let filter: (@Sendable (Event) -> Bool)?
   @usableFromInline let start: StartingPoint?
   @usableFromInline let mailbox: Mailbox?
   @usableFromInline let coalescer: Coalescer<Event>?
+  /// The subscriber's handler, which the mailbox calls.
+  private let handler: @Sendable (Event) -> Void
   /// Called by the mailbox instead of the subscriber's handler, if it is asynchronous.
   let asyncHandler: (@Sendable (Event) async -> Void)?
   /// What the mailbox calls instead of the subscriber's handler, if that receives positions. Here
@@ -42,10 +46,12 @@ final class EventPipeline<Event: Sendable>: Sendable {
 
   init(
     filter: (@Sendable (Event) -> Bool)?, start: StartingPoint?,
-    mailbox: Mailbox?, coalescer: Coalescer<Event>? = nil,
+    mailbox: Mailbox?, handler: @escaping @Sendable (Event) -> Void,
+    coalescer: Coalescer<Event>? = nil,
     asyncHandler: (@Sendable (Event) async -> Void)? = nil, carried: CarriedKeys? = nil,
     onEnd: SubscriptionRequest<Event>.EndAction? = nil, follower: (any Follower)? = nil
   ) {
+    self.handler = handler
     self.follower = follower
     self.asyncHandler = asyncHandler
     self.carried = carried
@@ -54,6 +60,20 @@ final class EventPipeline<Event: Sendable>: Sendable {
     self.start = start
     self.mailbox = mailbox
     self.coalescer = coalescer
+    super.init()
+    (mailbox as? HandlerMailbox)?.receiver = .passUnretained(self)
+  }
+
+  /// Passes what waited in the mailbox to the handler.
+  override func receive(
+    _ element: EnvelopeReference, for head: UnsafeMutablePointer<EntryHead>
+  ) {
+    if let follower { return follower.deliver(to: head) }
+    let event = element.event(Event.self)
+    guard carried != nil else { return handler(event) }
+    // Events of a replay carry no values.
+    let values = (element.object?.takeUnretainedValue() as? CarriedEventBox<Event>)?.values
+    values.run { handler(event) }
   }
 
   /// Whether the subscriber receives the event with this number.

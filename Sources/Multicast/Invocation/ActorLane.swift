@@ -24,7 +24,7 @@ internal import Synchronization
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
-final class ActorLane: @unchecked Sendable {
+final class ActorLane: ActorJob, @unchecked Sendable {
   // Sendable: `waiting` and `role` are used only inside `lock`, `batch`, `pollPause` and
   // `lastPollPause` only by the job, which has the role; the rest is atomic or never changes. So an
   // access is exclusive, and is not checked: no user code runs in one.
@@ -144,7 +144,7 @@ extension ActorLane {
 
   /// Enqueues a job on `home`.
   private func start(on home: any Actor) {
-    startTask(on: home, ActorWork { [self] home in run(on: home) })
+    startTask(on: home, running: self)
   }
 
   /// A mailbox whose elements were taken, to be delivered.
@@ -166,7 +166,7 @@ extension ActorLane {
   }
 
   /// Drains what waits, until nothing does or the time of a job has passed.
-  private func run(on home: isolated any Actor) {
+  func run(on home: isolated any Actor) {
     let kept = UnsafeRawPointer(Unmanaged.passUnretained(home as AnyObject).toOpaque())
     var budget = Budget(Self.callsPerCheck, until: .now.advanced(by: Self.jobTime))
     var step = lock.withLockAfterPolling { nextStep(budget.calls, mayPoll: true) }

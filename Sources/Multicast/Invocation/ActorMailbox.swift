@@ -9,25 +9,24 @@ final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
 
   /// The other parameters are those of ``QueueMailbox``.
   ///
-  /// - Parameter home: the actor on which to call `deliver`; not kept alive.
+  /// - Parameter home: the actor on which to call the delegate or the handler; not kept alive.
   init(
     on home: any Actor, limit: Int, whenFull: OverflowPolicy,
     isIdle: Bool = true, drops: DropCounter? = nil,
-    whenExhausted: (@Sendable (Entry) -> Void)? = nil,
-    deliver: @escaping Delivery = HandlerMailbox.calls
+    whenExhausted: (@Sendable (Entry) -> Void)? = nil
   ) {
     let lane = ActorLane.lane(of: home)
     self.lane = lane
     super.init(
       MailboxState(limit: limit, whenFull: whenFull, isIdle: isIdle),
-      drops: drops, lane: lane, whenExhausted: whenExhausted, deliver: deliver)
+      drops: drops, lane: lane, whenExhausted: whenExhausted)
   }
 
   private init(renewing other: ActorMailbox, limit: Int, whenFull: OverflowPolicy) {
     lane = other.lane
     super.init(
       MailboxState(limit: limit, whenFull: whenFull, isIdle: true),
-      drops: nil, lane: lane, whenExhausted: other.whenExhausted, deliver: other.deliver)
+      drops: nil, lane: lane, whenExhausted: other.whenExhausted)
   }
 
   override var place: String { "actor \(lane.description)" }

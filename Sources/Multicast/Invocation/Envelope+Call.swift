@@ -17,22 +17,6 @@ extension EnvelopeReference {
   }
 }
 
-extension HandlerMailbox {
-  /// Makes the calls that wait.
-  static var calls: Delivery {
-    { head in
-      guard let timer = head.pointee.timer?.takeUnretainedValue() else {
-        return { envelope in envelope.call(head) }
-      }
-      return { envelope in
-        let began = timer.begin()
-        envelope.call(head)
-        timer.end(began)
-      }
-    }
-  }
-}
-
 @usableFromInline
 final class CallBox: Sendable {
   let body: @Sendable (UnsafeMutablePointer<EntryHead>) -> Void

@@ -14,6 +14,22 @@ final class ReadingProgress: @unchecked Sendable {
   }
 }
 
+/// Passes the elements of a mailbox to a handler.
+///
+/// ## Thread safety
+/// The thread that drains the mailbox.
+@usableFromInline
+class ElementReceiver: @unchecked Sendable {
+  // Sendable: without state; the subclass says why it is.
+
+  init() {}
+
+  /// Passes an element to the handler of the entry at `head`.
+  func receive(_ element: EnvelopeReference, for head: UnsafeMutablePointer<EntryHead>) {
+    fatalError("Multicast: every receiver implements this")
+  }
+}
+
 /// A mailbox whose consumer calls a delegate or a handler, on the thread that drains it.
 ///
 /// ## Thread safety
@@ -21,16 +37,15 @@ final class ReadingProgress: @unchecked Sendable {
 /// thread at a time.
 class HandlerMailbox: Mailbox, @unchecked Sendable {
   // Sendable: `batch` and `progress` are used only by the draining thread, `isAtEnd` only inside
-  // `lock`; the rest never changes.
+  // `lock`; the rest does not change once the entry is published.
 
   /// The largest number of elements that one drain delivers.
   static var share: Int { 64 }
 
-  /// Returns the function that passes elements to an entry. A drain calls it once, because looking
-  /// up the types of an entry costs more than a delivery.
-  typealias Delivery = @Sendable (UnsafeMutablePointer<EntryHead>) -> (EnvelopeReference) -> Void
-
-  final let deliver: Delivery
+  /// Gets the elements, which are events; `nil`: they are calls. Set before the entry, which owns
+  /// it, is published. Not a closure that finds the handler in the entry: to look up the types of a
+  /// value costs much more than a delivery.
+  final var receiver: Unmanaged<ElementReceiver>?
   final let whenExhausted: (@Sendable (Entry) -> Void)?
   // Unchecked, as `state`: only the draining thread accesses it, and no user code runs in an access.
   @exclusivity(unchecked) private var batch = ItemBuffer()
@@ -45,12 +60,10 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ///   - drops: counts the drops of the whole hub.
   ///   - lane: the lane whose lock the mailbox shares. The subclass keeps it.
   ///   - whenExhausted: runs when everything was delivered and no more elements will follow.
-  ///   - deliver: see ``Delivery``.
   init(
     _ state: consuming MailboxState, drops: DropCounter?, lane: ActorLane? = nil,
-    whenExhausted: (@Sendable (Entry) -> Void)?, deliver: @escaping Delivery
+    whenExhausted: (@Sendable (Entry) -> Void)?
   ) {
-    self.deliver = deliver
     self.whenExhausted = whenExhausted
     super.init(
       state, drops: drops, lock: lane.map { LockReference($0.lock) }, lockOwner: lane)
@@ -110,9 +123,25 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     var delivered = Delivered()
     var taken = ItemBuffer()
     swap(&taken, &batch)
+    let (receiver, head) = (receiver, entry.head)
+    let timer = receiver == nil ? head.pointee.timer : nil
     var invocation = Invocation(ThreadCallStack.current)
+    // SAFETY: the caller holds the entry, which keeps the receiver and the timer.
     delivered.count = invocation.drain(
-      &taken, to: .passUnretained(entry), keeping: kept, deliver(entry.head))
+      &taken, to: .passUnretained(entry), keeping: kept
+    ) { element in
+      if let receiver {
+        receiver._withUnsafeGuaranteedRef { $0.receive(element, for: head) }
+      } else if let timer {
+        timer._withUnsafeGuaranteedRef { timer in
+          let began = timer.begin()
+          element.call(head)
+          timer.end(began)
+        }
+      } else {
+        element.call(head)
+      }
+    }
     invocation.end()
     if let progress, progress.takeIsIncomplete() {
       // The element waits again, in its place: what waits for it, such as a flush, goes on waiting.

@@ -13,13 +13,10 @@ final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
   private var role = ExclusiveRole()
 
   /// The parameters are those of ``HandlerMailbox``.
-  init(
-    drops: DropCounter?, whenExhausted: (@Sendable (Entry) -> Void)?,
-    deliver: @escaping Delivery
-  ) {
+  init(drops: DropCounter?, whenExhausted: (@Sendable (Entry) -> Void)?) {
     super.init(
       MailboxState(limit: .max, whenFull: .dropNewest, isIdle: false), drops: drops,
-      whenExhausted: whenExhausted, deliver: deliver)
+      whenExhausted: whenExhausted)
     _ = role.take()
   }
 

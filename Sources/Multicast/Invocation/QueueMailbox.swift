@@ -20,24 +20,22 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
 
   private let queue: DispatchQueue
 
-  /// The other parameters are those of ``HandlerMailbox``; `deliver` makes the calls that wait,
-  /// unless another one is given.
+  /// The other parameters are those of ``HandlerMailbox``.
   ///
   /// - Parameters:
-  ///   - queue: the queue on which to call `deliver`.
+  ///   - queue: the queue on which to call the delegate or the handler.
   ///   - limit: the number of elements that may wait.
   ///   - whenFull: the policy for further elements.
   ///   - isIdle: whether delivery may begin; otherwise it begins with ``start(_:)``.
   init(
     on queue: DispatchQueue, limit: Int, whenFull: OverflowPolicy,
     isIdle: Bool = true, drops: DropCounter? = nil,
-    whenExhausted: (@Sendable (Entry) -> Void)? = nil,
-    deliver: @escaping Delivery = HandlerMailbox.calls
+    whenExhausted: (@Sendable (Entry) -> Void)? = nil
   ) {
     self.queue = queue
     super.init(
       MailboxState(limit: limit, whenFull: whenFull, isIdle: isIdle, mayLinger: true),
-      drops: drops, whenExhausted: whenExhausted, deliver: deliver)
+      drops: drops, whenExhausted: whenExhausted)
   }
 
   override var place: String { "queue \(queue.label)" }
@@ -45,7 +43,7 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
   override func renewed() -> Mailbox? {
     let (limit, whenFull) = withLock { (state.limit, state.whenFull) }
     return QueueMailbox(
-      on: queue, limit: limit, whenFull: whenFull, whenExhausted: whenExhausted, deliver: deliver)
+      on: queue, limit: limit, whenFull: whenFull, whenExhausted: whenExhausted)
   }
 
   override func hasTerms(of other: Mailbox) -> Bool {
