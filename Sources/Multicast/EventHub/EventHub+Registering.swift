@@ -5,14 +5,15 @@ extension EventHub {
   /// Adds a handler that senders call with each event, with nothing between: the usual subscriber,
   /// and the least that one takes.
   ///
+  /// - Parameter owner: the object with which the subscription ends.
   /// - Returns: `nil` if something is between: one order of the events, or a measurement.
   func subscribeDirectly(
-    _ handler: @escaping @Sendable (Event) -> Void, origin: Origin
+    _ handler: @escaping @Sendable (Event) -> Void, owner: AnyObject? = nil, origin: Origin
   ) -> EventSubscription? {
     guard sequencer == nil && registry.currentTiming == nil else { return nil }
     kinds.add(SubscriberKinds.handler)
     let registration = registry.add(
-      Subscriber(handler: handler, pipeline: nil), weakly: nil, mailbox: nil, origin: origin)
+      Subscriber(handler: handler, pipeline: nil), weakly: owner, mailbox: nil, origin: origin)
     finishIfRaised(registration)
     return EventSubscription(registration)
   }

@@ -29,7 +29,14 @@ extension EventHub {
     fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Owner, Event) -> Void
   ) -> EventSubscription {
-    subscribe(
+    if handler.isolation == nil && isolation == nil && filter == nil && options.isEmpty,
+      let subscription = subscribeDirectly(
+        passing(owner, to: IsolatedOwnerHandler(function: handler).withoutIsolation),
+        owner: owner, origin: Origin(fileID, line, label))
+    {
+      return subscription
+    }
+    return subscribe(
       .init(
         .isolated(handler, with: owner, context: isolation), buffering, filter, options,
         owner: owner, origin: Origin(fileID, line, label)))
@@ -160,11 +167,16 @@ extension EventHub {
     label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ handler: @escaping @Sendable (Owner, Event) -> Void
   ) -> EventSubscription {
-    subscribe(
+    if filter == nil && options.isEmpty,
+      let subscription = subscribeDirectly(
+        passing(owner, to: handler), owner: owner, origin: Origin(fileID, line, label))
+    {
+      return subscription
+    }
+    return subscribe(
       .init(
         .isolated(handler, with: owner, context: nil), .unbounded, filter, options, owner: owner,
-        origin: Origin(fileID, line, label))
-    )
+        origin: Origin(fileID, line, label)))
   }
 
   /// Calls `handler` on the main actor with `owner` and each event, as long as `owner` lives. See

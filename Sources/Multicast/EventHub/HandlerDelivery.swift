@@ -31,6 +31,30 @@ struct IsolatedHandler<Event: Sendable> {
   }
 }
 
+/// As ``IsolatedHandler``, of a handler that gets its owner too.
+struct IsolatedOwnerHandler<Owner, Event: Sendable> {
+  let function: @isolated(any) @Sendable (Owner, Event) -> Void
+
+  private struct WithoutIsolation {
+    let function: @Sendable (Owner, Event) -> Void
+  }
+
+  /// As that of ``IsolatedHandler``.
+  var withoutIsolation: @Sendable (Owner, Event) -> Void {
+    // SAFETY: as there.
+    unsafeBitCast(self, to: WithoutIsolation.self).function
+  }
+}
+
+/// `handler` with `owner` as its first argument, which it does not keep alive.
+func passing<Owner: AnyObject & Sendable, Event>(
+  _ owner: Owner, to handler: @escaping @Sendable (Owner, Event) -> Void
+) -> @Sendable (Event) -> Void {
+  // SAFETY: the handler runs only while a delivery retains the target of its entry, the owner.
+  let unretained = Unmanaged.passUnretained(owner)
+  return { event in unretained._withUnsafeGuaranteedRef { handler($0, event) } }
+}
+
 // MARK: - Isolated handlers
 
 extension HandlerDelivery {
@@ -52,9 +76,9 @@ extension HandlerDelivery {
     _ handler: @escaping @isolated(any) @Sendable (Owner, Event) -> Void, with owner: Owner,
     context: (any Actor)?
   ) -> Self {
-    // SAFETY: as above.
-    let unchecked = unsafeBitCast(handler, to: (@Sendable (Owner, Event) -> Void).self)
-    return on(handler.isolation ?? context, passing(owner, to: unchecked))
+    on(
+      handler.isolation ?? context,
+      passing(owner, to: IsolatedOwnerHandler(function: handler).withoutIsolation))
   }
 
   /// Calls `handler` on `owner`.
@@ -78,15 +102,6 @@ extension HandlerDelivery {
     _ home: (any Actor)?, _ handler: @escaping @Sendable (Event) -> Void
   ) -> Self {
     home.map { .actor($0, handler) } ?? .sender(handler)
-  }
-
-  /// `handler` with `owner` as its first argument, which it does not keep alive.
-  private static func passing<Owner: AnyObject & Sendable>(
-    _ owner: Owner, to handler: @escaping @Sendable (Owner, Event) -> Void
-  ) -> @Sendable (Event) -> Void {
-    // SAFETY: the handler runs only while a delivery retains the target of its entry, the owner.
-    let unretained = Unmanaged.passUnretained(owner)
-    return { event in unretained._withUnsafeGuaranteedRef { handler($0, event) } }
   }
 }
 

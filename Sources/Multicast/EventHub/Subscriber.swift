@@ -3,9 +3,9 @@ internal import Synchronization
 /// A receiver of the events of a hub: the value of its entry.
 @usableFromInline
 struct Subscriber<Event: Sendable> {
-  /// Called with each event, by the sender, on a queue or on an actor; does nothing for an
-  /// asynchronous sequence or handler. Not optional: calling a closure that an optional holds would
-  /// retain it.
+  /// Called with each event by the sender, if there is no mailbox; does nothing for an asynchronous
+  /// sequence or handler, and for one that receives positions. Not optional: calling a closure that
+  /// an optional holds would retain it.
   @usableFromInline let handler: @Sendable (Event) -> Void
   /// The steps between the sender and the handler; `nil` if there are none.
   @usableFromInline let pipeline: EventPipeline<Event>?
@@ -61,6 +61,8 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
     self.mailbox = mailbox
     self.coalescer = coalescer
     super.init()
+    // SAFETY: a mailbox uses its receiver only to deliver to its entry, which the caller of that holds
+    // and which owns this.
     (mailbox as? HandlerMailbox)?.receiver = .passUnretained(self)
   }
 

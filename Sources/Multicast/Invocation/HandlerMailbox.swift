@@ -42,9 +42,9 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// The largest number of elements that one drain delivers.
   static var share: Int { 64 }
 
-  /// Gets the elements, which are events; `nil`: they are calls. Set before the entry, which owns
-  /// it, is published. Not a closure that finds the handler in the entry: to look up the types of a
-  /// value costs much more than a delivery.
+  /// Gets the elements, which are events or signals; `nil`: they are calls. Set before the entry,
+  /// which owns it, is published. Not a closure that finds the handler in the entry: to look up the
+  /// types of a value costs much more than a delivery.
   final var receiver: Unmanaged<ElementReceiver>?
   final let whenExhausted: (@Sendable (Entry) -> Void)?
   // Unchecked, as `state`: only the draining thread accesses it, and no user code runs in an access.

@@ -105,7 +105,7 @@ struct ReadIndicator: ~Copyable, @unchecked Sendable {
 extension ReadIndicator {
   /// Counts the calling thread in. It may load shared pointers until ``leave(_:)``.
   borrowing func enter(_ thread: ThreadCallStack.Pointer) -> Ticket {
-    // Sequentially consistent: see `isDrained`, which must find every block in use.
+    // Sequentially consistent: see `isZero`, which must find every block in use.
     let base = current.load(ordering: .sequentiallyConsistent) ?? begin()
     // Relaxed: a stale phase delays the reclaimer but cannot mislead it.
     let column = Int(phase.load(ordering: .relaxed))
@@ -205,7 +205,7 @@ extension ReadIndicator {
       stripes: Self.stripesUnderContention, stride: Self.stride, header: Self.stride,
       previous: small)
     // Sequentially consistent: publishes the block with its contents, and pairs with the loads in
-    // `enter` and `isDrained`.
+    // `enter` and `isZero`.
     let (exchanged, _) = current.compareExchange(
       expected: small, desired: block, ordering: .sequentiallyConsistent)
     if !exchanged { Self.freeBlock(block, header: Self.stride) }

@@ -129,7 +129,12 @@ struct Reclaimer: ~Copyable, Sendable {
 extension Reclaimer {
   /// Frees `object` once no reader can hold it, as ``retire(_:of:)`` does.
   borrowing func retire(_ object: AnyObject, of structure: Structure) {
-    retire(RetiredLink.list(of: object), of: structure)
+    retire(RetiredLink(object), of: structure)
+  }
+
+  /// The same, without an allocation.
+  borrowing func retire(_ object: RetiredObject, of structure: Structure) {
+    retire(object.list, of: structure)
   }
 
   /// Frees `objects` once no reader can hold them: at once if there is no reader, otherwise when

@@ -74,22 +74,29 @@ struct RetiredList {
   }
 }
 
-/// Links an object that has no word for it.
-final class RetiredLink {
+/// An object with a word for its link.
+class RetiredObject {
+  // The first stored property: see `list`.
   private var next: RetiredList.Link = 0
-  private let object: AnyObject
 
-  private init(_ object: AnyObject) {
-    self.object = object
-  }
+  init() {}
 
-  /// A list of `object` alone.
-  static func list(of object: AnyObject) -> RetiredList {
-    let link = Unmanaged<AnyObject>.passRetained(RetiredLink(object))
+  /// A list of this object alone.
+  final var list: RetiredList {
+    let object = Unmanaged<AnyObject>.passRetained(self)
     var list = RetiredList()
     // SAFETY: `next`, the first stored property, follows the header of the object, of 16 bytes. It is
     // accessed as this word alone.
-    list.prepend(link, link: link.toOpaque() + 16)
+    list.prepend(object, link: object.toOpaque() + 16)
     return list
+  }
+}
+
+/// Links an object that has no word for it.
+final class RetiredLink: RetiredObject {
+  private let object: AnyObject
+
+  init(_ object: AnyObject) {
+    self.object = object
   }
 }

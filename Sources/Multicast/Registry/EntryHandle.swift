@@ -20,6 +20,7 @@ struct EntryHandle: Sendable {
 
   /// - Parameter entry: held by the caller.
   init(_ entry: Unmanaged<Entry>, in registry: Registry) {
+    // SAFETY: the caller holds the entry, which keeps its mailbox.
     memory = entry._withUnsafeGuaranteedRef { UnownedReference($0) }
     initialMailbox = entry.head.pointee.mailbox?.takeUnretainedValue()
     self.registry = registry

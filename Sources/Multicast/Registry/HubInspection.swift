@@ -20,7 +20,7 @@ final class HubInspection: Sendable {
 extension Registry {
   /// What watches for leaks: of this registry alone, or of all that are observed together.
   var currentLeakWatch: LeakWatch? {
-    guard isInspected else { return nil }  // Retains nothing.
+    guard isInspected else { return nil }  // Without a retain, except in a hub of topics.
     let extras = extras
     return extras?.inspection?.leakWatch.current
       ?? extras?.sharedInspection?.leakWatch.current

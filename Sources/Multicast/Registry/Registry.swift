@@ -82,6 +82,7 @@ extension Registry {
     _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil, origin: Origin = .unknown
   ) -> EntryHandle {
     if mailbox != nil { mayHavePlaces.store(true, ordering: .relaxed) }
+    // SAFETY: `insert` takes over this retain if it adds the entry; otherwise it is released below.
     let entry = Unmanaged.passRetained(
       Entry.make(
         delegate, ownership: ownership, mailbox: mailbox, origin: wordOfDelegate(origin),
@@ -105,10 +106,14 @@ extension Registry {
   ) -> EntryHandle? {
     var existing = existing
     while true {
+      // SAFETY: the caller holds the entry.
       guard entry._withUnsafeGuaranteedRef({ $0.extendsTerms(of: existing) }) else {
-        return EntryHandle(.passUnretained(existing), in: self)
+        return withExtendedLifetime(existing) {
+          EntryHandle(.passUnretained(existing), in: self)
+        }
       }
       perturb()
+      // SAFETY: the storage takes over this retain if the exchange succeeds; otherwise it is released.
       let merged = Unmanaged.passRetained(
         Entry.make(
           delegate, ownership: existing.head.pointee.isWeak ? ownership : .strong,
@@ -120,6 +125,7 @@ extension Registry {
         return handle
       }
       merged.release()
+      // SAFETY: `insert` takes over a retain beside that of the caller, or it is released here.
       guard let other = insert(entry.retain(), duplicates) else { return nil }
       entry.release()
       existing = other
@@ -133,6 +139,7 @@ extension Registry {
     _ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?, origin: Origin = .unknown,
     willInsert: (EntryHandle) -> Void = { _ in }
   ) -> EntryHandle {
+    // SAFETY: `insert` takes over this retain, because the policy allows every entry.
     let entry = Unmanaged.passRetained(
       Entry.make(value, owner: owner, mailbox: mailbox, origin: word(of: origin)))
     let handle = EntryHandle(entry, in: self)
@@ -148,6 +155,7 @@ extension Registry {
   @discardableResult
   private func insert(_ entry: Unmanaged<Entry>, _ duplicates: DuplicatePolicy) -> Entry? {
     // Another thread may remove and free the entry as soon as it is in the storage.
+    // SAFETY: before that the caller holds it.
     let watched = currentLeakWatch == nil ? nil : entry.takeUnretainedValue()
     entriesExpected(by: 1)
     var insertion = storage.insert(entry, duplicates: duplicates, mayGrow: false)

@@ -14,7 +14,7 @@ struct ArraySlots: EntrySlots {
   }
 
   mutating func append(_ entry: Unmanaged<Entry>) {
-    elements.append(entry.takeRetainedValue())
+    elements.append(entry.takeRetainedValue())  // SAFETY: the retain is passed to the slots.
   }
 
   mutating func remove(at slot: Int) -> Entry {
@@ -27,7 +27,7 @@ struct ArraySlots: EntrySlots {
 
   mutating func exchange(_ slot: Int, for entry: Unmanaged<Entry>) -> Entry {
     let old = elements[slot]
-    elements[slot] = entry.takeRetainedValue()
+    elements[slot] = entry.takeRetainedValue()  // SAFETY: as in `append`.
     return old!
   }
 

@@ -113,23 +113,24 @@ extension WaitFreeStorage {
 }
 
 /// An old list that waits for its last reader.
-private final class RetiredSlotList {
-  private let list: SlotList
+private final class RetiredSlotList: RetiredObject {
+  private let slots: SlotList
 
-  init(_ list: SlotList) {
-    self.list = list
+  init(_ slots: SlotList) {
+    self.slots = slots
   }
 
-  deinit { list.free() }
+  deinit { slots.free() }
 }
 
 extension RetiredList {
-  /// Retains a removed entry, and makes it the first one. It has left the index, so the link is its
-  /// `next`.
+  /// Takes over the caller's retain of a removed entry, and makes it the first one. It has left the
+  /// index, so the link is its `next`.
   fileprivate mutating func prepend(_ entry: consuming Entry) {
-    let link = withUnsafeMutablePointer(to: &entry.head.pointee.next) {
-      UnsafeMutableRawPointer($0)
+    let entry = Unmanaged.passRetained(entry)
+    // SAFETY: the list owns a retain of the entry from here on, and `next` is a word of it.
+    withUnsafeMutablePointer(to: &entry.head.pointee.next) { next in
+      prepend(.fromOpaque(entry.toOpaque()), link: UnsafeMutableRawPointer(next))
     }
-    prepend(Unmanaged<AnyObject>.passRetained(entry), link: link)
   }
 }
