@@ -11,6 +11,7 @@ import Testing
       (["rest"], "Unexpected argument 'rest'"),
       (["--buffer", "0"], "--buffer: 0 is not between 1 and 1000000"),
       (["--heartbeat", "nan"], "--heartbeat: nan is not between 0.1 and 3600.0"),
+      (["--event-loops", "0"], "--event-loops: 0 is not between 1 and 1024"),
       (["--log-level", "loud"], "--log-level: 'loud' is not a level such as debug or warning"),
       (
         ["--allow-origin", "example.org/"],
@@ -36,6 +37,16 @@ import Testing
     #expect(output.errors.split(separator: "\n").count == 1, "\(output.errors)")
     #expect(output.standardOutput.isEmpty)
   }
+
+  #if os(Linux)
+    @Test(arguments: [1, 3]) func itHasAsManyEventLoopsAsAskedFor(_ count: Int) throws {
+      let server = try ServerProcess(["--port", "0", "--event-loops", "\(count)"])
+      defer { server.terminate() }
+      _ = server.listeningLine()
+      let threads = try server.threadNames().filter { $0.hasPrefix("NIO-ELT") }
+      #expect(threads.count == count, "\(threads)")
+    }
+  #endif
 
   @Test func helpIsNoError() throws {
     let server = try ServerProcess(["--help"])

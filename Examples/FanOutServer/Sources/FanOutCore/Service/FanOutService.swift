@@ -2,7 +2,6 @@ internal import Hummingbird
 internal import HummingbirdCore
 internal import Logging
 public import NIOCore
-internal import NIOPosix
 public import ServiceLifecycle
 
 /// The server as one service.
@@ -10,7 +9,6 @@ public struct FanOutService: Service {
   private let settings: Settings
   private let makeLog: (@Sendable (Topics) -> any EventLog)?
   private let whenListening: @Sendable (SocketAddress) async -> Void
-  private let eventLoops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
   /// - Parameters:
   ///   - makeLog: makes the event log of the given topics; the log also sets the first id. `nil`: the
@@ -29,7 +27,8 @@ public struct FanOutService: Service {
   /// Serves until the service group shuts down.
   public func run() async throws {
     let loops = try await ConnectionLoops(
-      eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout, pause: settings.pause)
+      settings.eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout,
+      pause: settings.pause)
     defer { loops.stop() }
     let source = TopicSource(settings, makeLog: makeLog) { deliver in loops.deliver(deliver) }
     let (topics, log) = (source.topics, source.log)
@@ -60,7 +59,7 @@ public struct FanOutService: Service {
         guard let address = channel.localAddress else { return }
         await whenListening(address)
       },
-      eventLoopGroupProvider: .shared(eventLoops),
+      eventLoopGroupProvider: .shared(settings.eventLoops),
       logger: settings.logger)
   }
 }

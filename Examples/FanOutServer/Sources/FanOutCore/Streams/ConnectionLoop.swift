@@ -18,9 +18,6 @@ final class ConnectionLoop {
 
   /// Ticks per heartbeat interval.
   static let ticksPerInterval = 8
-  /// The longest pause between two turns, unless the shortest is longer.
-  static let longestPause = TimeAmount.milliseconds(20)
-
   /// The pause in which the loop serves its sockets. It runs all tasks that are due before, so this is
   /// not zero.
   private static let timeForSockets = TimeAmount.microseconds(100)
@@ -51,6 +48,10 @@ final class ConnectionLoop {
   /// Counts turns.
   private(set) var turnNumber = 0
   private var turnStart = NIODeadline.uptimeNanoseconds(0)
+  /// The start of the turn before.
+  private var lastTurnStart = NIODeadline.uptimeNanoseconds(0)
+  /// What the turn has written.
+  private var written = TurnPause.Written()
   /// When the next turn may begin.
   private var nextStart = NIODeadline.uptimeNanoseconds(0)
   /// Whether the rest of the turn, or the next turn, is scheduled.
@@ -132,6 +133,7 @@ extension ConnectionLoop {
 
   func count(events: Int) {
     guard events > 0 else { return }
+    written.events += events
     counts.events.wrappingAdd(events, ordering: .relaxed)
   }
 
@@ -152,7 +154,8 @@ extension ConnectionLoop {
       return
     }
     turnNumber += 1
-    turnStart = now
+    (lastTurnStart, turnStart) = (turnStart, now)
+    written = TurnPause.Written()
     continueTurn()
   }
 
@@ -167,7 +170,9 @@ extension ConnectionLoop {
       let signal = turn[index]
       var budget = TurnBudget()
       if let member = signal.member, member.lastTurn != turnNumber {
-        if member.writePending(&budget) { continue }
+        let isWritten = member.writePending(&budget)
+        written.streams += TurnBudget().streams - budget.streams
+        if isWritten { continue }
         isDone = false
       }
       turn[busy] = signal
@@ -182,15 +187,15 @@ extension ConnectionLoop {
     while next < turn.count, !budget.isSpent {
       if turn[next].member?.writePending(&budget) ?? true { next += 1 }
     }
+    written.streams += TurnBudget().streams - budget.streams
     guard next == turn.count else {
       return schedule(in: Self.timeForSockets) { $0.continueTurn() }
     }
     next = 0
     turn.removeAll(keepingCapacity: turn.count <= 16_384)
-    // The streams of this turn pause as long as it took, so that a busy loop finds several events of each
-    // of them in the next one.
     let end = NIODeadline.now()
-    nextStart = end + max(shortestPause, min(Self.longestPause, end - turnStart))
+    let pause = TurnPause.after(end - turnStart, written, since: turnStart - lastTurnStart)
+    nextStart = end + max(shortestPause, pause)
   }
 
   private func schedule(

@@ -52,6 +52,14 @@ final class ServerProcess {
     return pages * sysconf(Int32(_SC_PAGESIZE))
   }
 
+  /// The names of the threads, on Linux.
+  func threadNames() throws -> [String] {
+    let tasks = "/proc/\(process.processIdentifier)/task"
+    return try FileManager.default.contentsOfDirectory(atPath: tasks).map {
+      try String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)
+    }
+  }
+
   func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
   /// Polls standard error until it contains `text`. The time limit of the suite ends it.
