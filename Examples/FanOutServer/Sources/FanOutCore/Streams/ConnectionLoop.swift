@@ -195,7 +195,7 @@ extension ConnectionLoop {
     turn.removeAll(keepingCapacity: turn.count <= 16_384)
     let end = NIODeadline.now()
     let pause = TurnPause.after(end - turnStart, written, since: turnStart - lastTurnStart)
-    nextStart = end + max(shortestPause, pause)
+    nextStart = end + max(shortestPause, pause, Self.timeForSockets)
   }
 
   private func schedule(
