@@ -10,15 +10,20 @@ internal import ArgumentParser
 
 /// The limit of open files of this process.
 enum OpenFileLimit {
-  /// Open files other than connections.
+  /// Open files other than connections and those of event loops.
   private static let others = 64
+  /// Those of an event loop: what it waits for, what wakes it, and its timer.
+  private static let perEventLoop = 3
   private static let defaultConnections = 20_000
 
   /// Raises the limit for `wanted` connections if it is too low.
   ///
-  /// - Parameter wanted: `nil`: as many as the hard limit allows, up to 20,000.
+  /// - Parameters:
+  ///   - wanted: `nil`: as many as the hard limit allows, up to 20,000.
+  ///   - eventLoops: the number of event loops.
   /// - Returns: the number of connections.
-  static func connections(_ wanted: Int?) throws -> Int {
+  static func connections(_ wanted: Int?, eventLoops: Int) throws -> Int {
+    let others = others + perEventLoop * eventLoops
     var limit = rlimit()
     #if canImport(Darwin)
       let resource = RLIMIT_NOFILE

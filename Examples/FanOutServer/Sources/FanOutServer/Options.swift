@@ -97,7 +97,7 @@ extension Options {
     try Self.require("--max-connections", maxConnections ?? 1, in: 1...1_000_000)
     try Self.require(
       "--max-connections-per-address", maxConnectionsPerAddress ?? 1, in: 1...1_000_000)
-    try Self.require("--event-loops", eventLoops ?? 1, in: 1...1024)
+    try Self.require("--event-loops", eventLoops ?? 1, in: 1...256)
     try Self.require("--heartbeat", heartbeat, in: 0.1...3600)
     try Self.require("--pause", pause, in: 0...10_000)
     try Self.require("--retry", retry, in: 0...3_600_000)
@@ -143,7 +143,8 @@ extension Options {
     settings.maxBatchEvents = maxBatchEvents
     settings.maxBatchBytes = maxBatchBytes
     settings.rememberedKeys = rememberedIds
-    settings.maxConnections = try OpenFileLimit.connections(maxConnections)
+    settings.maxConnections = try OpenFileLimit.connections(
+      maxConnections, eventLoops: eventLoops ?? System.coreCount)
     settings.maxConnectionsPerAddress = maxConnectionsPerAddress
     if let eventLoops {
       settings.eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: eventLoops)

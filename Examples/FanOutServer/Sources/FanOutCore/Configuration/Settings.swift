@@ -1,7 +1,6 @@
 public import Logging
 public import Multicast
 public import NIOCore
-internal import NIOPosix
 
 /// The configuration of a server.
 public struct Settings: Sendable {
@@ -12,8 +11,9 @@ public struct Settings: Sendable {
   public var unixSocket: String?
   /// Encrypts connections, which may then be of HTTP/2; `nil`: plain connections of HTTP/1.
   public var security: (any TransportSecurity)?
-  /// The threads that serve connections; each connection belongs to one of them.
-  public var eventLoops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+  /// The threads that serve connections; each connection belongs to one of them. `nil`: those that NIO
+  /// provides, one for each processor.
+  public var eventLoops: (any EventLoopGroup)?
   /// Events kept per topic for clients that reconnect.
   public var historyEvents = 128
   /// Limit of the memory of kept events, for all topics together.

@@ -2,6 +2,7 @@ internal import Hummingbird
 internal import HummingbirdCore
 internal import Logging
 public import NIOCore
+internal import NIOPosix
 public import ServiceLifecycle
 
 /// The server as one service.
@@ -26,8 +27,9 @@ public struct FanOutService: Service {
 
   /// Serves until the service group shuts down.
   public func run() async throws {
+    let eventLoops = settings.eventLoops ?? MultiThreadedEventLoopGroup.singleton
     let loops = try await ConnectionLoops(
-      settings.eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout,
+      eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout,
       pause: settings.pause)
     defer { loops.stop() }
     let source = TopicSource(settings, makeLog: makeLog) { deliver in loops.deliver(deliver) }
@@ -36,7 +38,7 @@ public struct FanOutService: Service {
     let series = MetricSeries(help: HubReports.help)
     let routes = Routes(settings, topics, log, loops, series)
     let http = HTTPService(
-      application: application(routes), log: log,
+      application: application(routes, eventLoops), log: log,
       topics: topics, loops: loops, drain: .nanoseconds(settings.drain.nanoseconds))
     defer { settings.accessLog?.flush() }
     // Services shut down in reverse order: the log outlives the last client.
@@ -46,7 +48,9 @@ public struct FanOutService: Service {
     ).run()
   }
 
-  private func application(_ routes: Routes) -> Application<Routes> {
+  private func application(
+    _ routes: Routes, _ eventLoops: any EventLoopGroup
+  ) -> Application<Routes> {
     Application(
       responder: routes,
       server: .fanOut(routes),
@@ -59,7 +63,7 @@ public struct FanOutService: Service {
         guard let address = channel.localAddress else { return }
         await whenListening(address)
       },
-      eventLoopGroupProvider: .shared(settings.eventLoops),
+      eventLoopGroupProvider: .shared(eventLoops),
       logger: settings.logger)
   }
 }

@@ -48,10 +48,9 @@ final class ConnectionLoop {
   /// Counts turns.
   private(set) var turnNumber = 0
   private var turnStart = NIODeadline.uptimeNanoseconds(0)
-  /// The start of the turn before.
-  private var lastTurnStart = NIODeadline.uptimeNanoseconds(0)
-  /// What the turn has written.
-  private var written = TurnPause.Written()
+  /// What was written since the last turn ended.
+  private var written = TurnLoad.Written()
+  private var load = TurnLoad()
   /// When the next turn may begin.
   private var nextStart = NIODeadline.uptimeNanoseconds(0)
   /// Whether the rest of the turn, or the next turn, is scheduled.
@@ -146,39 +145,45 @@ extension ConnectionLoop {
     }
     let now = NIODeadline.now()
     guard now >= nextStart else {
-      // A quiet group that has more to write than at once ends the pause.
-      if !writeQuiet(from: known) { nextStart = now }
-      if !turn.isEmpty {
-        schedule(in: max(nextStart - now, Self.timeForSockets)) { $0.beginTurn() }
-      }
+      let isDone = writeQuiet(from: known)
+      let end = NIODeadline.now()
+      load.add(end - now, takeWritten(), until: end)
+      // A quiet group that has more to write than at once ends the pause. The loop serves its sockets in
+      // any case before it writes again.
+      nextStart = max(isDone ? nextStart : end, end + Self.timeForSockets)
+      if !turn.isEmpty { schedule(in: nextStart - end) { $0.beginTurn() } }
       return
     }
     turnNumber += 1
-    (lastTurnStart, turnStart) = (turnStart, now)
-    written = TurnPause.Written()
+    turnStart = now
     continueTurn()
   }
 
-  /// Writes to those members that the last turn has not written to: they wait for no pause.
+  private func takeWritten() -> TurnLoad.Written {
+    defer { written = TurnLoad.Written() }
+    return written
+  }
+
+  /// Writes to those members that the last turn has not written to: they wait for no pause. Writes no more
+  /// than a turn does at once.
   ///
   /// - Returns: whether they are done.
   @discardableResult
   private func writeQuiet(from first: Int) -> Bool {
     var isDone = true
     var busy = first
+    var budget = TurnBudget()
     for index in first..<turn.count {
       let signal = turn[index]
-      var budget = TurnBudget()
       if let member = signal.member, member.lastTurn != turnNumber {
-        let isWritten = member.writePending(&budget)
-        written.streams += TurnBudget().streams - budget.streams
-        if isWritten { continue }
+        if !budget.isSpent && member.writePending(&budget) { continue }
         isDone = false
       }
       turn[busy] = signal
       busy += 1
     }
     turn.removeLast(turn.count - busy)
+    written.streams += TurnBudget().streams - budget.streams
     return isDone
   }
 
@@ -194,7 +199,8 @@ extension ConnectionLoop {
     next = 0
     turn.removeAll(keepingCapacity: turn.count <= 16_384)
     let end = NIODeadline.now()
-    let pause = TurnPause.after(end - turnStart, written, since: turnStart - lastTurnStart)
+    load.add(end - turnStart, takeWritten(), until: end)
+    let pause = load.pause(after: end - turnStart)
     nextStart = end + max(shortestPause, pause, Self.timeForSockets)
   }
 
