@@ -32,7 +32,10 @@ struct IsolatedHandler<Event: Sendable> {
 }
 
 /// As ``IsolatedHandler``, of a handler that gets its owner too.
-struct IsolatedOwnerHandler<Owner, Event: Sendable> {
+///
+/// `Owner` has the constraint of the functions that make one: without it, the owner would be passed
+/// in another way, through two further functions.
+struct IsolatedOwnerHandler<Owner: AnyObject, Event: Sendable> {
   let function: @isolated(any) @Sendable (Owner, Event) -> Void
 
   private struct WithoutIsolation {
@@ -42,6 +45,22 @@ struct IsolatedOwnerHandler<Owner, Event: Sendable> {
   /// As that of ``IsolatedHandler``.
   var withoutIsolation: @Sendable (Owner, Event) -> Void {
     // SAFETY: as there.
+    unsafeBitCast(self, to: WithoutIsolation.self).function
+  }
+}
+
+/// As ``IsolatedHandler``, of a handler that gets its actor.
+struct ActorHandler<Owner: Actor, Event: Sendable> {
+  let function: @Sendable (isolated Owner, Event) -> Void
+
+  private struct WithoutIsolation {
+    let function: @Sendable (Owner, Event) -> Void
+  }
+
+  /// The same function, to be called on the actor.
+  var withoutIsolation: @Sendable (Owner, Event) -> Void {
+    // SAFETY: a synchronous function with an isolated parameter is called like one without, and
+    // both consist of the same two words.
     unsafeBitCast(self, to: WithoutIsolation.self).function
   }
 }
@@ -86,10 +105,7 @@ extension HandlerDelivery {
   static func actor<Owner: Actor>(
     _ owner: Owner, _ handler: @escaping @Sendable (isolated Owner, Event) -> Void
   ) -> Self {
-    // SAFETY: a synchronous function with an isolated parameter is called like one without. It is
-    // called on that actor.
-    let unchecked = unsafeBitCast(handler, to: (@Sendable (Owner, Event) -> Void).self)
-    return .actor(owner, passing(owner, to: unchecked))
+    .actor(owner, passing(owner, to: ActorHandler(function: handler).withoutIsolation))
   }
 
   static func queue<Owner: AnyObject & Sendable>(
