@@ -10,13 +10,13 @@ import Testing
   ///   - turns: their starts and durations in milliseconds.
   ///   - events: those of each stream in a turn.
   private func pause(
-    after turns: [(start: Int64, duration: Int64)], events: Int = 1, streams: Int = 1000
+    after turns: [(start: Int64, duration: Int64)], events: Int = 1, writes: Int = 1000
   ) -> TimeAmount {
     var load = TurnLoad()
     for turn in turns {
       let end = NIODeadline.uptimeNanoseconds(0) + .milliseconds(turn.start + turn.duration)
       load.add(
-        .milliseconds(turn.duration), .init(events: events * streams, streams: streams), until: end)
+        .milliseconds(turn.duration), .init(events: events * writes, writes: writes), until: end)
     }
     return load.pause(after: .milliseconds(turns.last?.duration ?? 0))
   }
@@ -29,12 +29,16 @@ import Testing
   @Test func aLoopWithTimeForEachEventWritesItAtOnce() {
     #expect(pause(after: regular(7, every: 10)) == .zero)
     #expect(pause(after: regular(7, every: 20), events: 2) == .zero)
-    #expect(pause(after: regular(9, every: 9), events: 0, streams: 0) == .zero)
+    #expect(pause(after: regular(9, every: 9), events: 0, writes: 0) == .zero)
   }
 
   @Test func aLoopWithoutTimeForEachEventPausesAsLongAsItsTurn() {
     #expect(pause(after: regular(7, every: 15), events: 3) == .milliseconds(7))
     #expect(pause(after: regular(9, every: 9), events: 2) == .milliseconds(9))
+  }
+
+  @Test func aLoopThatOnlyWritesPausesForPublications() {
+    #expect(pause(after: regular(9, every: 10)) == .milliseconds(9))
   }
 
   @Test func turnsOfSeveralTopicsAddUp() {

@@ -93,6 +93,40 @@ import Testing
     }
   }
 
+  @Test func aWriteOfSeveralEventsCountsOnce() async throws {
+    let streams = 300
+    let (alone, together) = (5, 64 * 15)
+    let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    var settings = Settings()
+    settings.eventLoops = loops
+    try await RunningServer.with(settings) { server in
+      // Nobody reads: the buffers of the kernel are larger than all events.
+      var clients: [RawClient] = []
+      for _ in 0..<streams {
+        let client = try await RawClient.connect(port: server.port)
+        try await client.send("GET /topics/news/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        clients.append(client)
+      }
+      try await server.wait(until: "streams", is: streams)
+      for number in 1...alone {
+        try await server.published("\(number)")
+        try await server.wait(until: "sent_total", is: number * streams)
+      }
+      #expect(try await server.metric("writes_total") == alone * streams)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<64 {
+          group.addTask { for _ in 0..<(together / 64) { try await server.published("x") } }
+        }
+        try await group.waitForAll()
+      }
+      try await server.wait(until: "sent_total", is: (alone + together) * streams)
+      let writes = try await server.metric("writes_total") - alone * streams
+      #expect(writes < together * streams / 2)
+      for client in clients { await client.close() }
+    }
+    try await loops.shutdownGracefully()
+  }
+
   @Test func aBusyStreamWaitsForThePause() async throws {
     var settings = Settings()
     settings.pause = .milliseconds(300)

@@ -20,6 +20,9 @@ struct Metrics {
     counter("reached_total", "Events put into buffers, counted per subscriber.", totals.reached)
     counter("sent_total", "Events written to connections.", loops.events)
     counter(
+      "writes_total", "Writes of events to connections: a busy loop writes several events at once.",
+      loops.writes)
+    counter(
       "dropped_total", "Events dropped for slow subscribers, counted per subscriber.",
       totals.dropped)
     counter("heartbeats_total", "Heartbeats written to connections.", loops.heartbeats)

@@ -13,6 +13,7 @@ final class ConnectionLoop {
     // contend for cache lines.
     let streams = Atomic<Int>(0)
     let events = Atomic<Int>(0)
+    let writes = Atomic<Int>(0)
     let heartbeats = Atomic<Int>(0)
   }
 
@@ -130,10 +131,13 @@ extension ConnectionLoop {
     if groups[topic.name] === group { groups[topic.name] = nil }
   }
 
-  func count(events: Int) {
+  /// Counts events, each once for each stream, and in how many writes to streams they were.
+  func count(events: Int, writes: Int) {
     guard events > 0 else { return }
     written.events += events
+    written.writes += writes
     counts.events.wrappingAdd(events, ordering: .relaxed)
+    counts.writes.wrappingAdd(writes, ordering: .relaxed)
   }
 
   private func beginTurn() {
@@ -183,7 +187,6 @@ extension ConnectionLoop {
       busy += 1
     }
     turn.removeLast(turn.count - busy)
-    written.streams += TurnBudget().streams - budget.streams
     return isDone
   }
 
@@ -192,7 +195,6 @@ extension ConnectionLoop {
     while next < turn.count, !budget.isSpent {
       if turn[next].member?.writePending(&budget) ?? true { next += 1 }
     }
-    written.streams += TurnBudget().streams - budget.streams
     guard next == turn.count else {
       return schedule(in: Self.timeForSockets) { $0.continueTurn() }
     }

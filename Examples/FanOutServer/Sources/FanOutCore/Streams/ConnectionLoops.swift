@@ -38,6 +38,7 @@ extension ConnectionLoops {
   struct Statistics {
     var streams = 0
     var events = 0
+    var writes = 0
     var heartbeats = 0
   }
 
@@ -45,6 +46,7 @@ extension ConnectionLoops {
     slots.values.reduce(into: Statistics()) { statistics, slot in
       statistics.streams += slot.counts.streams.load(ordering: .relaxed)
       statistics.events += slot.counts.events.load(ordering: .relaxed)
+      statistics.writes += slot.counts.writes.load(ordering: .relaxed)
       statistics.heartbeats += slot.counts.heartbeats.load(ordering: .relaxed)
     }
   }

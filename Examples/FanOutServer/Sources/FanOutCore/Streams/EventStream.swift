@@ -157,7 +157,7 @@ extension EventStream {
       }
     }
     flush()
-    loop.count(events: events)
+    loop.count(events: events, writes: 1)
     return bytes - before
   }
 

@@ -144,6 +144,7 @@ extension StreamGroup: TurnMember {
   private func write(_ budget: inout TurnBudget) {
     lastTurn = loop.turnNumber
     var events = 0
+    var writes = 0
     while rest > 0, !budget.isSpent {
       // Members may have left since the last turn.
       rest = min(rest, streams.count)
@@ -151,10 +152,11 @@ extension StreamGroup: TurnMember {
       rest -= 1
       let written = streams[rest].write(elements)
       events += written.events
+      if written.events > 0 { writes += 1 }
       budget.bytes -= written.bytes
       budget.streams -= 1
     }
-    loop.count(events: events)
+    loop.count(events: events, writes: writes)
   }
 
   /// Ends further members.
