@@ -7,8 +7,10 @@ enum CrashNotice {
   // another trial only.
   private nonisolated(unsafe) static var message: UnsafeMutablePointer<CChar>?
   /// The message before.
+  // SAFETY: only the thread that runs the trials uses it.
   private nonisolated(unsafe) static var previous: UnsafeMutablePointer<CChar>?
   /// A file to which the message goes too, or -1.
+  // SAFETY: as `message`.
   private nonisolated(unsafe) static var log: Int32 = -1
   /// The message of this thread, which goes before that of the process.
   private static let threadMessage: pthread_key_t = {
@@ -17,6 +19,8 @@ enum CrashNotice {
     precondition(error == 0, "pthread_key_create failed with error \(error)")
     return key
   }()
+  // SAFETY: `install` writes each, once, before the handler of that signal, which reads it, may run
+  // in a trial.
   private nonisolated(unsafe) static var handlers: [sigaction] = signals.map { _ in .init() }
   private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT]
   private static let install: Void = {

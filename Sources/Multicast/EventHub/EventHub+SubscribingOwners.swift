@@ -31,7 +31,7 @@ extension EventHub {
   ) -> EventSubscription {
     if handler.isolation == nil && isolation == nil && filter == nil && options.isEmpty,
       let subscription = subscribeDirectly(
-        passing(owner, to: IsolatedOwnerHandler(function: handler).withoutIsolation),
+        passing(owner, to: IsolatedObjectHandler(function: handler).withoutIsolation),
         owner: owner, origin: Origin(fileID, line, label))
     {
       return subscription

@@ -131,12 +131,8 @@ extension HandlerDelivery {
     _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) -> Void,
     _ binding: SubscriptionBinding, context: (any Actor)?
   ) -> Self {
-    // SAFETY: a synchronous function with dynamic isolation is called like one without. It is
-    // called on its actor, or anywhere if it has none.
-    let unchecked = unsafeBitCast(
-      handler, to: (@Sendable (EventSubscription, Event) -> Void).self)
-    let bound: @Sendable (Event) -> Void = { unchecked(binding.subscription, $0) }
-    return (handler.isolation ?? context).map { .actor($0, bound) } ?? .sender(bound)
+    let function = IsolatedObjectHandler(function: handler).withoutIsolation
+    return on(handler.isolation ?? context) { function(binding.subscription, $0) }
   }
 
   /// As `isolated(limit:_:)`, with the subscription of `binding`.

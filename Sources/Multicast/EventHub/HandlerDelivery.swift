@@ -31,19 +31,19 @@ struct IsolatedHandler<Event: Sendable> {
   }
 }
 
-/// As ``IsolatedHandler``, of a handler that gets its owner too.
+/// As ``IsolatedHandler``, of a handler that gets an object too: its owner or its subscription.
 ///
-/// `Owner` has the constraint of the functions that make one: without it, the owner would be passed
-/// in another way, through two further functions.
-struct IsolatedOwnerHandler<Owner: AnyObject, Event: Sendable> {
-  let function: @isolated(any) @Sendable (Owner, Event) -> Void
+/// Constrained to objects: without that, the compiler would wrap the function in two others, as
+/// other values are passed in another way.
+struct IsolatedObjectHandler<Object: AnyObject, Event: Sendable> {
+  let function: @isolated(any) @Sendable (Object, Event) -> Void
 
   private struct WithoutIsolation {
-    let function: @Sendable (Owner, Event) -> Void
+    let function: @Sendable (Object, Event) -> Void
   }
 
   /// As that of ``IsolatedHandler``.
-  var withoutIsolation: @Sendable (Owner, Event) -> Void {
+  var withoutIsolation: @Sendable (Object, Event) -> Void {
     // SAFETY: as there.
     unsafeBitCast(self, to: WithoutIsolation.self).function
   }
@@ -97,7 +97,7 @@ extension HandlerDelivery {
   ) -> Self {
     on(
       handler.isolation ?? context,
-      passing(owner, to: IsolatedOwnerHandler(function: handler).withoutIsolation))
+      passing(owner, to: IsolatedObjectHandler(function: handler).withoutIsolation))
   }
 
   /// Calls `handler` on `owner`.
@@ -114,7 +114,8 @@ extension HandlerDelivery {
     .queue(queue, passing(owner, to: handler))
   }
 
-  private static func on(
+  /// Calls `handler` on `home`; by the sender if that is `nil`.
+  static func on(
     _ home: (any Actor)?, _ handler: @escaping @Sendable (Event) -> Void
   ) -> Self {
     home.map { .actor($0, handler) } ?? .sender(handler)

@@ -8,7 +8,8 @@ import Testing
   ///
   /// - Parameters:
   ///   - turns: their starts and durations in milliseconds.
-  ///   - events: those of each stream in a turn.
+  ///   - events: those in each write.
+  ///   - writes: those in each turn.
   private func pause(
     after turns: [(start: Int64, duration: Int64)], events: Int = 1, writes: Int = 1000
   ) -> TimeAmount {

@@ -5,8 +5,8 @@ internal import NIOCore
 /// A write with several events of a stream costs about as much as one with a single event. So if writing each
 /// event by itself would take more than four fifths of the time of the loop, the streams pause as long as the
 /// turn took, and the next one finds several events of each. Otherwise each event is written at once. The last
-/// fifth is for publications: without it, turns with one event each take the time in which publishers would
-/// bring more, and nothing shows that there are more.
+/// fifth is for publications: a loop that has no time to receive them finds one event in each turn, and would
+/// never pause.
 ///
 /// It estimates that over periods of a tenth of a second: single turns come in any intervals.
 struct TurnLoad {
