@@ -132,7 +132,7 @@ extension HandlerDelivery {
     _ binding: SubscriptionBinding, context: (any Actor)?
   ) -> Self {
     let function = IsolatedObjectHandler(function: handler).withoutIsolation
-    return on(handler.isolation ?? context) { function(binding.subscription, $0) }
+    return actorOrSender(handler.isolation ?? context) { function(binding.subscription, $0) }
   }
 
   /// As `isolated(limit:_:)`, with the subscription of `binding`.

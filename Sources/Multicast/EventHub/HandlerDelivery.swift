@@ -86,7 +86,7 @@ extension HandlerDelivery {
   static func isolated(
     _ handler: @escaping @isolated(any) @Sendable (Event) -> Void, context: (any Actor)?
   ) -> Self {
-    on(handler.isolation ?? context, IsolatedHandler(function: handler).withoutIsolation)
+    actorOrSender(handler.isolation ?? context, IsolatedHandler(function: handler).withoutIsolation)
   }
 
   /// As ``isolated(_:context:)``, with the owner of the subscription.
@@ -95,7 +95,7 @@ extension HandlerDelivery {
     _ handler: @escaping @isolated(any) @Sendable (Owner, Event) -> Void, with owner: Owner,
     context: (any Actor)?
   ) -> Self {
-    on(
+    actorOrSender(
       handler.isolation ?? context,
       passing(owner, to: IsolatedObjectHandler(function: handler).withoutIsolation))
   }
@@ -115,7 +115,7 @@ extension HandlerDelivery {
   }
 
   /// Calls `handler` on `home`; by the sender if that is `nil`.
-  static func on(
+  static func actorOrSender(
     _ home: (any Actor)?, _ handler: @escaping @Sendable (Event) -> Void
   ) -> Self {
     home.map { .actor($0, handler) } ?? .sender(handler)
