@@ -185,12 +185,18 @@ struct Invocation {
   /// the caller must not become its last owner.
   mutating func admits(_ entry: Unmanaged<Entry>) -> Bool {
     // Acquiring: as in `pass`.
-    guard EntryHead.isCallable(entry.head.pointee.state.load(ordering: .acquiring)) else {
-      return false
-    }
-    guard entry.head.pointee.isWeak, WeakReference(word: entry.head.pointee.target).isDead else {
-      return true
-    }
+    EntryHead.isCallable(entry.head.pointee.state.load(ordering: .acquiring))
+      && hasLiveTarget(entry)
+  }
+
+  /// Whether `entry` is active, perhaps blocked, and its target alive, which is not retained.
+  mutating func isLive(_ entry: Unmanaged<Entry>) -> Bool {
+    // Acquiring: as in `pass`.
+    EntryHead.isActive(entry.head.pointee.state.load(ordering: .acquiring)) && hasLiveTarget(entry)
+  }
+
+  private mutating func hasLiveTarget(_ entry: Unmanaged<Entry>) -> Bool {
+    guard entry.head.pointee.isDead else { return true }
     sawDead = true
     return false
   }

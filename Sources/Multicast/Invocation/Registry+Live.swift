@@ -12,9 +12,9 @@ extension Registry {
   }
 
   /// The number of live entries.
-  func liveCount<Value>(as _: Value.Type) -> Int {
+  var liveCount: Int {
     var count = 0
-    forEachValue(Value.self, access: .read) { _ in
+    forEachLive { _ in
       count += 1
       return true
     }
@@ -22,21 +22,58 @@ extension Registry {
   }
 
   /// Whether any entry is live.
-  func hasLive<Value>(as _: Value.Type) -> Bool {
+  var hasLive: Bool {
     var hasLive = false
-    forEachValue(Value.self, access: .read) { _ in
+    forEachLive { _ in
       hasLive = true
       return false
     }
     return hasLive
   }
 
+  /// The value of the live entry at `index`, counted from zero.
+  func liveValue<Value>(at index: Int, as _: Value.Type) -> Value? {
+    guard index >= 0 else { return nil }
+    var result: Value?
+    var remaining = index
+    forEachLive { entry in
+      if remaining > 0 {
+        remaining -= 1
+        return true
+      }
+      // `nil` if it has just died: then the next one is at this index.
+      result = entry._withUnsafeGuaranteedRef { $0.liveValue(as: Value.self, isCalled: false) }
+      return result == nil
+    }
+    return result
+  }
+
+  /// The index among the live entries of the first one whose value is the object at `address`.
+  func liveIndex(of address: Int) -> Int? {
+    var index = 0
+    var found = false
+    forEachLive { entry in
+      // One that is not indexed has an owner as its target, or itself.
+      found = entry.head.pointee.isIndexed && entry.head.pointee.address == address
+      if !found { index += 1 }
+      return !found
+    }
+    return found ? index : nil
+  }
+
+  /// Runs `step` for each live entry, in order, until it returns `false`.
+  ///
+  /// It does not read the typed values: here, their type would be looked up for each.
+  @inline(__always)
+  private func forEachLive(_ step: (Unmanaged<Entry>) -> Bool) {
+    forEachEntry { invocation, entry, _ in !invocation.isLive(entry) || step(entry) }
+  }
+
   /// The name of the public type, the name of the hub if it has one, the type and number of its
   /// delegates, and the strategy.
   func description<Value>(of typeName: String, for _: Value.Type) -> String {
-    let count = liveCount(as: Value.self)
     return
-      "\(typeName)<\(Value.self)>(\(nameField(name))count: \(count), storage: \(strategy.rawValue))"
+      "\(typeName)<\(Value.self)>(\(nameField(name))count: \(liveCount), storage: \(strategy.rawValue))"
   }
 
   /// As `description(of:for:)`, with the types of the delegates in order.

@@ -75,11 +75,11 @@ extension MulticastActor {
   /// The number of registered delegates that are alive.
   ///
   /// - Complexity: O(`count`).
-  public nonisolated var count: Int { registry.liveCount(as: Delegate.self) }
+  public nonisolated var count: Int { registry.liveCount }
 
   /// Whether no registered delegate is alive.
   ///
   /// - Complexity: O(1), plus O(dead delegates and empty slots at the front).
   ///   ``StorageStrategy/locked`` copies the list: O(`count`).
-  public nonisolated var isEmpty: Bool { !registry.hasLive(as: Delegate.self) }
+  public nonisolated var isEmpty: Bool { !registry.hasLive }
 }

@@ -9,13 +9,13 @@ extension MulticastDelegate {
   /// The number of registered delegates that are alive.
   ///
   /// - Complexity: O(`count`).
-  public var count: Int { registry.liveCount(as: Delegate.self) }
+  public var count: Int { registry.liveCount }
 
   /// Whether no registered delegate is alive.
   ///
   /// - Complexity: O(1), plus O(dead delegates and empty slots at the front).
   ///   ``StorageStrategy/locked`` copies the list: O(`count`).
-  public var isEmpty: Bool { !registry.hasLive(as: Delegate.self) }
+  public var isEmpty: Bool { !registry.hasLive }
 
   /// The live delegate at `index`, counted from zero in registration order, or `nil` if there is
   /// none.
@@ -25,15 +25,7 @@ extension MulticastDelegate {
   /// - Complexity: O(`index`), plus O(dead delegates and empty slots before it).
   ///   ``StorageStrategy/locked`` copies the list: O(`count`).
   public subscript(index: Int) -> Delegate? {
-    guard index >= 0 else { return nil }
-    var result: Delegate?
-    var remaining = index
-    registry.forEachValue(Delegate.self, access: .read) { delegate in
-      if remaining == 0 { result = delegate }
-      remaining -= 1
-      return remaining >= 0
-    }
-    return result
+    registry.liveValue(at: index, as: Delegate.self)
   }
 
   /// The index of `delegate` among the live delegates, in registration order, or `nil` if it is not
@@ -43,15 +35,7 @@ extension MulticastDelegate {
   /// - Returns: the index, or `nil`.
   /// - Complexity: O(`count`).
   public func firstIndex(of delegate: Delegate) -> Int? {
-    guard let identity = Entry.identity(of: delegate) else { return nil }
-    var index = 0
-    var found = false
-    registry.forEachValue(Delegate.self, access: .read) { candidate in
-      found = Entry.identity(of: candidate) == identity
-      if !found { index += 1 }
-      return !found
-    }
-    return found ? index : nil
+    Entry.identity(of: delegate).flatMap { registry.liveIndex(of: $0) }
   }
 
   /// The same as ``firstIndex(of:)``.
