@@ -16,9 +16,29 @@ final class Coalescer<Event: Sendable>: @unchecked Sendable {
   private let lock = Lock()
   private var pending = RingBuffer<Envelope>()
   private var role = ExclusiveRole()
+  private var end = End.none
   /// The number of events that were taken out of `pending`.
   private var taken = 0
   private var flushes = PositionedFlushes()
+
+  /// How far the end of the hub has come.
+  private enum End {
+    case none
+    /// No sender may add an event. The thread with the role closes the mailbox after those that are
+    /// pending.
+    case pending
+    case reached
+  }
+
+  /// What the thread with the role does next.
+  private enum Step {
+    case coalesce(Envelope)
+    /// Flushes that are complete.
+    case countDown([FlushLatch])
+    case close
+    /// Nothing is left, and the thread has given up the role.
+    case leave
+  }
 
   init(_ mailbox: Mailbox, _ index: CoalescingIndex<Event>) {
     self.mailbox = mailbox
@@ -29,32 +49,62 @@ final class Coalescer<Event: Sendable>: @unchecked Sendable {
   /// - Returns: as `EventPipeline.deliver`. An event that is left to another sender counts.
   @usableFromInline
   func enqueue(_ event: Envelope, for entry: Entry, waiters: SendWaiterList?) -> Bool {
-    let isOurs = lock.withLock {
+    let (isOpen, isOurs) = lock.withLock {
+      guard end == .none else { return (false, false) }
       pending.append(event)
-      return role.take()
+      return (true, role.take())
     }
-    guard isOurs else { return true }
+    guard isOpen else {
+      var effects = MailboxState.Effects()
+      effects.isRefused = true
+      return waiters?.record(effects) ?? false
+    }
     // The first one is `event`: nothing is pending while the role is free.
-    var effects: MailboxState.Effects?
-    while let next = nextPending() {
-      let nextEffects = coalesce(next, for: entry)
-      if effects == nil { effects = nextEffects }
-    }
-    guard let effects else { return true }
+    guard isOurs, let effects = work(for: entry) else { return true }
     return waiters?.record(effects) ?? effects.isAccepted
   }
 
-  private func nextPending() -> Envelope? {
+  /// Closes the mailbox because the hub has finished, after the events that are pending: their
+  /// senders have returned, or are about to.
+  func finish(_ entry: Entry) {
+    let isOurs = lock.withLock {
+      if end == .none { end = .pending }
+      return role.take()
+    }
+    if isOurs { _ = work(for: entry) }
+  }
+
+  /// Does what is left to the thread with the role, and gives up the role.
+  ///
+  /// - Returns: the effects of the first event; `nil` if there was none.
+  private func work(for entry: Entry) -> MailboxState.Effects? {
+    var effects: MailboxState.Effects?
     while true {
-      let (next, flushed) = lock.withLock { () -> (Envelope?, [FlushLatch]) in
-        let flushed = flushes.isEmpty ? [] : flushes.takeCompleted(before: taken)
-        guard flushed.isEmpty else { return (nil, flushed) }
-        guard role.keep(if: !pending.isEmpty) else { return (nil, []) }
-        taken &+= 1
-        return (pending.popFirst(), [])
+      switch nextStep() {
+      case .coalesce(let event):
+        let next = coalesce(event, for: entry)
+        if effects == nil { effects = next }
+      case .countDown(let flushed): for latch in flushed { latch.countDown() }
+      case .close: mailbox.close(.finished, for: entry)
+      case .leave: return effects
       }
-      if flushed.isEmpty { return next }
-      for latch in flushed { latch.countDown() }
+    }
+  }
+
+  private func nextStep() -> Step {
+    lock.withLock {
+      let flushed = flushes.isEmpty ? [] : flushes.takeCompleted(before: taken)
+      guard flushed.isEmpty else { return .countDown(flushed) }
+      if let event = pending.popFirst() {
+        taken &+= 1
+        return .coalesce(event)
+      }
+      if end == .pending {
+        end = .reached
+        return .close
+      }
+      _ = role.keep(if: false)
+      return .leave
     }
   }
 

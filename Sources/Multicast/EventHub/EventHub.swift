@@ -228,7 +228,10 @@ extension EventHub {
   func finish(_ entry: Entry) {
     // The subscription of a dead owner has ended already.
     if !entry.isDead, let mailbox = entry.head.pointee.mailbox?.takeUnretainedValue() {
-      mailbox.close(.finished, for: entry)
+      let coalescer = Entry.value(entry.head, as: Subscriber<Event>.self).pointee.pass {
+        $0.pipeline?.coalescer
+      }
+      if let coalescer { coalescer.finish(entry) } else { mailbox.close(.finished, for: entry) }
     } else {
       let isDead = entry.isDead
       if !isDead { entry.markFinished() }
