@@ -31,6 +31,13 @@ extension MailboxState {
     }
   }
 
+  /// Adapts the flushes to the insertion of an element at `position`, before those that are parked.
+  mutating func makeGap(at position: Int) {
+    for index in flushes.indices where flushes[index].position > position {
+      flushes[index].position += 1
+    }
+  }
+
   /// Whether everything before `position` was delivered, dropped or discarded, or waits for the end
   /// of a block.
   private func isDone(_ position: Int) -> Bool {

@@ -24,11 +24,14 @@ extension MailboxState {
     return .reserved
   }
 
-  /// Appends an element to reserved space.
+  /// Appends an element to reserved space, before those whose senders wait.
   mutating func commit(_ element: Envelope) -> Effects {
     reserved -= 1
     capacity += 1
-    return append(element)
+    let position = front + waiting.count
+    let effects = append(element)
+    if effects.isAccepted { makeGap(at: position) }
+    return effects
   }
 
   /// Gives reserved space back.

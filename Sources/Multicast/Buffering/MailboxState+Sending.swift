@@ -124,7 +124,9 @@ extension MailboxState {
     front = endPosition - waiting.count
     // What was not appended, because the replay has taken its place, moves the rest towards the end.
     let moved = whenFull == .dropNewest ? all - waiting.count : 0
-    flushes = waitingFlushes.map { (min($0.position + moved, endPosition), $0.latch) }
+    // Where senders wait for space, nothing moves: the policy is another one.
+    let last = endPosition + parked.count
+    flushes = waitingFlushes.map { (min($0.position + moved, last), $0.latch) }
     var completed = Effects()
     completed.flushed = takeCompletedFlushes()
     effects.append(completed)

@@ -327,6 +327,31 @@ struct MailboxStateTests {
     check(state.finishTaken(delivered: 1).flushed.count == 2)
   }
 
+  @Test("prepend: a flush waits for the element of a sender that waits for space")
+  func flushOfParkedBesidePrepend() {
+    var state = state(.suspend, limit: 1, holding: 1)
+    check(state.append(envelope(1), sender: SendWaiter()).isParked)
+    check(state.flush(FlushLatch()))
+    check(state.prepend([envelope(-1)]).allSatisfy { $0.flushed.isEmpty })
+    check(takeAll(&state) == [-1, 0])
+    check(state.finishTaken(delivered: 2).flushed.isEmpty)
+    check(takeAll(&state) == [1])
+    check(state.finishTaken(delivered: 1).flushed.count == 1)
+  }
+
+  @Test("reserved: a flush waits for the element of a sender that waits behind reserved space")
+  func flushOfParkedBehindReserved() {
+    var state = state(.suspend, limit: 2, holding: 1)
+    check(state.reserve(beside: 0) == .reserved)
+    check(state.append(envelope(2), sender: SendWaiter()).isParked)
+    check(state.flush(FlushLatch()))
+    check(state.commit(envelope(1)).isAccepted)
+    check(takeAll(&state) == [0, 1])
+    check(state.finishTaken(delivered: 2).flushed.isEmpty)
+    check(takeAll(&state) == [2])
+    check(state.finishTaken(delivered: 1).flushed.count == 1)
+  }
+
   @Test("flush: told when what was pending is done, and not before")
   func flush() {
     var state = state(.dropOldest, holding: 2)
