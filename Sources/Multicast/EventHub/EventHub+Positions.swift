@@ -35,7 +35,7 @@ extension EventHub {
   /// - Precondition: the hub retains events.
   /// - Complexity: O(1).
   public var newestPosition: EventPosition {
-    EventPosition(epoch: log.rules.epoch, number: log.range.newest)
+    EventPosition(epoch: log.rules.epoch, number: log.newestNumber)
   }
 
   /// The events that are retained after a position, oldest first, as a subscriber with this start

@@ -35,10 +35,8 @@ extension EventSequencer {
     }
   }
 
-  /// The positions of the events before the oldest retained, and of the newest.
-  var range: (trimmedThrough: UInt64, newest: UInt64) {
-    withTrimmedLog { (log.trimmedThrough, log.newestNumber) }
-  }
+  /// The number of the newest event.
+  var newestNumber: UInt64 { lock.withLockAfterPolling { log.newestNumber } }
 
   /// The number after which a subscription begins. It is in the registry already.
   ///

@@ -86,8 +86,11 @@ extension EventSequencer {
   var replays: Bool { replay > 0 || opening != nil }
 
   /// The newest event that is retained.
+  ///
+  /// It removes nothing from the log: the caller would destroy what has become too old.
   var newest: Event? {
-    withTrimmedLog { log.newest }?.envelope.event(Event.self)
+    let now = rules.now
+    return lock.withLockAfterPolling { log.newest(at: now) }?.envelope.event(Event.self)
   }
 
   /// Sends `event` through `hub`, after the events that were sent before.

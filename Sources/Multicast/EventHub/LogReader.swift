@@ -83,7 +83,7 @@ final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Se
   func readToGoal(atMost limit: Int) {
     let hasRead = hasRead
     if !hasRead { _ = read(atMost: limit) }
-    if goal == nil { goal = hasRead ? log.range.newest : newest }
+    if goal == nil { goal = hasRead ? log.newestNumber : newest }
   }
 
   /// Whether every event up to the goal was returned, or there is no goal.

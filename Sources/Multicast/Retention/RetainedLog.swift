@@ -233,6 +233,16 @@ extension RetainedLog {
   /// - Complexity: O(1).
   var newest: Item? { slots.isEmpty ? nil : item(at: slots.count - 1) }
 
+  /// The newest event, unless it is too old at the time `now`.
+  ///
+  /// - Complexity: O(1). It removes nothing.
+  func newest(at now: Duration?) -> Item? {
+    if let now, let maxAge, !periods.isEmpty, periods[periods.count - 1].end + maxAge <= now {
+      return nil
+    }
+    return newest
+  }
+
   /// The number after which the newest `count` events begin.
   ///
   /// - Complexity: O(1), and O(`count`) if there are holes.

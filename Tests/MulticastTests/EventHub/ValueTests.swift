@@ -96,6 +96,17 @@ struct ValueTests {
     #expect(tracker.live == 0 && tracker.created == 11)
   }
 
+  @Test("reading it destroys no event, also if all are too old")
+  func expired() async {
+    let tracker = LifetimeTracker()
+    let hub = EventHub<RecordingObserver>(retention: .seconds(0.01))
+    for _ in 0..<10 { hub.send(RecordingObserver(tracker: tracker)) }
+    let newest = hub.newestPosition
+    await eventually { hub.value == nil }
+    #expect(hub.newestPosition == newest)
+    #expect(tracker.live == 10)
+  }
+
   @Test("an initial value without a replay is refused")
   func badInput() async {
     await #expect(processExitsWith: .failure) {
