@@ -38,6 +38,15 @@ extension PositionReader {
 }
 
 extension EventConsumer {
+  /// The next of the events that `cursor` has read, unless a range is to be reported before it, or
+  /// the task or the subscription is cancelled.
+  @usableFromInline
+  func nextItem(_ cursor: LogCursor) -> RetainedItem? {
+    guard cursor.hasRead, !isCancelled, let item = cursor.nextItem() else { return nil }
+    mailbox.noteHandling()
+    return item
+  }
+
   /// The most events that are read at once, and returned without a suspension.
   static var readShare: Int { 256 }
 
@@ -62,14 +71,17 @@ extension EventConsumer {
   /// - Parameters:
   ///   - readSinceYield: see ``next(_:_:isolation:)``.
   ///   - share: the most events to read at once, at most ``readShare``.
-  /// - Returns: `false` if the hub has finished and everything was returned, or if the task is
-  ///   cancelled.
+  /// - Returns: `false` if the hub has finished and everything was returned, or if the task or the
+  ///   subscription is cancelled.
   func prepareRead(
     _ reader: some PositionReader, _ readSinceYield: inout Int, share: Int = readShare,
     isolation: isolated (any Actor)? = #isolation
   ) async -> Bool {
-    while !TaskIdentity.isCurrentCancelled {
-      if reader.hasRead { return true }
+    while !isCancelled {
+      if reader.hasRead {
+        mailbox.noteHandling()
+        return true
+      }
       if readSinceYield >= Self.readShare {
         readSinceYield = 0
         await Task.yield()
@@ -84,8 +96,8 @@ extension EventConsumer {
       readSinceYield += reader.readCount
       mailbox.noteRead(reader.readCount)
     }
-    // If the task is cancelled, this ends the subscription.
-    if TaskIdentity.isCurrentCancelled { _ = await nextSignal(share) }
+    // This ends the subscription, unless the hub has ended it.
+    if isCancelled { _ = await nextSignal(share) }
     reader.discardRead()
     return false
   }

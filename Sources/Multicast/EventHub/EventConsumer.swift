@@ -41,12 +41,15 @@ final class EventConsumer: Sendable {
     mailbox.wasExhausted && mailbox.end == .finished ? completion.failure : nil
   }
 
-  /// The next event of those taken already, unless the task is cancelled.
+  /// The next event of those taken already, unless the task or the subscription is cancelled.
   @usableFromInline
   func nextTaken() -> Envelope? {
-    guard mailbox.hasTaken, !TaskIdentity.isCurrentCancelled else { return nil }
+    guard mailbox.hasTaken, !isCancelled else { return nil }
     return mailbox.nextTaken()?.element
   }
+
+  /// Whether the current task or the subscription is cancelled: then nothing more is returned.
+  var isCancelled: Bool { TaskIdentity.isCurrentCancelled || mailbox.isCancelled }
 
   /// The next event.
   @usableFromInline
@@ -98,7 +101,7 @@ final class EventConsumer: Sendable {
 
   /// The next event if there is one, without suspending.
   func nextIfAvailable() -> Envelope? {
-    guard !TaskIdentity.isCurrentCancelled else {
+    guard !isCancelled else {
       stop()
       return nil
     }
@@ -176,7 +179,7 @@ final class EventConsumer: Sendable {
       // Nor must a task that makes a new iterator for each result.
       await Task.yieldAfterMany()
     }
-    loop: while !TaskIdentity.isCurrentCancelled {
+    loop: while !isCancelled {
       switch mailbox.hasTaken ? .events : mailbox.takeMore(limit) {
       case .events: return true
       case .nothing: if reader?.mustContinue == true { return true }

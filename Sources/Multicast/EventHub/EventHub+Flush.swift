@@ -7,7 +7,7 @@ extension EventHub {
   /// event when its consumer asks for the next one, or stops: so a sequence that nothing iterates,
   /// and a consumer that does not ask again, delay the return until they are released or cancelled.
   /// In the body of a `for await` loop over this hub, and wherever else the task is the one that
-  /// took the latest event of a sequence, this does not wait for that sequence.
+  /// received the latest event of a sequence, this does not wait for that sequence.
   ///
   /// ```swift
   /// hub.send(event)

@@ -13,8 +13,8 @@ internal import Synchronization
 //
 // A signal stands for the events that are in the log when the consumer begins to handle it: the newest
 // of them is its goal. Until the consumer has passed the goal on, the signal counts as not handled, and
-// a flush waits for it. An event that comes later has a signal of its own, so a flush does not wait for
-// events that were sent after it began.
+// a flush waits for it. An event that comes after that has a signal of its own, so a flush does not wait
+// for it. An event that comes before, while the signal waits, joins the signal, also if a flush has begun.
 
 extension EventHub {
   /// Adds a handler that reads the log.

@@ -126,7 +126,7 @@ extension EventHub {
       // From now on senders append to the mailbox, whose consumer has not started. The replay,
       // which is older, goes in front.
       let (replay, isEnded) = sequencer.attach(start)
-      let replayed = replay.filter { filter?($0.event(Event.self)) ?? true }
+      let replayed = accepted(replay, by: filter, for: registration)
       if let mailbox, !replayed.isEmpty {
         let effects = mailbox.withLock { mailbox.state.prepend(replayed) }
         if let entry = registration.entry {
@@ -139,6 +139,24 @@ extension EventHub {
     }
     finishIfRaised(registration)
     return registration
+  }
+
+  /// The events of a replay that `filter` accepts.
+  ///
+  /// The call stack of this thread shows the entry meanwhile, as for every other call of a filter.
+  private func accepted(
+    _ replay: [Envelope], by filter: (@Sendable (Event) -> Bool)?, for registration: EntryHandle
+  ) -> [Envelope] {
+    guard let filter, !replay.isEmpty else { return replay }
+    guard let entry = registration.entry else { return [] }
+    var accepted: [Envelope] = []
+    var invocation = Invocation(ThreadCallStack.current)
+    invocation.passForMailbox(.passUnretained(entry)) { _ in
+      accepted = replay.filter { filter($0.event(Event.self)) }
+    }
+    invocation.end()
+    if invocation.sawDead { registry.pruneAfterInvocation() }
+    return accepted
   }
 
   /// Finishes a subscription that another thread may not have found when it finished the hub.

@@ -23,12 +23,9 @@ class LogCursor: @unchecked Sendable {
     self.epoch = epoch
   }
 
-  /// The next of the events that were read, unless a range is to be reported before it, or the task
-  /// is cancelled.
-  @usableFromInline
+  /// The next of the events that were read, unless a range is to be reported before it.
   final func nextItem() -> RetainedItem? {
-    guard missed == nil, !batch.isEmpty, !TaskIdentity.isCurrentCancelled else { return nil }
-    return batch.popFirst()
+    missed == nil ? batch.popFirst() : nil
   }
 
   /// Whether something was read and not returned.

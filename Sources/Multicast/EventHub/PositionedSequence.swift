@@ -69,7 +69,7 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
 
   /// An iterator over events with positions.
   public struct Iterator: AsyncIteratorProtocol {
-    private let consumer: EventConsumer
+    @usableFromInline let consumer: EventConsumer
     /// `nil` if the hub no longer existed.
     @usableFromInline let cursor: LogCursor?
     @usableFromInline let filter: (@Sendable (Event) -> Bool)?
@@ -114,7 +114,7 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
     ///   excludes, and the wait. With keys, each read also searches in O(log events).
     @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-      while let cursor, let item = cursor.nextItem() {
+      while let cursor, let item = consumer.nextItem(cursor) {
         let event = item.envelope.event(Event.self)
         if filter?(event) ?? true {
           return .event(event, at: EventPosition(epoch: cursor.epoch, number: item.number))

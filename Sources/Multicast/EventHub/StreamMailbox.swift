@@ -6,8 +6,8 @@ internal import Synchronization
 /// Any thread may send. Only the isolation that iterates may take; several tasks of one actor may
 /// take and sleep alternately, and each event goes to one of them.
 final class StreamMailbox: Mailbox, @unchecked Sendable {
-  // Sendable: `sleeper`, `moreSleepers`, `isInterrupted` and `handlingTask` are accessed inside
-  // `lock` alone; other variables, unless atomic, by the isolation that iterates.
+  // Sendable: `sleeper`, `moreSleepers` and `isInterrupted` are accessed inside `lock` alone; other
+  // variables, unless atomic, by the isolation that iterates.
   //
   // SAFETY, of unchecked exclusivity: for the same reason no two accesses overlap, and none of them
   // runs other code.
@@ -20,8 +20,12 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   @exclusivity(unchecked) private var moreSleepers: [UnsafeContinuation<Void, Never>] = []
   /// Whether a task was cancelled while it slept, or before.
   @exclusivity(unchecked) private var isInterrupted = false
-  /// The task that took events last: it handles an event until it requests the next one.
-  @exclusivity(unchecked) private var handlingTask = TaskIdentity.none
+  /// The task that received an event last: it handles the event until it requests the next one.
+  // Relaxed: a task compares it with itself, and finds what itself has stored.
+  private let handlingTask = Atomic(TaskIdentity.none)
+  /// Whether the subscription was cancelled: what was taken and not returned is discarded too.
+  // Relaxed: nothing is read because of it. An iterator that is asked after the cancellation finds it.
+  private let hasBeenCancelled = Atomic(false)
   /// The most events that a task takes at once. What it has taken is not dropped any more, and not
   /// replaced: at most 64 events, if there is a limit or a key.
   private let batchLimit: Int
@@ -87,9 +91,14 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   override var place: String { "consumer" }
 
+  override func cancel(_ entry: Entry) {
+    hasBeenCancelled.store(true, ordering: .relaxed)
+    super.cancel(entry)
+  }
+
   override var isCalledByCurrentTask: Bool {
     let current = TaskIdentity.current
-    return current != .none && withLock { handlingTask == current }
+    return current != .none && handlingTask.load(ordering: .relaxed) == current
   }
 
   override var statistics: DeliveryStatistics {
@@ -133,10 +142,17 @@ extension StreamMailbox {
   /// Whether events were taken and not yet returned.
   var hasTaken: Bool { !batch.isEmpty }
 
+  /// See `hasBeenCancelled`.
+  var isCancelled: Bool { hasBeenCancelled.load(ordering: .relaxed) }
+
+  /// The current task receives an event, and handles it until it requests the next one.
+  func noteHandling() { handlingTask.store(.current, ordering: .relaxed) }
+
   /// The next of the events that were taken, within the budget.
   func nextTaken() -> Item? {
     guard budget > 0, let item = batch.popFirst() else { return nil }
     budget -= 1
+    noteHandling()
     countReturned(1)
     return item
   }
@@ -155,6 +171,7 @@ extension StreamMailbox {
     // The closures may destroy events, whose `deinit` may do anything, so they get none of `batch`.
     var moved = ItemBuffer()
     swap(&moved, &batch)
+    noteHandling()
     countReturned(moved.count)
     var offset = 0
     while let item = moved.popFirst() {
@@ -186,12 +203,10 @@ extension StreamMailbox {
   /// - Parameter most: the most events to take, if they are returned at once; `nil`: `batchLimit`.
   func takeMore(_ most: Int? = nil) -> Found {
     let share = most ?? batchLimit
-    let task = TaskIdentity.current
     // `wake` in the effects needs no action: the consumer is running.
     var finished: MailboxState.Effects?
     var more: MailboxState.Effects?
     let found = withLock { () -> Found in
-      handlingTask = task
       forgetSignal()
       if state.isUnobserved {
         state.finishTakenUnobserved(delivered: takeReturned())

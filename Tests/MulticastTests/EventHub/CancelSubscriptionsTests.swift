@@ -55,6 +55,34 @@ struct CancelSubscriptionsTests {
     }
   }
 
+  @Test("what an iterator has taken and not returned is discarded too", arguments: 0...5)
+  func takenEvents(kind: Int) async {
+    let hub = EventHub<Int>(retention: .last(10))
+    let limited = hub.events(buffering: .bounded(5, whenFull: .dropOldest))
+    let (plain, positioned) = (hub.events(), hub.events(from: .live))
+    let bounded = limited.makeAsyncIterator()
+    let iterator = plain.makeAsyncIterator()
+    var positions = positioned.makeAsyncIterator()
+    var noting = hub.events().notingDrops().makeAsyncIterator()
+    for event in 1...3 { hub.send(event) }
+    let next: () async -> Bool
+    switch kind {
+    case 0: next = { await iterator.next() != nil }
+    case 1: next = { iterator.nextIfAvailable() != nil }
+    case 2: next = { await bounded.next() != nil }
+    case 3: next = { await positions.next() != nil }
+    case 4: next = { await noting.next() != nil }
+    default:
+      next = {
+        if case .event = await iterator.next(timeout: .seconds(60)) { true } else { false }
+      }
+    }
+    #expect(await next())
+    hub.cancelSubscriptions()
+    #expect(await !next())
+    #expect(await !next())
+  }
+
   @Test("an end that is read after the end of the hub only is that of the subscription")
   func endReadLate() {
     let hub = EventHub<Int>()

@@ -32,6 +32,66 @@ struct HubFlushTests {
     withExtendedLifetime(subscriptions) {}
   }
 
+  @Test("not the sequence whose latest event the calling task received, though another took it")
+  @MainActor
+  func takenByAnotherTask() async {
+    let hub = EventHub<Int>(retention: .last(10))
+    let iterator = hub.events().makeAsyncIterator()
+    let positions = PositionedIterator(hub.events(from: .live))
+    for event in 1...3 { hub.send(event) }
+    // Another task of the actor takes all three, and receives the first.
+    await Task { @MainActor in
+      #expect(await iterator.next() == 1)
+      #expect(await positions.next() == 1)
+    }.value
+    #expect(!blocking(hub, .zero), "the task is over, and has not asked for the next one")
+    #expect(await iterator.next() == 2)
+    #expect(await positions.next() == 2)
+    #expect(blocking(hub, .seconds(60)))
+    await hub.flush()
+    await Task { @MainActor in
+      #expect(await iterator.next() == 3)
+      #expect(await positions.next() == 3)
+    }.value
+    #expect(!blocking(hub, .zero), "the event that this task received is not the latest")
+  }
+
+  @MainActor
+  private final class PositionedIterator {
+    private var events: PositionedSequence<Int>.Iterator
+
+    init(_ sequence: PositionedSequence<Int>) {
+      events = sequence.makeAsyncIterator()
+    }
+
+    func next() async -> Int? {
+      var copy = events  // Of the same consumer: a property cannot be borrowed across a suspension.
+      defer { events = copy }
+      guard case .event(let event, _) = await copy.next(isolation: #isolation) else { return nil }
+      return event
+    }
+  }
+
+  @Test("not a subscriber whose filter of the replay flushes", arguments: [false, true])
+  func inAFilterOfTheReplay(isTotal: Bool) {
+    let hub = EventHub<Int>(replay: 1, ordering: isTotal ? .total : .perSender)
+    let handled = Counter()
+    hub.send(0)
+    let subscription = hub.subscribe(
+      on: DispatchQueue(label: "serial"),
+      where: { event in
+        if event == 0 {
+          hub.send(1)
+          #expect(hub.flush(timeout: .seconds(60)))
+        }
+        return true
+      }
+    ) { _ in handled.add() }
+    #expect(hub.flush(timeout: .seconds(60)))
+    #expect(handled.value == 2)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("a consumer has handled an event when it asks for the next one")
   func consumer() async {
     for hub in Self.hubs {
