@@ -70,7 +70,8 @@ final class TimingPlan: Sendable {
       "\(messagePrefix(hub)) one of \(interval) calls cannot be measured; use at least 1.")
     self.kind = kind
     self.hub = hub
-    mask = interval > 1 ? (1 << (Int.bitWidth - (interval - 1).leadingZeroBitCount)) - 1 : 0
+    // Wrapping: 2^63, for an interval above 2^62, is `Int.min`, and its mask `Int.max`.
+    mask = interval > 1 ? (1 << (Int.bitWidth - (interval - 1).leadingZeroBitCount)) &- 1 : 0
     let (seconds, attoseconds) = limit.asTimeout?.components ?? (100 * 366 * 86_400, 0)
     self.limit =
       UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds) / 1_000_000_000)

@@ -47,6 +47,20 @@ struct DelegateTimingTests {
     }
   }
 
+  @Test("with the largest interval the first call only is timed")
+  func largestInterval() {
+    let hub = MulticastDelegate<any Listening>()
+    hub.measureDelegates(sampling: .max)
+    let listener = Listener()
+    hub.add(listener)
+    hub.forEach { $0.hear(1) }
+    let first = hub.snapshot.receivers.first?.timing
+    for value in 2...100 { hub.forEach { $0.hear(value) } }
+    #expect(first?.last != nil)
+    #expect(hub.snapshot.receivers.first?.timing?.last == first?.last)
+    #expect(calls(of: hub) == [100])
+  }
+
   @Test("a call that throws is counted and timed")
   func errors() throws {
     let hub = MulticastDelegate<any Listening>()

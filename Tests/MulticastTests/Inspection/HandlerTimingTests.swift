@@ -41,6 +41,20 @@ struct HandlerTimingTests {
     withExtendedLifetime(subscription) {}
   }
 
+  @Test(arguments: [1 << 62 + 1, 1 << 62 + 2, .max])
+  func theLargestIntervalsTimeTheFirstCallOnly(_ interval: Int) {
+    let hub = EventHub<Int>()
+    hub.measureHandlers(sampling: interval)
+    let subscription = hub.subscribe(on: .sender) { _ in }
+    hub.send(0)
+    let first = hub.snapshot.receivers.first?.timing
+    for value in 1..<100 { hub.send(value) }
+    #expect(first?.last != nil)
+    #expect(hub.snapshot.receivers.first?.timing?.last == first?.last)
+    #expect(hub.snapshot.receivers.first?.timing?.calls == 100)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test func everyKindOfHandlerIsMeasured() async {
     let hub = EventHub<Int>(retention: .last(1))
     hub.measureHandlers()
