@@ -144,7 +144,8 @@ extension BodyWriter {
         "  if \(answer) { return true }", "}", "return \(answer)",
       ]
     case .sum, .all:
-      let zero = plan.combination == .sum ? ".zero" : "[]"
+      // Not `[]`: a string has no such literal.
+      let zero = plan.combination == .sum ? ".zero" : ".init()"
       if let absent = plan.absent {
         return [
           "var \(answer): \(optionalResult)", head,

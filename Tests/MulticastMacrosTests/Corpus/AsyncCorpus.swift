@@ -17,6 +17,9 @@ protocol Async: AnyObject {
   @Answer(.sum, default: 9) func sumOrNine() async -> Int
   @Answer(.reduce(1) { $0 * $1 }) func product() async -> Int
   @Answer(.all, default: ["none"]) func all() async -> [String]
+  @Answer(.all) func text() async -> String
+  @Answer(.all, default: "none") func textOrNone() async -> String
+  @Answer(.all) func characters() async -> Substring.UnicodeScalarView
   func change(_ value: inout Int) async
 }
 
@@ -60,6 +63,9 @@ final class AsyncRecorder: Recorder, Async, Concurrent, SendableAsync, @unchecke
   func sumOrNine() async -> Int { id }
   func product() async -> Int { id + 1 }
   func all() async -> [String] { ["\(id)"] }
+  func text() async -> String { "\(id)" }
+  func textOrNone() async -> String { "\(id)" }
+  func characters() async -> Substring.UnicodeScalarView { Substring("\(id)").unicodeScalars }
   func change(_ value: inout Int) async { value += id }
   func load(_ name: String, _ count: Int) async -> [String] { ["\(name)\(id)\(count)"] }
   func sum(_ value: Int) async throws -> Int { value * id }
@@ -99,6 +105,9 @@ struct AsyncCorpus {
     #expect(await composite.sumOrNine() == 3)
     #expect(await composite.product() == 6)
     #expect(await composite.all() == ["1", "2"])
+    #expect(await composite.text() == "12")
+    #expect(await composite.textOrNone() == "12")
+    #expect(await Substring(composite.characters()) == "12")
     var value = 0
     await composite.change(&value)
     #expect(value == 3)
@@ -114,6 +123,9 @@ struct AsyncCorpus {
     #expect(await composite.sumOrNine() == 9)
     #expect(await composite.product() == 1)
     #expect(await composite.all() == ["none"])
+    #expect(await composite.text() == "")
+    #expect(await composite.textOrNone() == "none")
+    #expect(await composite.characters().isEmpty)
     let concurrent = MulticastConcurrent()
     #expect(try await concurrent.sum(1) == 0)
     #expect(await concurrent.ready())
