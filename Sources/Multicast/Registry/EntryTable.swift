@@ -142,6 +142,7 @@ extension EntryTable {
     for entry in removed {
       // Sequentially consistent: as in `take`.
       entry.head.pointee.state.bitwiseAnd(EntryHead.finished, ordering: .sequentiallyConsistent)
+      entry.head.pointee.origin.record?.uncount()
     }
     index = IdentityIndex()
     count = 0
@@ -179,6 +180,7 @@ extension EntryTable {
     // it. Stored before the slot is emptied, for readers of an older list.
     entry.head.pointee.state.bitwiseAnd(EntryHead.finished, ordering: .sequentiallyConsistent)
     perturb()
+    entry.head.pointee.origin.record?.uncount()
     index.remove(entry)
   }
 }

@@ -85,7 +85,6 @@ struct OriginWord {
   /// Releases what the word owns.
   func release() {
     guard let record else { return }
-    record.counter?.remove()
     Unmanaged.passUnretained(record).release()
   }
 }
@@ -99,6 +98,8 @@ final class OriginRecord: Sendable {
   /// Counts the registrations of the same line.
   let counter: SiteCounter?
   let timer: CallTimer?
+  // Relaxed: one thread uncounts, the one whose exchange finds `true`; it reads nothing through it.
+  private let isCounted = Atomic<Bool>(true)
 
   init(_ origin: Origin, began: UInt64, counter: SiteCounter?) {
     place = OriginWord(place: origin)
@@ -108,25 +109,43 @@ final class OriginRecord: Sendable {
     timer = origin.timer
     counter?.add()
   }
+
+  /// A registration that was not added, or was not removed before the end of its hub.
+  deinit { uncount() }
+
+  /// The registration has ended.
+  func uncount() {
+    guard let counter, isCounted.exchange(false, ordering: .relaxed) else { return }
+    counter.remove()
+  }
 }
 
-/// The number of registrations of one line in one hub whose memory was not freed yet: no less than
-/// that of those that have not ended.
+/// The number of registrations of one line in one hub that have not ended, and of those whose
+/// delegate is dead and that were not pruned yet.
 final class SiteCounter: Sendable {
+  private let limit: Int
   // Relaxed: a statistic, which only decides when to count exactly.
   private let count = Atomic<Int>(0)
-  // Relaxed: as above.
+  // Relaxed: as above. At least `limit`.
   private let threshold: Atomic<Int>
   // Relaxed: one thread reports, the one whose exchange finds `false`; it reads nothing through it.
   private let isReported = Atomic<Bool>(false)
 
   init(above limit: Int) {
+    self.limit = limit
     threshold = Atomic(limit)
   }
 
   func add() { count.wrappingAdd(1, ordering: .relaxed) }
 
-  func remove() { count.wrappingSubtract(1, ordering: .relaxed) }
+  /// Also lowers what ``clear()`` has raised, once much fewer are there. As then, the next check
+  /// comes only after a proportional number of registrations.
+  func remove() {
+    let count = count.wrappingSubtract(1, ordering: .relaxed).newValue
+    let threshold = threshold.load(ordering: .relaxed)
+    guard threshold > limit, count <= threshold / 2 else { return }
+    self.threshold.store(max(limit, count + count / 2), ordering: .relaxed)
+  }
 
   /// Whether to count exactly: there may be too many, and none were reported.
   var isSuspicious: Bool {

@@ -36,17 +36,41 @@ struct LeakWarningTests {
     #expect(warnings.value == 0)
   }
 
-  @Test func registrationsThatEndDuringAnInvocationAreNoLeak() {
-    // The memory of what is removed during an invocation is freed later, and still counted until then.
-    let hub = EventHub<Int>()
-    let warnings = Counter()
-    hub.warnOfLeaks(above: 3) { _ in warnings.add() }
-    let outer = hub.subscribe(on: .sender) { [weak hub] _ in
-      for _ in 0..<100 { hub?.subscribe(on: .sender) { _ in }.cancel() }
+  @Test(arguments: StorageStrategy.allCases)
+  func registrationsThatEndDuringAnInvocationDoNotCount(_ storage: StorageStrategy) {
+    // The memory of what is removed during an invocation is freed later.
+    let hub = EventHub<Int>(storage: storage)
+    let warnings = Guarded<[Int]>([])
+    hub.warnOfLeaks(above: 3) { warning in warnings.withLock { $0.append(warning.count) } }
+    let kept = Guarded<[EventSubscription]>([])
+    let outer = hub.subscribe(on: .sender) { [weak hub] count in
+      for index in 0..<100 + count {
+        guard let subscription = hub?.subscribe(on: .sender, { _ in }) else { return }
+        if index < 100 { subscription.cancel() } else { kept.withLock { $0.append(subscription) } }
+      }
     }
-    hub.send(1)
-    #expect(warnings.value == 0)
+    hub.send(0)
+    #expect(warnings.withLock { $0 } == [])
+    hub.send(4)
+    #expect(warnings.withLock { $0 } == [4])
     withExtendedLifetime(outer) {}
+  }
+
+  @Test func deadDelegatesDoNotCount() {
+    let hub = MulticastDelegate<Counter>(duplicates: .allow)
+    let warnings = Guarded<[Int]>([])
+    hub.warnOfLeaks(above: 3) { warning in warnings.withLock { $0.append(warning.count) } }
+    func add(_ delegate: Counter) { hub.add(delegate) }
+    // So many slots that the dead delegates stay until they are pruned.
+    let others = (0..<1000).map { _ in Counter() }
+    for (line, other) in others.enumerated() { hub.add(other, line: UInt(line + 1000)) }
+    for _ in 0..<20 { add(Counter()) }
+    #expect(hub.prune() == 20)
+    let delegate = Counter()
+    for _ in 0..<3 { add(delegate) }
+    #expect(warnings.withLock { $0 } == [])
+    add(delegate)
+    #expect(warnings.withLock { $0 } == [4])
   }
 
   @Test func theHandlerMayRegisterAndCancel() {
