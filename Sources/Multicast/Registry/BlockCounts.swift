@@ -12,7 +12,8 @@ final class BlockCounts: @unchecked Sendable {
 
   static let shared = BlockCounts()
 
-  /// Guards the counts, and the bits of the entries that they belong to. No user code runs inside.
+  /// Guards the counts, and the bits of the entries that they belong to. An entry gets a mailbox
+  /// inside. No user code runs inside.
   private let lock = Lock()
   /// By the address of an entry, whose memory an unowned reference keeps: no other entry can have
   /// the same address.
@@ -45,6 +46,9 @@ final class BlockCounts: @unchecked Sendable {
     if count == 1 { swift_unownedRelease(address) }
     entry.requireBlock(count)
   }
+
+  /// Runs `body` while no entry is blocked or unblocked. No user code may run inside.
+  func withoutChanges<R>(_ body: () -> R) -> R { lock.withLock(body) }
 
   /// Forgets the blocks of an entry that was removed.
   func forget(_ address: UnsafeMutableRawPointer) {

@@ -276,9 +276,14 @@ extension Entry {
     if bits & 1 == 0, let mailbox { return mailbox }
     new.adopt(OriginWord(bits: bits))
     let desired = EntryHead.retainedBits(new)
-    // Releases the contents of the new mailbox; acquires those of another thread's.
-    let (isSet, _) = head.pointee.mailboxReference.compareExchange(
-      expected: bits, desired: desired, ordering: .acquiringAndReleasing)
+    let isSet = BlockCounts.shared.withoutChanges {
+      // A thread that changes this later finds the mailbox, and tells it.
+      new.state.isBlocked = isBlocked
+      // Releases the contents of the new mailbox; acquires those of another thread's.
+      return head.pointee.mailboxReference.compareExchange(
+        expected: bits, desired: desired, ordering: .acquiringAndReleasing
+      ).exchanged
+    }
     if isSet { return new }
     new.disownOrigin()
     Unmanaged.passUnretained(new).release()

@@ -112,6 +112,30 @@ struct BlockingTests {
     #expect(received.entries == Array(0..<30))
   }
 
+  @Test("a block while a delegate is asked for its actor keeps the first call for the unblock")
+  func blockedAtFirstCall() async {
+    let hub = MulticastDelegate<Station>()
+    let station = Station()
+    let registration = hub.add(station)
+    let enqueued = hub.invoke(
+      onEach: { station in
+        registration.block()
+        return station
+      }
+    ) { await $0.receive(1) }
+    #expect(enqueued == 1)
+    await hub.flush()
+    await station.perform { _ in }  // after what was enqueued
+    #expect(await station.received == [])
+    #expect(registration.statistics?.pending == 1)
+    registration.unblock()
+    await hub.flush()
+    #expect(await station.received == [1])
+    hub.invoke(onEach: { $0 }) { await $0.receive(2) }
+    await hub.flush()
+    #expect(await station.received == [1, 2])
+  }
+
   @Test("cancelling while blocked discards what waits; a later unblock does nothing")
   func cancelled() async {
     let tracker = LifetimeTracker()
