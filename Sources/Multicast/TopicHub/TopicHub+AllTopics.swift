@@ -47,9 +47,11 @@ extension TopicHub {
   /// Delivers `event` to the subscribers of `topic` and of all topics.
   @discardableResult
   func deliverToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
+    // Once: with two answers, an event might go neither through `hub` nor through a kept topic.
+    let isKept = sendersKeepTopics
     // A hub that is not kept may have ended, and another one may give the topic its order now.
-    if let hub, !sendersKeepTopics { return hub.sendForwarding(event) }
-    return sendWithoutHub(event, to: topic)
+    if let hub, !isKept { return hub.sendForwarding(event) }
+    return sendWithoutHub(event, to: topic, isKept: isKept)
   }
 
   /// Whether a topic exists as long as a sender delivers to it, so that it gives the subscribers of
@@ -59,11 +61,14 @@ extension TopicHub {
 
   /// Sends an event to a topic that does not exist, or that senders keep.
   ///
-  /// - Parameter waiters: where a sender that can wait finds the full buffers.
+  /// - Parameters:
+  ///   - isKept: whether senders keep the topic. `false` only if it did not exist when the sender
+  ///     looked for it.
+  ///   - waiters: where a sender that can wait finds the full buffers.
   func sendWithoutHub(
-    _ event: Event, to topic: Topic, waiters: SendWaiterList? = nil
+    _ event: Event, to topic: Topic, isKept: Bool, waiters: SendWaiterList? = nil
   ) -> Int {
-    guard sendersKeepTopics else {
+    guard isKept else {
       defer { waiters?.completeDelivery(isTaken: true) }
       return crossTopic.send(TopicEvent(topic: topic, event: event), waiters)
     }

@@ -59,13 +59,16 @@ extension TopicHub {
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
     if !gate.isFinished && !gate.isBlocked && retain(event, of: topic) {
-      if !sendersKeepTopics, let hub = topics.hub(of: topic) {
+      let isKept = sendersKeepTopics
+      if !isKept, let hub = topics.hub(of: topic) {
         return await hub.sendWaiting(event, by: nil)
       }
-      if gate.hasSubscribersOfAllTopics {
+      if isKept || gate.hasSubscribersOfAllTopics {
         await Task.yieldAfterMany()
         let waiters = SendWaiterList()
-        _ = sendWithoutHub(event, to: topic, waiters: waiters)
+        // The first pattern may have come during the suspension.
+        _ = sendWithoutHub(
+          event, to: topic, isKept: isKept || sendersKeepTopics, waiters: waiters)
         let outcome = await waiters.wait()
         // As in `EventHub.sendWaiting`.
         withExtendedLifetime(event) {}

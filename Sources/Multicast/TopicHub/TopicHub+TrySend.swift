@@ -19,7 +19,9 @@ extension TopicHub {
     }
     if let hub = topics.hub(of: topic) { return trySend(event, to: topic, through: hub) }
     guard retention != nil else {
-      if gate.hasSubscribersOfAllTopics { _ = sendWithoutHub(event, to: topic) }
+      if gate.hasSubscribersOfAllTopics {
+        _ = sendWithoutHub(event, to: topic, isKept: sendersKeepTopics)
+      }
       return true
     }
     guard retain(event, of: topic) else { return false }

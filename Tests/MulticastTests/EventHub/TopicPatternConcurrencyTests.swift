@@ -119,6 +119,51 @@ struct TopicPatternConcurrencyTests {
     }
   }
 
+  @Test("the last pattern goes while a sender yields: the topic's own subscribers miss nothing")
+  func lastPatternGoesDuringYield() async {
+    let hub = TopicHub<String, Int>(ordering: .total)
+    let (own, all) = (Journal(), Journal())
+    let subscriptions = [
+      hub.subscribe(to: "a") { own.record($0) }, hub.allTopics.subscribe { all.record($0.event) },
+    ]
+    let pattern = hub.subscribe(matching: "*") { _ in }
+    let executor = SteppedExecutor()
+    let isSuspended = await onOwnThread {
+      Task(executorPreference: executor.preferred) {
+        for event in 1...100 { await hub.sendWaiting(event, to: "a") }
+      }
+      guard executor.runNewest() else { return false }
+      let isSuspended = own.entries.count < 100
+      pattern.cancel()
+      while executor.runNewest() {}
+      return isSuspended
+    }
+    #expect(isSuspended)
+    #expect(own.entries == Array(1...100) && all.entries == own.entries)
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test("patterns come and go while others send: the topic's own subscribers miss nothing")
+  func patternsComeAndGo() {
+    let hub = TopicHub<String, Int>(ordering: .total)
+    let (own, isDone) = (Counter(), Counter())
+    let subscription = hub.subscribe(to: "a") { _ in
+      own.value.wrappingAdd(1, ordering: .relaxed)
+    }
+    runThreads(3) { thread in
+      guard thread == 2 else {
+        for event in 0..<50_000 { hub.send(event, to: "a") }
+        isDone.value.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        return
+      }
+      while isDone.value.load(ordering: .sequentiallyConsistent) < 2 {
+        hub.subscribe(matching: "*") { _ in }.cancel()
+      }
+    }
+    #expect(own.value.load(ordering: .relaxed) == 100_000)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("many threads subscribe to many patterns, and leave nothing behind")
   func churn() {
     let tracker = LifetimeTracker()
