@@ -54,6 +54,16 @@ extension EventHub {
     return false
   }
 
+  /// As ``send(_:)``, for the hub of a topic, without forwarding: an earlier hub of the topic has
+  /// forwarded the event.
+  func sendUnforwarded(_ event: Event) {
+    guard let sequencer else {
+      send(event)
+      return
+    }
+    _ = sequencer.send(event, SendPlan(isForwarded: false), through: self)
+  }
+
   /// Reserves space for an event in the buffers of all subscribers whose filters accept it.
   ///
   /// - Parameter others: the number of events that were sent before and may not be in all buffers.
@@ -73,7 +83,7 @@ extension EventHub {
   }
 
   /// Delivers the event with this number as `plan` says: to buffers, then to those to whom the hub
-  /// forwards it, then to handlers.
+  /// forwards it, if it does, then to handlers.
   ///
   /// - Parameters:
   ///   - envelope: the event in its envelope, if the hub retains it.
@@ -82,6 +92,7 @@ extension EventHub {
   func deliver(
     _ event: Event, _ number: UInt64, _ envelope: Envelope?, _ plan: SendPlan, includesNew: Bool
   ) -> Int {
+    let forwarder = plan.isForwarded ? forwarder : nil
     var isForwarded = false
     var delivered = 0
     var envelope = envelope

@@ -348,6 +348,17 @@ extension EventSequencer {
       plan.release()
       return false
     }
+    if send(event, plan, through: hub) { return true }
+    // As in ``send(_:waiters:through:)``: that was the end of the topic only.
+    if let forwarder = hub.forwarder, forwarder.forward(event, nil) > 0 { return true }
+    hub.refuse()
+    return false
+  }
+
+  /// Sends `event` through `hub` as `plan` says, and to subscribers about which it says nothing.
+  ///
+  /// - Returns: `false` if the hub has ended.
+  func send(_ event: Event, _ plan: SendPlan, through hub: EventHub<Event>) -> Bool {
     let values = captureValues(hub)
     let retained = rules.retained(event)
     let added = lock.withLock {
@@ -355,7 +366,6 @@ extension EventSequencer {
     }
     guard let added else {
       plan.release()
-      hub.refuse()
       return false
     }
     if added.isOurs {

@@ -14,8 +14,14 @@ final class SendPlan: @unchecked Sendable {
     case reserved
   }
 
+  /// Whether the hub of a topic passes the event on.
+  let isForwarded: Bool
   /// By the identity of the entry, which stays unique because the plan retains the entry.
   private var decisions: [UnsafeRawPointer: (entry: Entry, decision: Decision)] = [:]
+
+  init(isForwarded: Bool = true) {
+    self.isForwarded = isForwarded
+  }
 
   /// Decides about one subscriber.
   ///

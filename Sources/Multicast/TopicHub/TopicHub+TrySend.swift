@@ -39,7 +39,8 @@ extension TopicHub {
       return isRetained
     }
     guard isRetained else { return false }
-    if let current = topics.hub(of: topic), current !== hub { current.send(event) }  // As above.
+    // As above, if the topic has ended and begun again.
+    if let current = topics.hub(of: topic), current !== hub { current.sendUnforwarded(event) }
     // A topic that finishes in between refuses the event, but the hub has it: it is sent, as an event
     // of a topic without subscribers is.
     return isSent || isRetained

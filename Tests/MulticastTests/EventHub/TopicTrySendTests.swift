@@ -74,6 +74,56 @@ struct TopicTrySendTests {
       #expect(await late.reduce(into: []) { $0.append($1.event?.event) } == [1])
     }
   }
+
+  @Test(
+    "the topic is finished during the call: those of patterns and of all topics get the event once",
+    arguments: Ordering.allCases, [false, true])
+  func finishedForOthers(ordering: Ordering, hasPattern: Bool) {
+    let hub = WeakHub()
+    let sizes = Retention<Int>.bytes(100) { _ in
+      hub.finish("a")
+      return 1
+    }
+    let topics = TopicHub(retention: sizes, ordering: ordering)
+    hub.hub = topics
+    let (pattern, all, notices) = (Journal(), Journal(), Journal())
+    var subscriptions = [
+      topics.subscribe(to: "a") { _ in }, topics.allTopics.subscribe { all.record($0.event) },
+    ]
+    if hasPattern {
+      subscriptions.append(topics.subscribe(matching: "*") { pattern.record($0.event) })
+      let reader = topics.reader(matching: ["*"], from: .live) { notices.record(1) }
+      #expect(reader.nextIfAvailable() == nil)
+      #expect(topics.trySend(1, to: "a"))
+      #expect(notices.entries == [1] && reader.nextIfAvailable()?.event?.event == 1)
+    } else {
+      #expect(topics.trySend(1, to: "a"))
+    }
+    #expect(all.entries == [1] && pattern.entries == (hasPattern ? [1] : []))
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test(
+    "the topic ends and begins again during the call: each of the others gets the event once",
+    arguments: Ordering.allCases, [false, true])
+  func beginsAgain(ordering: Ordering, hasPattern: Bool) {
+    let topics = TopicHub<String, Int>(retention: .last(10), ordering: ordering)
+    let (later, pattern, all) = (Journal(), Journal(), Journal())
+    let kept = Guarded<[EventSubscription]>([])
+    kept.withLock {
+      $0 = [topics.allTopics.subscribe { all.record($0.event) }]
+      if hasPattern { $0.append(topics.subscribe(matching: "*") { pattern.record($0.event) }) }
+    }
+    let first = topics.subscribe(to: "a") { [weak topics] _ in
+      guard let topics else { return }
+      topics.finish("a")
+      let new = topics.subscribe(to: "a") { later.record($0) }
+      kept.withLock { $0.append(new) }
+    }
+    #expect(topics.trySend(1, to: "a"))
+    #expect(first.end == .finished && later.entries == [1])
+    #expect(all.entries == [1] && pattern.entries == (hasPattern ? [1] : []))
+  }
 }
 
 /// What a closure finishes that was made before the hub.
