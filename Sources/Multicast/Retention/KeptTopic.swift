@@ -5,7 +5,7 @@
 final class KeptTopic {
   let name: String
   /// The number up to which the topic may have had events when it was not kept.
-  let floor: UInt64
+  var floor: UInt64
   var log: RetainedLog
   /// The number of events that have come since the topic is kept.
   var arrived = 0

@@ -202,7 +202,10 @@ extension TopicLog {
     newestNumber = number
     floor = number
     maxTrimmed = number
-    for topic in keptTopics.values { topic.log = makeLog(after: number) }
+    for topic in keptTopics.values {
+      topic.log = makeLog(after: number)
+      topic.floor = number
+    }
   }
 }
 

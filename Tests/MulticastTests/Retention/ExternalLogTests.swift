@@ -293,6 +293,19 @@ struct ExternalLogTests: ExternalLogSuite {
     #expect(await texts(old) == ["missed ? 7:1-8:0", "a 2 @1"])
   }
 
+  @Test("after a new beginning, a subscriber of patterns is told what it misses of a kept topic")
+  func patternAfterBeginningAnew() async {
+    let (hub, writer) = make(GatedLog.unreachable, keeping: 2)
+    writer.begin(epoch: 6, after: 1_000)
+    let other = hub.reader(for: ["a"], from: .live) {}
+    writer.begin(epoch: 7, after: 0)
+    let pattern = hub.events(matching: ["a"], from: .live)
+    for number in 1...5 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    hub.finish()
+    #expect(await texts(pattern) == ["missed a 7:0-7:3", "a 4 @4", "a 5 @5"])
+    withExtendedLifetime(other) {}
+  }
+
   @Test("events that come while the hub is blocked are missed, in one range")
   func blocked() async {
     let (hub, writer) = make(Broker())

@@ -6,6 +6,9 @@ struct GatedLog: ExternalLog {
   /// The answer: `nil` if that is unknown.
   var isThere: Bool?
 
+  /// A log that cannot be reached.
+  static var unreachable: GatedLog { GatedLog(gate: AsyncStream { $0.finish() }) }
+
   func page(
     of topics: [String], after position: EventPosition, through last: UInt64
   ) async -> ExternalPage<Int>? { nil }
