@@ -10,11 +10,12 @@
 extension TopicLog {
   /// Keeps an event that has its number.
   ///
-  /// - Returns: whether it is newer than all before; otherwise nothing is done.
+  /// - Returns: whether it is newer than all before, and the hub has not finished; otherwise nothing
+  ///   is done.
   func deliver(_ retained: RetainedEvent, number: UInt64, to topic: String) -> Bool {
     var garbage = RetainedLog.Garbage()
     return lock.withLock {
-      guard numbering.hasBegun, number > newestNumber else { return false }
+      guard !isClosed, numbering.hasBegun, number > newestNumber else { return false }
       append(retained, number: number, to: topic, &garbage)
       return true
     }
@@ -34,10 +35,10 @@ extension TopicLog {
   /// Continues after `number`: the external log has no events up to it any more.
   ///
   /// - Parameter extendsLast: see ``TopicNumbering/addGap(after:through:extendsLast:)``.
-  /// - Returns: whether that is a gap.
+  /// - Returns: whether that is a gap. After the hub has finished: `false`.
   func skip(through number: UInt64, extendsLast: Bool) -> Bool {
     lock.withLock {
-      guard numbering.hasBegun, number > newestNumber else { return false }
+      guard !isClosed, numbering.hasBegun, number > newestNumber else { return false }
       numbering.addGap(after: newestNumber, through: number, extendsLast: extendsLast)
       newestNumber = number
       return true

@@ -56,7 +56,7 @@ final class TopicLog: @unchecked Sendable {
   /// Where the numbers come from, and what is known about them.
   var numbering: TopicNumbering
   /// Whether the hub has finished.
-  private var isClosed = false
+  private(set) var isClosed = false
 
   /// - Parameters:
   ///   - perTopic: what is kept of each topic; its age does not count.

@@ -20,8 +20,12 @@ extension TopicHub {
   /// - Complexity: O(1).
   public func unblock() {
     gate.unblock()
-    // What an external log has delivered in the meantime is a range to report.
-    if retention?.log.isExternal == true { signals.signalAll() }
+    guard let log = retention?.log, log.isExternal else { return }
+    // What an external log has delivered in the meantime is a range to report. The lock of the log
+    // orders this with a delivery that has found the block: either its range is there before the
+    // signals, or it finds afterwards that the block has ended, and signals itself.
+    _ = log.newest
+    signals.signalAll()
   }
 
   /// Runs `body` while the hub is blocked, and returns its result or throws its error.

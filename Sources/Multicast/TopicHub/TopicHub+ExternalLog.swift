@@ -56,7 +56,10 @@ extension TopicHub where Topic == String {
     guard let retention, !gate.isFinished else { return nil }
     // A reader must not take what was not delivered for an event that never was.
     guard !gate.isBlocked else {
-      return retention.log.skip(through: number, extendsLast: true) ? 0 : nil  // See `unblock`.
+      guard retention.log.skip(through: number, extendsLast: true) else { return nil }
+      // The last block may have ended since, before there was a range to report: see `unblock`.
+      if !gate.isBlocked { signals.signalAll() }
+      return 0
     }
     guard retention.deliver(event, number: number, to: topic) else { return nil }
     return deliverToAll(event, to: topic, through: topics.hub(of: topic))

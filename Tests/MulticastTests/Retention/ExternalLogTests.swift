@@ -1,7 +1,15 @@
+import ConcurrencyStress
+import Foundation
 import MulticastTestSupport
+import Synchronization
 import Testing
 
 @testable import Multicast
+
+private final class WeakHub: @unchecked Sendable {
+  // Sendable: one thread uses it.
+  weak var hub: TopicHub<String, Int>?
+}
 
 private struct WeakBox {
   weak var object: AnyObject?
@@ -304,6 +312,53 @@ struct ExternalLogTests: ExternalLogSuite {
     hub.finish()
     #expect(await texts(pattern) == ["missed a 7:0-7:3", "a 4 @4", "a 5 @5"])
     withExtendedLifetime(other) {}
+  }
+
+  @Test("the hub finishes while an event is delivered: it is refused, and not kept")
+  func finishedDuringDelivery() {
+    let hub = WeakHub()
+    var given: ExternalLogWriter<Int>?
+    let sizes = Retention<Int>.bytes(100) { _ in
+      hub.hub?.finish()
+      return 1
+    }
+    let made = Hub(retention: sizes) { writer in
+      given = writer
+      return GatedLog.unreachable
+    }
+    hub.hub = made
+    let writer = given!
+    writer.begin(epoch: 7, after: 0)
+    #expect(writer.deliver(1, to: "a", number: 1) == nil)
+    writer.skip(through: 5)
+    #expect(made.retainedAmount.events == 0 && made.newestPosition == at(0))
+  }
+
+  @Test("the last block ends while an event is skipped: the subscriber receives the range")
+  func unblockedDuringDelivery() async {
+    let received = await onOwnThread {
+      (0..<50).map { _ in
+        let (hub, writer) = make(GatedLog.unreachable)
+        let log = hub.retention!.log
+        let received = Counter()
+        writer.begin(epoch: 7, after: 0)
+        hub.block()
+        let subscription = hub.subscribe(to: ["a"], from: .live, on: .sender) { _ in
+          received.add()
+        }
+        var delivery: RunningThread?
+        log.lock.withLock {
+          delivery = RunningThread { writer.deliver(1, to: "a", number: 1) }
+          // Until it has found the hub blocked, and waits for the lock.
+          while log.lock.word.load(ordering: .relaxed) < 2 { sched_yield() }
+        }
+        // Usually before the other thread has the lock.
+        hub.unblock()
+        delivery?.join()
+        return withExtendedLifetime(subscription) { received.value }
+      }
+    }
+    #expect(received.allSatisfy { $0 == 1 })
   }
 
   @Test("events that come while the hub is blocked are missed, in one range")
