@@ -1,9 +1,9 @@
 /// The place of one subscriber in a ``TopicLog``.
 ///
 /// ## Thread safety
-/// Changed inside the lock of the log alone: `places` and `dropped` by any thread, the rest by one
-/// thread at a time, the one that reads for the subscriber, which may also load that without the
-/// lock.
+/// Changed inside the lock of the log alone: `places`, `dropped` and `end` by any thread, the rest
+/// by one thread at a time, the one that reads for the subscriber, which may also load that without
+/// the lock.
 final class TopicCursor {
   /// The topics, if it reads by name.
   let topics: [KeptTopic]
@@ -43,6 +43,9 @@ final class TopicCursor {
   /// Whether events after its place had left the log when the subscription began: no limit applies
   /// before they were reported, because they are not counted.
   var isBehind = false
+  /// The newest event when the last of the topics ended, which is the last that the subscriber gets;
+  /// `nil`: they go on.
+  var end: End?
   /// The number of events that the subscriber still gets, because it was too slow; `nil`: no end.
   var rest: Int?
 
@@ -54,6 +57,21 @@ final class TopicCursor {
     seen = places
     begun = places
     first = places
+  }
+
+  /// What the log had when the topics of a subscriber ended.
+  struct End {
+    let beginning: Int
+    let number: UInt64
+    /// How many events of each topic had come.
+    let arrived: [Int]
+  }
+
+  /// The number of events of a topic that the subscriber has not read, and that came before the end.
+  func unread(_ index: Int) -> Int {
+    let unread = topics[index].unread(after: number, seen: seen[index])
+    guard let end else { return unread }
+    return max(0, unread - (topics[index].arrived - end.arrived[index]))
   }
 
   func addDropped(_ count: Int, index: Int) {

@@ -20,18 +20,16 @@ extension TopicLog {
       cursor.hasRead || !cursor.isBehind,
       !zip(cursor.seen, cursor.begun).contains(where: { $0 < $1 })
     else { return nil }
-    if cursor.topics.count == 1,
-      cursor.topics[0].unread(after: cursor.number, seen: cursor.seen[0]) <= limit
-    {
-      return nil
-    }
-    let unread = cursor.topics.enumerated().map { index, topic in
-      topic.unread(after: cursor.number, seen: cursor.seen[index])
-    }
+    if cursor.topics.count == 1, cursor.unread(0) <= limit { return nil }
+    let unread = cursor.topics.indices.map(cursor.unread)
     guard unread.reduce(0, +) > limit else { return nil }
-    let number = max(cursor.number, start(beforeLast: limit, in: cursor.topics))
-    let dropped = zip(cursor.topics, unread).map { topic, count in
-      count - topic.log.count(after: number)
+    // What came after the end does not wait for the reader.
+    let end = lastNumber(for: cursor)
+    let later = cursor.topics.map { $0.log.count(after: end) }
+    let start = start(beforeLast: limit + later.reduce(0, +), in: cursor.topics)
+    let number = min(end, max(cursor.number, start))
+    let dropped = cursor.topics.indices.map { index in
+      unread[index] - (cursor.topics[index].log.count(after: number) - later[index])
     }
     return Overflow(number: number, dropped: dropped)
   }
@@ -63,7 +61,8 @@ extension TopicLog {
       guard dropped > 0 else { return nil }
       // What was reported before is not in the range, and what has left the log since is.
       let after = max(before, cursor.reported[topic.name] ?? 0)
-      let through = max(overflow.number, topic.log.trimmedThrough)
+      let through = min(
+        max(overflow.number, topic.log.trimmedThrough), lastNumber(for: cursor))
       cursor.reported[topic.name] = through
       return MissingEvents(
         topic: topic.name, after: EventPosition(epoch: cursor.epoch, number: after),
@@ -91,7 +90,7 @@ extension TopicLog {
     var statistics = TopicReaderStatistics(dropped: topic.dropped, retained: topic.log.count)
     for (cursor, index) in topic.readers
     where cursor.rest == nil && cursor.limit.count < .max {
-      let unread = topic.unread(after: cursor.number, seen: cursor.seen[index])
+      let unread = cursor.unread(index)
       let dropped = overflow(of: cursor)?.dropped[index] ?? 0
       statistics.pending += unread - dropped
       statistics.dropped += dropped
@@ -118,7 +117,7 @@ extension TopicLog {
 
   private func statistics(of cursor: TopicCursor, _ index: Int) -> DeliveryStatistics {
     let seen = cursor.seen[index]
-    var unread = cursor.topics[index].unread(after: cursor.number, seen: seen)
+    var unread = cursor.unread(index)
     if let rest = cursor.rest { unread = min(unread, rest) }
     let counted = cursor.dropped.isEmpty ? 0 : cursor.dropped[index]
     let overflow = overflow(of: cursor)?.dropped[index] ?? 0

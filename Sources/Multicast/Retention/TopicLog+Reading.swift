@@ -9,7 +9,7 @@ extension TopicLog {
   ///   - items: empty.
   ///   - garbage: gets what has left the log. No event is destroyed inside.
   /// - Returns: events before those in `items` that are not there, and that were not reported
-  ///   before; and the number of the newest event.
+  ///   before; and the number of the newest event that the reader gets.
   /// - Complexity: O(`limit`) for one name, O(`limit` × names) for several, and O(all events after
   ///   the place) for a function; O(topics) in addition if any event after the place is not kept.
   func read(
@@ -24,8 +24,31 @@ extension TopicLog {
         cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
       }
       if missing.first?.mayBeElsewhere != true { cursor.hasRead = true }
-      return (missing, newestNumber)
+      return (missing, min(newestNumber, lastNumber(for: cursor)))
     }
+  }
+
+  /// Makes the newest event the last one that a reader gets, because all of its topics have ended.
+  /// Later calls do nothing.
+  func endReading(of cursor: TopicCursor) {
+    lock.withLock {
+      guard cursor.end == nil else { return }
+      cursor.end = TopicCursor.End(
+        beginning: numbering.beginnings, number: newestNumber,
+        arrived: cursor.topics.map(\.arrived))
+    }
+  }
+
+  /// The number of the newest event that a reader gets.
+  func newestNumber(for cursor: TopicCursor) -> UInt64 {
+    lock.withLock { min(newestNumber, lastNumber(for: cursor)) }
+  }
+
+  /// The number after which a reader gets no events, because its topics have ended. Inside the lock.
+  func lastNumber(for cursor: TopicCursor) -> UInt64 {
+    guard let end = cursor.end else { return .max }
+    // All events of a later beginning came after the end.
+    return end.beginning == numbering.beginnings ? end.number : numbering.start
   }
 
   /// As ``read(_:_:atMost:into:)``, inside the lock.
@@ -33,6 +56,8 @@ extension TopicLog {
     _ topics: Topics, _ cursor: TopicCursor, _ limit: Int, _ items: inout RingBuffer<TopicItem>
   ) -> [MissingEvents] {
     if let missing = takeChange(cursor) { return [missing] }
+    let end = lastNumber(for: cursor)
+    guard cursor.number < end else { return [] }
     let overflow = takeOverflow(cursor)
     if !overflow.isEmpty { return overflow }
     var limit = limit
@@ -41,12 +66,15 @@ extension TopicLog {
       guard limit > 0 else { return [] }
     }
     while true {
-      let gap = numbering.firstGap(after: cursor.number)
+      let gap = numbering.firstGap(after: cursor.number).flatMap { $0.after < end ? $0 : nil }
       if !cursor.hasRead, let missing = missingBeforeStart(topics, cursor) { return [missing] }
-      if let gap, gap.after <= cursor.number { return [takeGap(through: gap.through, cursor)] }
-      let missing = missingEvents(topics, cursor, through: gap?.after ?? .max)
+      if let gap, gap.after <= cursor.number {
+        return [takeGap(through: min(gap.through, end), cursor)]
+      }
+      let last = gap?.after ?? end
+      let missing = missingEvents(topics, cursor, through: last)
       if missing.first?.mayBeElsewhere == true { return missing }
-      readEvents(topics, cursor, through: gap?.after ?? .max, limit, &items)
+      readEvents(topics, cursor, through: last, limit, &items)
       if let rest = cursor.rest { cursor.rest = rest - items.count }
       // Otherwise nothing is before the gap.
       if gap == nil || !items.isEmpty || !missing.isEmpty { return missing }
@@ -164,7 +192,9 @@ extension TopicLog {
         let through = topic.log.trimmedThrough
         var count: Int?
         if isDropped, through > cursor.number {
-          count = topic.arrived - topic.log.count - cursor.seen[index]
+          let arrived = min(
+            topic.arrived - topic.log.count, cursor.end?.arrived[index] ?? .max)
+          count = max(0, arrived - cursor.seen[index])
           topic.dropped += count ?? 0
           cursor.addDropped(count ?? 0, index: index)
           droppedEvents += count ?? 0

@@ -30,7 +30,7 @@ final class TopicLogReader: PositionReader, @unchecked Sendable {
   private var missing: [MissingEvents] = []
   /// Events that were read and not yet returned.
   private var batch = RingBuffer<TopicItem>()
-  /// The number of the newest event at the last read.
+  /// The number of the newest event, or of the last one that the subscriber gets, at the last read.
   private var newest: UInt64 = 0
   /// The number of the newest event when the consumer began to handle the signal that it handles;
   /// `nil` if it has not begun, or handles none.
@@ -65,6 +65,7 @@ extension TopicLogReader {
       reader: ObjectIdentifier(signals))
     self.cursor = cursor
     if let missing { self.missing.append(missing) }
+    signals.setPlace(cursor, in: log)
     // They may have ended before the reader was in `active`.
     signals.endIfInactive()
   }
@@ -134,7 +135,7 @@ extension TopicLogReader {
   func readToGoal(atMost limit: Int) {
     let hasRead = hasRead
     if !hasRead { _ = read(atMost: limit) }
-    if goal == nil { goal = hasRead ? log.newest.number : newest }
+    if goal == nil { goal = hasRead ? log.newestNumber(for: cursor) : newest }
   }
 
   var hasRead: Bool { !missing.isEmpty || !batch.isEmpty }

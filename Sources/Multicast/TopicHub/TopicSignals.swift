@@ -3,13 +3,16 @@
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class TopicSignals: @unchecked Sendable {
-  // Sendable: `subscriptions` is accessed inside `lock` alone; everything else is thread-safe.
+  // Sendable: `subscriptions` and `place` are accessed inside `lock` alone; everything else is
+  // thread-safe.
 
   /// What reads, when it is signalled.
   let target: any ReadTarget
   private let lock = Lock()
   /// What sends the signals; `nil` while the subscriber subscribes.
   private var subscriptions: [EventSubscription]?
+  /// Where the target reads; `nil` while the subscriber subscribes.
+  private var place: (log: TopicLog, cursor: TopicCursor)?
 
   init(_ target: any ReadTarget) {
     self.target = target
@@ -21,6 +24,11 @@ final class TopicSignals: @unchecked Sendable {
   /// Sets what sends the signals. One may have ended already.
   func begin(_ subscriptions: [EventSubscription]) {
     lock.withLock { self.subscriptions = subscriptions }
+  }
+
+  /// Sets where the target reads. Call ``endIfInactive()`` afterwards.
+  func setPlace(_ cursor: TopicCursor, in log: TopicLog) {
+    lock.withLock { place = (log, cursor) }
   }
 
   /// What sends the signals, by the topics that the subscriber named.
@@ -35,12 +43,15 @@ final class TopicSignals: @unchecked Sendable {
   }
 
   /// Ends the target if no subscription is active, and all have been made: as finished if one of
-  /// them has finished, otherwise as cancelled.
+  /// them has finished, otherwise as cancelled. What is sent afterwards does not reach it.
   func endIfInactive() {
-    guard let subscriptions = lock.withLock({ subscriptions }) else { return }
+    let (subscriptions, place) = lock.withLock { (self.subscriptions, self.place) }
+    guard let subscriptions, let place else { return }
     let ends = subscriptions.map(\.end)
     guard !ends.contains(nil) else { return }
     if ends.contains(.finished) {
+      // Before the target learns of the end, and reads what is left.
+      place.log.endReading(of: place.cursor)
       target.end(.finished, subscriptions.lazy.compactMap(\.failure).first)
     } else {
       cancel()

@@ -131,6 +131,23 @@ struct TopicHandlerTests: ExternalLogSuite {
     #expect(received.numbers == [1, 2, 3])
   }
 
+  @Test(
+    "what is sent after the end of its topics is not received", arguments: TopicHandlerKind.all)
+  func afterTheEnd(_ kind: TopicHandlerKind) async {
+    guard !kind.hasPatterns else { return }
+    let hub = Hub(retention: .last(100))
+    let received = TopicElements()
+    let following = await hub.follow(kind, ["a"], from: .live) { [weak hub] element in
+      received.receive(element)
+      guard let event = element.payload, event < 50 else { return }
+      hub?.finish("a")
+      hub?.send(event + 1, to: "a")
+    }
+    hub.send(1, to: "a")
+    await eventually { !following.subscription.isActive }
+    #expect(received.numbers == [1] && following.subscription.end == .finished)
+  }
+
   @Test("an event during whose delivery one of several topics finishes is received all the same")
   func finishDuringDelivery() {
     let hub = Hub(retention: .last(9))

@@ -102,6 +102,44 @@ struct TopicReaderTests: ExternalLogSuite {
     #expect(late.nextIfAvailable() == nil && late.end == .finished && notices.count == 3)
   }
 
+  @Test("what is sent after the last topic has ended is neither returned nor counted")
+  func afterTheEnd() {
+    let hub = Hub(retention: .last(4), epoch: 7)
+    let reader = hub.reader(for: ["a", "b"], from: .live) {}
+    let two = hub.reader(for: ["a"], from: .live, buffering: .bounded(2, whenFull: .dropOldest)) {}
+    let slow = hub.reader(for: ["a"], from: .live) {}
+    let pattern = hub.reader(matching: ["a"], from: .live) {}
+    #expect(read(reader) == [] && read(two) == [] && read(slow) == [])
+    hub.send(1, to: "a")
+    #expect(read(slow) == ["a 1 @1"])
+    for number in 2...4 { hub.send(number, to: "a") }
+    hub.finish("b")
+    hub.finish("a")
+    #expect(hub.droppedEvents == 2)
+    hub.send(5, to: "a")
+    #expect(hub.droppedEvents == 2)
+    #expect(read(reader) == ["missed a 7:0-7:1"] + (2...4).map { "a \($0) @\($0)" })
+    for number in 6...7 { hub.send(number, to: "a") }
+    #expect(read(two) == ["missed a 7:0-7:3", "a 4 @4"])
+    hub.send(8, to: "a")
+    #expect(read(slow) == ["missed a 7:1-7:4"])
+    #expect([reader, two, slow].map(\.end) == [.finished, .finished, .finished])
+    #expect(hub.droppedEvents == 1 + 3 + 3 && reader.position == at(4))
+    #expect(read(pattern).last == "a 8 @8" && pattern.end == nil)
+  }
+
+  @Test("the topic ends, and the external log begins anew: nothing of that is returned")
+  func beginsAnewAfterTheEnd() {
+    let (hub, writer) = make(GatedLog.unreachable)
+    writer.begin(epoch: 6, after: 100)
+    let reader = hub.reader(for: ["a"], from: .live) {}
+    writer.deliver(1, to: "a", number: 101)
+    hub.finish("a")
+    writer.begin(epoch: 7, after: 0)
+    for number in 1...3 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    #expect(read(reader) == ["missed ? 6:100-7:0"] && reader.end == .finished)
+  }
+
   @Test("a subscription that others cancel ends without what waits, and the closure is told")
   func cancelledByOthers() {
     let hub = Hub(retention: .last(1000))

@@ -216,6 +216,22 @@ struct TopicRetentionTests {
     #expect(await elements(later).map(\.event?.event) == [1, 3])
   }
 
+  @Test("a sequence whose topics were finished ends, though the topics go on")
+  func topicGoesOn() async {
+    let hub = TopicHub<String, Int>(retention: .last(1_000))
+    let sequence = hub.events(for: ["a", "b"], from: .live)
+    hub.send(1, to: "a")
+    hub.finish("a")
+    hub.finish("b")
+    var received: [Int?] = []
+    for await element in sequence {
+      received.append(element.event?.event)
+      guard received.count < 50 else { break }
+      hub.send(received.count + 1, to: "a")
+    }
+    #expect(received == [1])
+  }
+
   @Test("to cancel all subscriptions ends the sequences of the topics")
   func cancelled() async {
     let hub = TopicHub<String, Int>(retention: .last(10))
