@@ -49,7 +49,8 @@ extension Registry {
 
   /// Enqueues a call of `body` for each live entry, on the actor that `home` returns for its value.
   ///
-  /// An entry gets a mailbox of its own for these calls.
+  /// An entry gets a mailbox of its own for these calls. Only for its first call is its target
+  /// retained, to ask `home`.
   ///
   /// - Returns: the number of live entries.
   func enqueueOnEach<Value: Sendable>(
@@ -58,6 +59,15 @@ extension Registry {
     var delivered = 0
     var call: Envelope?
     forEachEntry { invocation, entry, _ in
+      // SAFETY: the invocation holds the entry, which owns the mailbox.
+      if let mailbox = entry.head.pointee.mailbox,
+        mailbox._withUnsafeGuaranteedRef({ $0 is TaskMailbox })
+      {
+        let envelope = call ?? Envelope(AsyncCallBox(body))
+        call = envelope
+        if invocation.enqueue(envelope, for: entry, in: mailbox) { delivered += 1 }
+        return true
+      }
       // SAFETY: the invocation holds the entry.
       guard !entry._withUnsafeGuaranteedRef({ $0.isBlocked }) else { return true }
       return invocation.pass(entry, access: .read) { (value: Value) in

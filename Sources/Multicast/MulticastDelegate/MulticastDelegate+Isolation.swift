@@ -166,7 +166,8 @@ extension MulticastDelegate {
   /// ```
   ///
   /// - Parameters:
-  ///   - home: the actor of a delegate. Called with each delegate at its first such call.
+  ///   - home: the actor of a delegate. Called with each delegate at its first such call, for which
+  ///     the sender retains it.
   ///   - body: called with each delegate. It may add, remove and invoke.
   /// - Returns: the number of delegates for which the call was enqueued.
   /// - Precondition: the delegates were added without a place.

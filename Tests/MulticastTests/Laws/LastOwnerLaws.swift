@@ -1,12 +1,13 @@
 #if canImport(Glibc) && !MULTICAST_PORTABLE_WEAK
 
+  import Dispatch
   import Glibc
   import Multicast
   import MulticastTestSupport
   import Synchronization
   import Testing
 
-  @Suite("Reading whether a weak delegate is alive never makes the reader its last owner")
+  @Suite("Neither who reads whether a weak delegate is alive nor a sender becomes its last owner")
   struct LastOwnerLaws {
     @Test("isActive and prune, against the last release", arguments: [false, true])
     func readersNeverDestroy(hasSideTable: Bool) {
@@ -27,6 +28,34 @@
         })
       #expect(outcomes == [true: rounds])
       #expect(elsewhere.value == 0, "a reader has run a deinit")
+      #expect(tracker.created == rounds * count)
+      #expect(tracker.live == 0)
+    }
+
+    @Test("calls that wait for the actor of a delegate, against the last release")
+    func sendersNeverDestroy() {
+      let tracker = LifetimeTracker()
+      let elsewhere = Counter()
+      let station = Station()
+      let (rounds, count) = (50, 1_000)
+      let outcomes = race(
+        rounds: rounds,
+        setUp: {
+          station.executor.queue.suspend()
+          let state = Delegates(count, hasSideTable: false, tracker, elsewhere)
+          state.call(on: station)
+          return state
+        },
+        actors: [
+          { @Sendable (state: Delegates) in state.drop() },
+          { @Sendable (state: Delegates) in for _ in 0..<20 { state.call(on: station) } },
+        ],
+        outcome: { state in
+          station.executor.queue.resume()
+          return state.call(on: station)
+        })
+      #expect(outcomes == [0: rounds])
+      #expect(elsewhere.value == 0, "a sender has run a deinit")
       #expect(tracker.created == rounds * count)
       #expect(tracker.live == 0)
     }
@@ -51,6 +80,9 @@
       registrations = objects.map { hub.add($0!) }
       if hasSideTable { observers = objects.map { WeakObserver(object: $0) } }
     }
+
+    @discardableResult
+    func call(on home: any Actor) -> Int { hub.invoke(onEach: { _ in home }) { _ in } }
 
     func drop() {
       dropping.begin()
