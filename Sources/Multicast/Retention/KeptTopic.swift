@@ -5,10 +5,13 @@
 final class KeptTopic {
   let name: String
   /// The number up to which the topic may have had events when it was not kept.
-  var floor: UInt64
+  private(set) var floor: UInt64
   var log: RetainedLog
   /// The number of events that have come since the topic is kept.
   var arrived = 0
+  /// The ends of gaps in the numbers after which an event has come, each with the number of events
+  /// that had come before. The newest ones, since the topic has readers.
+  private var gapEnds = RingBuffer<(number: UInt64, arrived: Int)>()
   /// The number of events that its readers have missed because they were slow, by reader.
   var dropped = 0
   /// The readers, each with the index of this topic among its topics.
@@ -34,6 +37,37 @@ extension KeptTopic {
     guard place < readers.count else { return }
     readers[place] = last
     last.cursor.places[last.index] = place
+  }
+
+  /// Notes that the next event follows a gap.
+  ///
+  /// - Parameters:
+  ///   - number: the end of the newest gap.
+  ///   - minimum: ends of gaps before this are not needed any more.
+  func noteGap(through number: UInt64, forgetting minimum: UInt64) {
+    guard !readers.isEmpty, gapEnds.isEmpty || gapEnds[gapEnds.count - 1].number < number else {
+      return
+    }
+    while !gapEnds.isEmpty, gapEnds[0].number < minimum { _ = gapEnds.popFirst() }
+    gapEnds.append((number, arrived))
+  }
+
+  /// The number of events that had come up to `number`: one that has not left the log, that of the
+  /// last event which has, or one where a gap begins or ends.
+  func arrived(through number: UInt64) -> Int {
+    guard log.trimmedThrough > number else { return arrived - log.count(after: number) }
+    var first = gapEnds.count
+    while first > 0, gapEnds[first - 1].number >= number { first -= 1 }
+    return first < gapEnds.count ? gapEnds[first].arrived : arrived - log.count
+  }
+
+  /// Removes all events, because the numbers begin anew with those of `log`.
+  func begin(_ log: consuming RetainedLog) {
+    floor = log.trimmedThrough
+    self.log = log
+    while gapEnds.popFirst() != nil {}
+    // A range without a number of events stands for what they have not read.
+    for (cursor, index) in readers { cursor.seen[index] = arrived }
   }
 
   /// The number of events that a reader has not read that has read `seen` of those that came.

@@ -1,9 +1,9 @@
 /// The place of one subscriber in a ``TopicLog``.
 ///
 /// ## Thread safety
-/// Changed inside the lock of the log alone: `places`, `dropped` and `end` by any thread, the rest
-/// by one thread at a time, the one that reads for the subscriber, which may also load that without
-/// the lock.
+/// Changed inside the lock of the log alone: `places`, `seen`, `dropped` and `end` by any thread, the
+/// rest by one thread at a time, the one that reads for the subscriber, which may also load that
+/// without the lock.
 final class TopicCursor {
   /// The topics, if it reads by name.
   let topics: [KeptTopic]
@@ -72,6 +72,11 @@ final class TopicCursor {
     let unread = topics[index].unread(after: number, seen: seen[index])
     guard let end else { return unread }
     return max(0, unread - (topics[index].arrived - end.arrived[index]))
+  }
+
+  /// As ``KeptTopic/arrived(through:)``, of the events that came before the end.
+  func arrived(_ index: Int, through number: UInt64) -> Int {
+    min(topics[index].arrived(through: number), end?.arrived[index] ?? .max)
   }
 
   func addDropped(_ count: Int, index: Int) {

@@ -36,33 +36,44 @@ extension TopicLog {
 
   /// Counts the events that a reader has missed. Inside the lock.
   func count(_ overflow: Overflow, of cursor: TopicCursor) {
-    for (index, dropped) in overflow.dropped.enumerated() {
-      cursor.topics[index].dropped += dropped
-      cursor.addDropped(dropped, index: index)
-    }
-    droppedEvents += overflow.dropped.reduce(0, +)
+    for (index, dropped) in overflow.dropped.enumerated() { count(dropped, index, of: cursor) }
   }
 
-  /// Moves a reader behind the events that it misses because too many wait.
+  /// Counts events of one topic that a reader has missed. Inside the lock.
+  func count(_ dropped: Int, _ index: Int, of cursor: TopicCursor) {
+    cursor.topics[index].dropped += dropped
+    cursor.addDropped(dropped, index: index)
+    droppedEvents += dropped
+  }
+
+  /// Moves a reader behind the events that it misses because too many wait, at most to where the
+  /// next gap begins, which has its place in the order.
   ///
   /// - Returns: those of each topic. None if the subscription ends instead, after what waits.
   func takeOverflow(_ cursor: TopicCursor) -> [MissingEvents] {
     guard let overflow = overflow(of: cursor) else { return [] }
-    count(overflow, of: cursor)
     guard !cursor.limit.disconnects else {
+      count(overflow, of: cursor)
       // As many as could wait when the next one came, unless the first of them have left the log.
       let isComplete = !cursor.topics.contains { $0.log.trimmedThrough > cursor.number }
       cursor.rest = isComplete ? cursor.limit.count : 0
       return []
     }
     let before = cursor.number
-    cursor.number = overflow.number
-    return zip(cursor.topics, overflow.dropped).compactMap { topic, dropped in
-      guard dropped > 0 else { return nil }
+    let gap = numbering.firstGap(after: before)?.after ?? .max
+    let last = min(gap, lastNumber(for: cursor))
+    guard before < last else { return [] }
+    let unread = cursor.topics.indices.map(cursor.unread)
+    cursor.number = min(overflow.number, last)
+    return cursor.topics.enumerated().compactMap { index, topic in
       // What was reported before is not in the range, and what has left the log since is.
       let after = max(before, cursor.reported[topic.name] ?? 0)
-      let through = min(
-        max(overflow.number, topic.log.trimmedThrough), lastNumber(for: cursor))
+      let through = min(max(overflow.number, topic.log.trimmedThrough), last)
+      let arrived = cursor.arrived(index, through: through)
+      let dropped = unread[index] - (cursor.arrived(index, through: .max) - arrived)
+      guard dropped > 0 else { return nil }
+      count(dropped, index, of: cursor)
+      cursor.seen[index] = arrived
       cursor.reported[topic.name] = through
       return MissingEvents(
         topic: topic.name, after: EventPosition(epoch: cursor.epoch, number: after),

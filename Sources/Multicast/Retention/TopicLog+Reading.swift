@@ -21,6 +21,10 @@ extension TopicLog {
       cursor.numberBeforeMissing = nil
       let missing = find(topics, cursor, limit, &items)
       for (index, topic) in cursor.topics.enumerated() {
+        let reported = max(cursor.number, cursor.reported[topic.name] ?? 0)
+        // Otherwise events have left the log that are reported later, because they are behind a gap
+        // or after the end.
+        guard topic.log.trimmedThrough <= reported else { continue }
         cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
       }
       if missing.first?.mayBeElsewhere != true { cursor.hasRead = true }
@@ -165,6 +169,9 @@ extension TopicLog {
   private func takeGap(through number: UInt64, _ cursor: TopicCursor) -> MissingEvents {
     let after = cursor.position
     cursor.number = number
+    for index in cursor.topics.indices {
+      cursor.seen[index] = max(cursor.seen[index], cursor.arrived(index, through: number))
+    }
     return MissingEvents(topic: nil, after: after, through: cursor.position)
   }
 
@@ -189,18 +196,14 @@ extension TopicLog {
     switch topics {
     case .names:
       for (index, topic) in cursor.topics.enumerated() {
-        let through = topic.log.trimmedThrough
-        var count: Int?
-        if isDropped, through > cursor.number {
-          let arrived = min(
-            topic.arrived - topic.log.count, cursor.end?.arrived[index] ?? .max)
-          count = max(0, arrived - cursor.seen[index])
-          topic.dropped += count ?? 0
-          cursor.addDropped(count ?? 0, index: index)
-          droppedEvents += count ?? 0
-          cursor.seen[index] += count ?? 0
-        }
-        add(topic.name, through: through, count: count)
+        let through = min(topic.log.trimmedThrough, limit)
+        guard through > cursor.number else { continue }
+        let count = max(0, cursor.arrived(index, through: through) - cursor.seen[index])
+        cursor.seen[index] += count
+        // What has left the log is then behind the gap that begins there.
+        if count == 0, through < topic.log.trimmedThrough { continue }
+        if isDropped { self.count(count, index, of: cursor) }
+        add(topic.name, through: through, count: isDropped ? count : nil)
       }
     case .matching(let accepts):
       add(nil, through: floor)

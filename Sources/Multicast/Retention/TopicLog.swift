@@ -109,6 +109,9 @@ extension TopicLog {
   ) {
     newestNumber = number
     let topic = self.topic(named: topic)
+    if let gap = numbering.newestGap {
+      topic.noteGap(through: gap.through, forgetting: numbering.minimum)
+    }
     topic.arrived += 1
     change(topic) {
       $0.append(
@@ -202,10 +205,7 @@ extension TopicLog {
     newestNumber = number
     floor = number
     maxTrimmed = number
-    for topic in keptTopics.values {
-      topic.log = makeLog(after: number)
-      topic.floor = number
-    }
+    for topic in keptTopics.values { topic.begin(makeLog(after: number)) }
   }
 }
 

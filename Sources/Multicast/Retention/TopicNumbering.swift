@@ -50,6 +50,8 @@ struct TopicNumbering: ~Copyable {
     if gaps.count > Self.most, let oldest = gaps.popFirst() { minimum = oldest.through }
   }
 
+  var newestGap: Gap? { gaps.isEmpty ? nil : gaps[gaps.count - 1] }
+
   /// The first gap that ends after `number`.
   ///
   /// - Complexity: O(log gaps).

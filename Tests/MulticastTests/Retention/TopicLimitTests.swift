@@ -4,7 +4,7 @@ import Testing
 @testable import Multicast
 
 @Suite("A slow subscriber with positions: what waits is limited, and what it misses is counted")
-struct TopicLimitTests {
+struct TopicLimitTests: ExternalLogSuite {
   private typealias Hub = TopicHub<String, Int>
 
   /// A short description of each element, until the sequence ends.
@@ -16,6 +16,12 @@ struct TopicLimitTests {
   private func texts(_ iterator: inout PositionedTopicSequence<Int>.Iterator) async -> [String] {
     var texts: [String] = []
     while let element = await iterator.next() { texts.append(text(element)) }
+    return texts
+  }
+
+  private func texts(_ reader: TopicReader<Int>) -> [String] {
+    var texts: [String] = []
+    while let element = reader.nextIfAvailable() { texts.append(text(element)) }
     return texts
   }
 
@@ -129,6 +135,118 @@ struct TopicLimitTests {
     #expect(reader.nextIfAvailable().map(text) == "a 1 @1")
     while reader.nextIfAvailable() != nil {}
     #expect(reader.end == .disconnected)
+  }
+
+  @Test("a range ends at a gap of an external log, with the exact number of events up to there")
+  func gaps() {
+    func received(_ topics: [String], keeping count: Int, limit: Int, before last: Int) -> [String]
+    {
+      let (hub, writer) = make(GatedLog.unreachable, keeping: count)
+      writer.begin(epoch: 7, after: 0)
+      let reader = hub.reader(
+        for: topics, from: .live, buffering: .bounded(limit, whenFull: .dropOldest)
+      ) {}
+      #expect(reader.nextIfAvailable() == nil)
+      for number in 1...last { writer.deliver(number, to: "a", number: UInt64(number)) }
+      writer.skip(through: 10)
+      for number in 11...13 { writer.deliver(number, to: "a", number: UInt64(number)) }
+      let texts = texts(reader)
+      #expect(hub.droppedEvents == last + 3 - texts.count { $0.contains("@") })
+      return texts
+    }
+    #expect(
+      received(["a", "b"], keeping: 100, limit: 2, before: 1)
+        == ["a misses 1 0-1", "? misses some 1-10", "a misses 1 10-11", "a 12 @12", "a 13 @13"])
+    #expect(
+      received(["a"], keeping: 2, limit: 10, before: 3)
+        == ["a misses 3 0-3", "? misses some 3-10", "a misses 1 10-11", "a 12 @12", "a 13 @13"])
+    #expect(
+      received(["a"], keeping: 2, limit: 1, before: 3)
+        == ["a misses 3 0-3", "? misses some 3-10", "a misses 2 10-12", "a 13 @13"])
+  }
+
+  @Test("after a new beginning of an external log, only what came since is counted")
+  func beginsAnew() {
+    let (hub, writer) = make(GatedLog.unreachable, keeping: 2)
+    writer.begin(epoch: 6, after: 0)
+    let reader = hub.reader(
+      for: ["a"], from: .live, buffering: .bounded(9, whenFull: .dropOldest)
+    ) {}
+    #expect(reader.nextIfAvailable() == nil)
+    for number in 1...3 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    writer.begin(epoch: 7, after: 0)
+    for number in 1...4 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    #expect(texts(reader) == ["? misses some 0-0", "a misses 2 0-2", "a 3 @3", "a 4 @4"])
+  }
+
+  @Test("events, gaps and reads in any order: each event is received or in one range, and counted")
+  func rangesLaw() {
+    var generator = SplitMix64(seed: SplitMix64.runSeed)
+    for _ in 0..<500 {
+      let (hub, writer) = make(
+        GatedLog.unreachable, keeping: Int.random(in: 1...4, using: &generator))
+      writer.begin(epoch: 7, after: 0)
+      let limit = Int.random(in: 1...6, using: &generator)
+      let reader = hub.reader(
+        for: ["a", "b"], from: .live, buffering: .bounded(limit, whenFull: .dropOldest)
+      ) {}
+      // What is missing before the first read is requested from the external log, and not counted.
+      #expect(reader.nextIfAvailable() == nil)
+      var (newest, end) = (UInt64(0), UInt64.max)
+      var sent: [String: [UInt64]] = ["a": [], "b": [], "c": []]
+      var elements: [PositionedTopicEvent<Int>] = []
+      for step in 0..<80 {
+        switch Int.random(in: 0..<12, using: &generator) {
+        case 0..<8:
+          newest += UInt64.random(in: 1...2, using: &generator)
+          let topic = ["a", "b", "c"].randomElement(using: &generator)!
+          writer.deliver(0, to: topic, number: newest)
+          sent[topic]!.append(newest)
+        case 8:
+          newest += UInt64.random(in: 1...3, using: &generator)
+          writer.skip(through: newest)
+        default:
+          for _ in 0..<Int.random(in: 1...5, using: &generator) {
+            if let element = reader.nextIfAvailable() { elements.append(element) }
+          }
+        }
+        if step == 70 {
+          end = newest
+          for topic in ["a", "b"] { hub.finish(topic) }
+        }
+      }
+      while let element = reader.nextIfAvailable() { elements.append(element) }
+      check(elements, sent.mapValues { $0.filter { $0 <= end } }, hub.droppedEvents)
+      #expect(reader.end == .finished)
+    }
+  }
+
+  /// Checks that each event is in `elements` once, as itself or in a range of its topic.
+  private func check(
+    _ elements: [PositionedTopicEvent<Int>], _ sent: [String: [UInt64]], _ dropped: Int
+  ) {
+    var seen: [String: [UInt64]] = ["a": [], "b": []]
+    var (last, counted) = (UInt64(0), 0)
+    for element in elements {
+      switch element {
+      case .event(let event, at: let position):
+        #expect(position.number > last)
+        last = position.number
+        seen[event.topic]!.append(position.number)
+      case .missed(let range, of: let topic?):
+        let missed = sent[topic]!.filter {
+          $0 > range.after.number && $0 <= range.through.number
+        }
+        #expect(range.count == missed.count && !missed.isEmpty)
+        seen[topic]! += missed
+        counted += missed.count
+      case .missed(let range, of: nil):
+        #expect(range.after.number >= last && range.through.number > range.after.number)
+        last = range.through.number
+      }
+    }
+    for topic in ["a", "b"] { #expect(seen[topic]!.sorted() == sent[topic]!) }
+    #expect(dropped == counted)
   }
 
   @Test("what left before the subscription is not counted with what a limit drops")
