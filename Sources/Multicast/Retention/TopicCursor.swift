@@ -1,9 +1,9 @@
 /// The place of one subscriber in a ``TopicLog``.
 ///
 /// ## Thread safety
-/// Changed inside the lock of the log alone: `places`, `seen`, `dropped` and `end` by any thread, the
-/// rest by one thread at a time, the one that reads for the subscriber, which may also load that
-/// without the lock.
+/// Changed inside the lock of the log alone: `places`, `seen`, `dropped` and `end` by any thread,
+/// the rest by one thread at a time, the one that reads for the subscriber, which may also load
+/// that without the lock.
 final class TopicCursor {
   /// The topics, if it reads by name.
   let topics: [KeptTopic]
@@ -43,8 +43,8 @@ final class TopicCursor {
   /// Whether events after its place had left the log when the subscription began: no limit applies
   /// before they were reported, because they are not counted.
   var isBehind = false
-  /// The newest event when the last of the topics ended, which is the last that the subscriber gets;
-  /// `nil`: they go on.
+  /// The newest event when the last of the topics ended, which is the last that the subscriber
+  /// gets; `nil`: they go on.
   var end: End?
   /// The number of events that the subscriber still gets, because it was too slow; `nil`: no end.
   var rest: Int?
@@ -67,7 +67,8 @@ final class TopicCursor {
     let arrived: [Int]
   }
 
-  /// The number of events of a topic that the subscriber has not read, and that came before the end.
+  /// The number of events of a topic that the subscriber has not read, and that came before the
+  /// end.
   func unread(_ index: Int) -> Int {
     let unread = topics[index].unread(after: number, seen: seen[index])
     guard let end else { return unread }

@@ -10,8 +10,8 @@
 extension TopicLog {
   /// Keeps an event that has its number.
   ///
-  /// - Returns: whether it is newer than all before, and the hub has not finished; otherwise nothing
-  ///   is done.
+  /// - Returns: whether it is newer than all before, and the hub has not finished; otherwise
+  ///   nothing is done.
   func deliver(_ retained: RetainedEvent, number: UInt64, to topic: String) -> Bool {
     var garbage = RetainedLog.Garbage()
     return lock.withLock {

@@ -48,7 +48,8 @@ extension TopicLog {
     lock.withLock { min(newestNumber, lastNumber(for: cursor)) }
   }
 
-  /// The number after which a reader gets no events, because its topics have ended. Inside the lock.
+  /// The number after which a reader gets no events, because its topics have ended. Inside the
+  /// lock.
   func lastNumber(for cursor: TopicCursor) -> UInt64 {
     guard let end = cursor.end else { return .max }
     // All events of a later beginning came after the end.
