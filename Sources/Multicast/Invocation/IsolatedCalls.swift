@@ -22,6 +22,8 @@ struct IsolatedCalls: ~Copyable, Sendable {
     let lock = Lock()
     /// Each with an entry of its own, which stands for the hub.
     var lanes: [ObjectIdentifier: (home: WeakActor, entry: Entry)] = [:]
+    /// The number of lanes at which those of actors that are gone are removed.
+    var limit = 16
   }
 
   private let table = LazyReference<Table>()
@@ -61,16 +63,18 @@ extension IsolatedCalls {
     return concurrent ?? new.entry
   }
 
-  /// Removes the lanes of actors that are gone.
+  /// Removes the lanes of actors that are gone, if there are too many lanes.
   private borrowing func removeDead(_ table: Table) {
-    let lanes = table.lock.withLock { table.lanes }
-    let dead = lanes.filter { $0.value.home.value == nil }
-    guard !dead.isEmpty else { return }
+    let lanes = table.lock.withLock { table.lanes.count > table.limit ? table.lanes : [:] }
+    guard !lanes.isEmpty else { return }
+    let dead = lanes.filter { $0.value.home.isDead }
     let removed = table.lock.withLock {
-      dead.compactMap { identifier, lane -> (home: WeakActor, entry: Entry)? in
+      let removed = dead.compactMap { identifier, lane -> (home: WeakActor, entry: Entry)? in
         guard table.lanes[identifier]?.entry === lane.entry else { return nil }
         return table.lanes.removeValue(forKey: identifier)
       }
+      table.limit = max(16, 2 * table.lanes.count)
+      return removed
     }
     withExtendedLifetime((lanes, removed)) {}  // Destroyed here, outside the lock.
   }

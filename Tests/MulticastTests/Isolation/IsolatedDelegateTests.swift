@@ -169,6 +169,27 @@ struct IsolatedDelegateTests {
     #expect(journal.entries == Array(15..<20))
   }
 
+  @Test("what a hub keeps for actors that are gone is removed when it has doubled, and not before")
+  func actorsThatAreGone() async {
+    let hub = MulticastDelegate<Station>()
+    let (delegate, kept) = (Station(), Station())
+    let tracker = LifetimeTracker()
+    hub.add(delegate)
+    await hub.invokeIsolated(isolation: kept) { _ in }
+    for count in 2...100 {
+      var home: Station? = Station(tracker: tracker)
+      await hub.invokeIsolated(isolation: home!) { _ in }
+      await hub.flush()
+      home = nil
+      await eventually { tracker.live == 0 }
+      if count <= 16 { #expect(hub.isolatedLanes == count) }
+      #expect(hub.isolatedLanes <= 16)
+    }
+    await hub.invokeIsolated(isolation: kept) { _ in }
+    await hub.flush()
+    withExtendedLifetime((delegate, kept)) {}
+  }
+
   @Test("a hub that is gone calls no one, and frees what waits")
   func hubGone() async {
     let tracker = LifetimeTracker()

@@ -6,6 +6,9 @@ extension MulticastDelegate {
     registry.storage.snapshot().count { $0 != nil }
   }
 
+  /// The number of mailboxes for invocations on actors, also of actors that are gone.
+  var isolatedLanes: Int { isolatedCalls.lanes.count }
+
   /// The number of slots of the list.
   var capacity: Int {
     capacity(of: registry.storage)
