@@ -17,7 +17,8 @@ extension MulticastActor {
   /// When the timeout expires, running children are cancelled and the remaining delegates are not
   /// called. The result of both is ``DeliveryTimeoutError``, whatever a late child returns. This
   /// function still waits for late children, so a delegate that ignores cancellation delays the
-  /// results.
+  /// results. Once the calling task was cancelled, an answer is in time if the hub receives it in
+  /// time.
   ///
   /// - Parameters:
   ///   - limit: the number of delegates that may be called at once; `nil`: all of them.
