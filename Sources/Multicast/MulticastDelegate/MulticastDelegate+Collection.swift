@@ -58,9 +58,11 @@ extension MulticastDelegate: Sequence {
     private var entries: ContiguousArray<Entry?>.Iterator
     /// Keeps the hub, whose `deinit` removes the delegates: `for d in MulticastDelegate([a, b])`.
     private let hub: MulticastDelegate
+    private let skipsBlocked: Bool
 
-    fileprivate init(_ hub: MulticastDelegate) {
+    fileprivate init(_ hub: MulticastDelegate, skipsBlocked: Bool = false) {
       self.hub = hub
+      self.skipsBlocked = skipsBlocked
       entries = hub.registry.snapshot().makeIterator()
     }
 
@@ -70,7 +72,9 @@ extension MulticastDelegate: Sequence {
     /// - Complexity: O(1), plus O(dead delegates and empty slots before it).
     public mutating func next() -> Delegate? {
       while let element = entries.next() {
-        if let entry = element, let delegate = entry.liveValue(as: Delegate.self, isCalled: true) {
+        if let entry = element, !skipsBlocked || !entry.isBlocked,
+          let delegate = entry.liveValue(as: Delegate.self, isCalled: true)
+        {
           return delegate
         }
       }
@@ -85,5 +89,28 @@ extension MulticastDelegate: Sequence {
   ///   and ``StorageStrategy/barrierQueue``, which retain the list; otherwise O(`count`).
   public func makeIterator() -> Iterator {
     Iterator(self)
+  }
+}
+
+// MARK: - Calls that suspend, for expanded code
+
+extension MulticastDelegate {
+  /// As ``makeIterator()``, without delegates that are blocked when the iterator reaches them.
+  package func makeCallIterator() -> Iterator {
+    Iterator(self, skipsBlocked: true)
+  }
+
+  /// A function for each delegate that is registered and alive now, which returns the delegate if
+  /// that may still be called. It does not keep a weak delegate alive.
+  package func laterCallees() -> [@Sendable () -> Delegate?] {
+    registry.snapshot().compactMap { element in
+      // Here, because the function may run elsewhere: the caller may call this one directly.
+      guard let element, element.liveValue(as: Delegate.self, isCalled: true) != nil else {
+        return nil
+      }
+      // SAFETY: many threads may use an entry, though it cannot be declared Sendable: see `Entry`.
+      nonisolated(unsafe) let entry = element
+      return { entry.isBlocked ? nil : entry.liveValue(as: Delegate.self, isCalled: false) }
+    }
   }
 }

@@ -112,7 +112,7 @@ extension BodyWriter {
   private func loop() -> [String] {
     let delegate = forwarding.local("delegate")
     let call = marks + forwarding.call(on: delegate)
-    let head = "for \(delegate) in \(hub) {"
+    let head = "for \(delegate) in \(hub).callees() {"
     if plan.collectsErrors { return collecting(head, call) }
     let answer = forwarding.local("answer")
     switch plan.combination {

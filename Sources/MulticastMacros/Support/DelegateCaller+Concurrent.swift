@@ -12,12 +12,14 @@ extension DelegateCaller where Delegate: Sendable {
     with arguments: Arguments, stopsAtFirstError: Bool = false,
     _ body: @escaping @Sendable (Delegate, Arguments) async throws(E) -> T
   ) async -> Answers<T, E> {
-    let delegates = Array(self)
+    let delegates = laterDelegates()
     return await withTaskGroup(
-      of: (Int, Result<T, E>).self, returning: Answers<T, E>.self
+      of: (Int, Result<T, E>?).self, returning: Answers<T, E>.self
     ) { group in
       for (index, delegate) in delegates.enumerated() {
         group.addTask {
+          // Only now: another child may have removed it.
+          guard let delegate = delegate() else { return (index, nil) }
           do throws(E) {
             return (index, .success(try await body(delegate, arguments)))
           } catch {
@@ -29,7 +31,7 @@ extension DelegateCaller where Delegate: Sendable {
       var results = [Result<T, E>?](repeating: nil, count: delegates.count)
       for await (index, result) in group {
         results[index] = result
-        if stopsAtFirstError, case .failure = result {
+        if stopsAtFirstError, let result, case .failure = result {
           answers.append(result)
           group.cancelAll()
         }

@@ -23,6 +23,26 @@ public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
   /// - Parameter body: called with each delegate, later for those on a queue or an actor.
   /// - Complexity: O(`count`).
   func callInContext(_ body: @autoclosure () -> @Sendable (Delegate) -> Void)
+
+  /// A function for each delegate, which returns the delegate if that may be called then.
+  ///
+  /// - Returns: the functions, in registration order. They keep no weak delegate alive.
+  /// - Complexity: O(`count`).
+  func laterDelegates() -> [@Sendable () -> Delegate?]
+}
+
+extension DelegateCaller {
+  /// A function for each delegate, which returns it, and keeps it alive.
+  ///
+  /// - Returns: the functions, in registration order.
+  /// - Complexity: O(`count`).
+  public func laterDelegates() -> [@Sendable () -> Delegate?] {
+    map { delegate in
+      // SAFETY: another thread calls the function only where the delegates are Sendable.
+      nonisolated(unsafe) let delegate = delegate
+      return { delegate }
+    }
+  }
 }
 
 extension MulticastDelegate: DelegateCaller {
@@ -44,6 +64,19 @@ extension MulticastDelegate: DelegateCaller {
   public func callInContext(_ body: @autoclosure () -> @Sendable (Delegate) -> Void) {
     invoke(body())
   }
+
+  /// The delegates, for calls that suspend: without those that are blocked, dead or removed when
+  /// the loop reaches them.
+  ///
+  /// - Returns: a sequence to iterate over once.
+  /// - Complexity: as for ``MulticastDelegate/makeIterator()``.
+  public func callees() -> IteratorSequence<Iterator> { IteratorSequence(makeCallIterator()) }
+
+  /// A function for each delegate, which returns the delegate if that may be called then.
+  ///
+  /// - Returns: the functions, in registration order. They keep no weak delegate alive.
+  /// - Complexity: O(`count`).
+  public func laterDelegates() -> [@Sendable () -> Delegate?] { laterCallees() }
 
   /// Calls `body` with each delegate, as `forEach(_:)` does; always inlined, because a composite
   /// has one such call in a function.

@@ -51,8 +51,29 @@ extension RefinedDelegates: DelegateCaller {
   ///
   /// - Returns: the iterator.
   /// - Complexity: as for ``MulticastDelegate/makeIterator()``.
-  public func makeIterator() -> AnyIterator<Delegate> {
-    var originals = hub.makeIterator()
+  public func makeIterator() -> AnyIterator<Delegate> { Self.refined(hub.makeIterator()) }
+
+  /// The delegates, for calls that suspend: without those that are blocked, dead or removed when
+  /// the loop reaches them.
+  ///
+  /// - Returns: a sequence to iterate over once.
+  /// - Complexity: as for ``MulticastDelegate/makeIterator()``.
+  public func callees() -> AnyIterator<Delegate> { Self.refined(hub.makeCallIterator()) }
+
+  /// A function for each delegate, which returns the delegate if that may be called then.
+  ///
+  /// - Returns: the functions, in registration order. They keep no weak delegate alive.
+  /// - Complexity: O(`count`).
+  public func laterDelegates() -> [@Sendable () -> Delegate?] {
+    hub.laterCallees().map { original in
+      { original().flatMap { Composite._refined($0, as: Delegate.self) } }
+    }
+  }
+
+  private static func refined(
+    _ originals: MulticastDelegate<Original>.Iterator
+  ) -> AnyIterator<Delegate> {
+    var originals = originals
     return AnyIterator {
       while let original = originals.next() {
         if let delegate = Composite._refined(original, as: Delegate.self) { return delegate }

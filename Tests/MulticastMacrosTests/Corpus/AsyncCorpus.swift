@@ -157,6 +157,44 @@ struct AsyncCorpus {
     #expect(await composite.ready())
   }
 
+  @Test func blocked() async {
+    let (first, second, log) = pair(AsyncRecorder.self)
+    let composite = MulticastAsync()
+    let registration = composite.add(first)
+    composite.add(second)
+    let concurrent = MulticastConcurrent()
+    let other = concurrent.add(first)
+    concurrent.add(second)
+    registration.block()
+    other.block()
+    await composite.start()
+    await concurrent.start()
+    #expect(log.take() == ["2 start", "2 start"])
+    registration.unblock()
+    other.unblock()
+    await composite.start()
+    #expect(log.take() == both("start"))
+  }
+
+  @Test func removedBeforeItsChildBegins() async {
+    let (first, second, log) = pair(AsyncRecorder.self)
+    let hub = MulticastConcurrent([first, second]).delegates
+    var delegates = hub.laterDelegates()
+    hub.remove(second)
+    #expect(delegates.count == 2)
+    #expect(delegates[0]() != nil)
+    #expect(delegates[1]() == nil)
+    weak var gone: AsyncRecorder?
+    do {
+      let third = AsyncRecorder(3, log)
+      hub.add(third)
+      gone = third
+      delegates = hub.laterDelegates()
+    }
+    #expect(gone == nil)
+    #expect(delegates.last?() == nil)
+  }
+
   @Test func isolation() async {
     let (first, second, log) = pair(AsyncRecorder.self)
     let composite = MulticastSendableAsync([first, second])

@@ -61,7 +61,7 @@ struct ExpansionTests {
           /// Whether every delegate answers `true`. Without delegates: `true`.
           public func isIdle() async throws -> Bool {
             var answer = true
-            for delegate in delegates {
+            for delegate in delegates.callees() {
               answer = try await delegate.isIdle()
               if !answer { return false }
             }
