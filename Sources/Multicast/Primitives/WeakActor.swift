@@ -25,8 +25,8 @@ final class WeakActor: @unchecked Sendable {
     return actor
   }
 
-  /// Whether the deinitialisation of the actor has begun. Never read this inside a critical section:
-  /// with portable weak references the caller may become the last owner of the actor.
+  /// Whether the deinitialisation of the actor has begun. Never read this inside a critical
+  /// section: with portable weak references the caller may become the last owner of the actor.
   var isDead: Bool { reference.isDead }
 
   /// Whether another actor may have the same address now. Never read this inside a critical
