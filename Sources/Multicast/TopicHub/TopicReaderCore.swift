@@ -40,7 +40,9 @@ extension TopicReaderCore {
   /// The next event, if it comes before everything else.
   @usableFromInline
   func nextEvent() -> TopicItem? {
-    reader.nextEvent() ?? readEvent()
+    // A cancellation by others discards what was read, as ``cancel()`` does.
+    if notice.end == .cancelled, ending == nil { end(.cancelled) }
+    return reader.nextEvent() ?? readEvent()
   }
 
   /// Whether something else is to be returned, or asked for, before an event.
@@ -95,10 +97,11 @@ extension TopicReaderCore {
     reader.discardRead()
   }
 
-  /// Nothing more is returned.
+  /// Nothing more is returned, and the subscription does not count any more.
   private func end(_ reason: SubscriptionEnd) {
     ending = reader.end(reason)
-    notice.silence()
+    stop()
+    if reason == .cancelled { reader.discardRead() }
   }
 
   private func stop() {

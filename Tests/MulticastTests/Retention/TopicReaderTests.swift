@@ -153,6 +153,21 @@ struct TopicReaderTests: ExternalLogSuite {
     #expect(notices.count == 2 && read(reader) == [] && reader.end == .cancelled)
   }
 
+  @Test("a cancellation by others discards what was read too, and counts nothing any more")
+  func cancelledByOthersAfterReading() {
+    let hub = Hub(retention: .last(1000))
+    let reader = hub.reader(
+      for: ["a"], from: .live, buffering: .bounded(9, whenFull: .dropOldest)
+    ) {}
+    for number in 1...3 { hub.send(number, to: "a") }
+    #expect(reader.nextIfAvailable() != nil)
+    hub.cancelSubscriptions(to: "a")
+    #expect(reader.nextIfAvailable() == nil && reader.end == .cancelled && reader.position == nil)
+    for number in 1...20 { hub.send(number, to: "a") }
+    #expect(read(reader) == [] && hub.droppedEvents == 0 && hub.topicCount == 0)
+    #expect(hub.statistics(for: "a")?.pending == 0)
+  }
+
   @Test("a reader that is cancelled returns nothing, calls nothing and keeps no topic")
   func cancelled() {
     let hub = Hub(retention: .last(1000))
@@ -211,9 +226,9 @@ struct TopicReaderTests: ExternalLogSuite {
     #expect(read(disconnected) == ["a 1 @1", "a 2 @2"])
     #expect(disconnected.end == .disconnected && notices.count == 1)
     #expect(disconnected.nextIfAvailable() == nil)
-    #expect(hub.subscriberCount(for: "a") == 2)
-    disconnected.cancel()
     #expect(hub.subscriberCount(for: "a") == 1)
+    disconnected.cancel()
+    #expect(disconnected.end == .disconnected && hub.subscriberCount(for: "a") == 1)
   }
 
   @Test("what the hub does not retain comes from the external log, and the closure tells when")
