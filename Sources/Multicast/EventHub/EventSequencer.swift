@@ -30,7 +30,7 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   @exclusivity(unchecked) var log: RetainedLog
   @exclusivity(unchecked) private var pending = RingBuffer<PendingDelivery>()
   /// The role of delivering what is pending.
-  @exclusivity(unchecked) private var role = ExclusiveRole()
+  @exclusivity(unchecked) private(set) var role = ExclusiveRole()
   /// The thread that has the role, for threads that flush.
   private let deliveryRole = DeliveryRole()
   /// The number of elements of `pending` that were taken out.

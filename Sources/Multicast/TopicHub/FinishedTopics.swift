@@ -1,4 +1,5 @@
-/// The hubs of topics that were finished, as long as subscribers receive what waits.
+/// The hubs of topics that have ended, as long as subscribers receive what waits, or a thread
+/// delivers what is pending.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -31,6 +32,14 @@ final class FinishedTopics<Event: Sendable>: @unchecked Sendable {
     if let full { prune(full.0, full.generation) }
   }
 
+  /// Adds a hub without subscribers, whose topic is about to leave its table, if a thread delivers
+  /// through it: other senders may have left events to that thread.
+  ///
+  /// - Complexity: amortised O(1).
+  func addIfDelivering(_ hub: EventHub<Event>) {
+    if hub.sequencer?.isDelivering == true { add(hub) }
+  }
+
   /// The number of topics in the list.
   var count: Int { lock.withLock { topics.count } }
 
@@ -41,10 +50,13 @@ final class FinishedTopics<Event: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// Removes the topics without subscribers from the first ones, which are `full`.
+  /// Removes the topics without subscribers, through which no thread delivers, from the first ones,
+  /// which are `full`.
   private func prune(_ full: [Topic], _ current: Int) {
     // Outside the lock: this may release the last reference to a registry.
-    let rest = full.filter { ($0.registry?.count ?? 0) > 0 }
+    let rest = full.filter {
+      ($0.registry?.count ?? 0) > 0 || $0.sequencer?.isDelivering == true
+    }
     let old = lock.withLock { () -> [Topic] in
       guard generation == current else { return [] }
       let old = topics
@@ -55,4 +67,9 @@ final class FinishedTopics<Event: Sendable>: @unchecked Sendable {
     }
     withExtendedLifetime(old) {}  // Destroyed here, outside the lock.
   }
+}
+
+extension EventSequencer {
+  /// Whether a thread delivers, so that events may be pending.
+  fileprivate var isDelivering: Bool { lock.withLock { role.isTaken } }
 }

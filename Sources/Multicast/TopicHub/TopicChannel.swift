@@ -76,7 +76,12 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
     let (closes, _) = users.compareExchange(
       expected: 0, desired: Self.closed | Self.leaving, ordering: .relaxed)
     guard closes else { return }
-    if let origin { origin.common.topics.object?.remove(self, of: origin.topic) }
+    if let origin {
+      // Before the topic leaves the table, so that a flush finds what is pending in one of the two.
+      origin.common.topics.object?.remove(self, of: origin.topic) {
+        origin.common.finishedTopics.object?.addIfDelivering($0)
+      }
+    }
     // Releases the read of `origin` to the hub's `deinit`, or acquires what came before that.
     let old = users.bitwiseAnd(~Self.leaving, ordering: .acquiringAndReleasing).oldValue
     if old & Self.gone != 0 { origin = nil }

@@ -8,6 +8,8 @@
 final class TopicCommon<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   /// The hubs of the topics.
   let topics: UnownedReference<TopicTable<Topic, Event>>
+  /// The hubs that have left the topics, and are not done.
+  let finishedTopics: UnownedReference<FinishedTopics<Event>>
   /// Whether an event goes further than to the subscribers of its topic.
   let gate: TopicGate
   /// Where it goes then.
@@ -20,11 +22,12 @@ final class TopicCommon<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   let inspection: HubInspection
 
   init(
-    _ topics: TopicTable<Topic, Event>, _ gate: TopicGate,
+    _ topics: TopicTable<Topic, Event>, _ finishedTopics: FinishedTopics<Event>, _ gate: TopicGate,
     _ crossTopic: CrossTopicDelivery<Topic, Event>, _ delivery: @escaping EventHub<Event>.Delivery,
     _ drops: DropCounter, _ inspection: HubInspection
   ) {
     self.topics = UnownedReference(topics)
+    self.finishedTopics = UnownedReference(finishedTopics)
     self.gate = gate
     self.crossTopic = UnownedReference(crossTopic)
     self.delivery = delivery

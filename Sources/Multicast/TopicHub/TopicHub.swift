@@ -107,7 +107,8 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
         }))
     crossTopic = CrossTopicDelivery(
       allTopics: allTopics, observers, sendToOne: deliveries.toPattern)
-    common = TopicCommon(topics, gate, crossTopic, deliveries.toTopic, drops, inspection)
+    common = TopicCommon(
+      topics, finishedTopics, gate, crossTopic, deliveries.toTopic, drops, inspection)
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.

@@ -123,11 +123,17 @@ extension TopicTable {
   }
 
   /// Removes the hub of `topic` if `channel` is its state.
-  func remove(_ channel: TopicChannel<Topic, Event>, of topic: Topic) {
+  ///
+  /// - Parameter willRemove: called before, perhaps more than once.
+  func remove(
+    _ channel: TopicChannel<Topic, Event>, of topic: Topic,
+    willRemove: (EventHub<Event>) -> Void = { _ in }
+  ) {
     let hash = topic.hashValue
     while true {
       let first = bucket(hash)
       guard let found = find(topic, hash, in: first), found.hub.state === channel else { return }
+      willRemove(found.hub)
       let rest = Node.list(first, without: found)
       if exchange(hash, first, for: rest, countChange: -1) { return }
     }

@@ -391,6 +391,45 @@ struct HubFlushTests {
     }
     #expect(hub.finishedTopics.count <= 32)
   }
+
+  @Test("what is pending in a topic is waited for, though its last subscriber was cancelled")
+  func pendingWithoutSubscribers() async {
+    let hub = TopicHub<Int, Int>(ordering: .total)
+    let (entered, leave) = (Gate("the handler is called"), Gate("it may return"))
+    let all = Journal()
+    let observer = hub.allTopics.subscribe(on: .sender) { all.record($0.event) }
+    let last = hub.subscribe(to: 0, on: .sender) { _ in
+      entered.open()
+      leave.wait()
+    }
+    let results = await onOwnThread {
+      let delivery = RunningThread { hub.send(1, to: 0) }
+      entered.wait()
+      hub.send(2, to: 0)
+      last.cancel()
+      let isEarly = hub.topicCount == 0 && hub.flush(timeout: .zero)
+      for topic in 1...100 {
+        let subscription = hub.subscribe(to: topic, on: .sender) { _ in }
+        hub.finish(topic)
+        withExtendedLifetime(subscription) {}
+      }
+      let isEarlyAgain = hub.flush(timeout: .zero)
+      leave.open()
+      let isDone = hub.flush(timeout: .seconds(100))
+      let received = all.entries
+      delivery.join()
+      return (isEarly, isEarlyAgain, isDone, received)
+    }
+    #expect(!results.0 && !results.1 && results.2 && results.3 == [1, 2])
+    withExtendedLifetime(observer) {}
+  }
+
+  @Test("with a total order too, topics that come and go leave nothing behind")
+  func emptyTopicsAreForgotten() {
+    let hub = TopicHub<Int, Int>(ordering: .total)
+    for topic in 0..<1_000 { hub.subscribe(to: topic) { _ in }.cancel() }
+    #expect(hub.finishedTopics.count == 0)
+  }
 }
 
 extension EventHub {
