@@ -67,7 +67,9 @@ extension EventHub {
     let follower = makeFollower(called)
     mailbox.progress = follower.progress
     let registration = addFollower(mailbox, follower, owner: owner, origin: origin)
-    begin(registration)
+    // A cancellation may remove the entry meanwhile, and the end of the follower stops what `begin`
+    // begins.
+    withExtendedLifetime(follower) { begin(registration) }
     if let entry = registration.entry { mailbox.start(entry) }
     return EventSubscription(registration)
   }
