@@ -35,6 +35,14 @@ extension EventSequencer {
     }
   }
 
+  /// The newest event that is retained.
+  ///
+  /// It removes nothing from the log: the caller would destroy what has become too old.
+  var newest: Event? {
+    let now = rules.now
+    return lock.withLockAfterPolling { log.newest(at: now) }?.envelope.event(Event.self)
+  }
+
   /// The number of the newest event.
   var newestNumber: UInt64 { lock.withLockAfterPolling { log.newestNumber } }
 

@@ -85,14 +85,6 @@ extension EventSequencer {
   /// Whether new subscribers receive past events, or a first one.
   var replays: Bool { replay > 0 || opening != nil }
 
-  /// The newest event that is retained.
-  ///
-  /// It removes nothing from the log: the caller would destroy what has become too old.
-  var newest: Event? {
-    let now = rules.now
-    return lock.withLockAfterPolling { log.newest(at: now) }?.envelope.event(Event.self)
-  }
-
   /// Sends `event` through `hub`, after the events that were sent before.
   ///
   /// - Parameter waiters: where a sender that can wait finds the full buffers.

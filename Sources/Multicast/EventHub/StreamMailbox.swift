@@ -78,6 +78,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   /// Ends a mailbox without an entry. If it has finished, the consumer reads once more.
   func end(_ reason: SubscriptionEnd) {
+    if reason == .cancelled { hasBeenCancelled.store(true, ordering: .relaxed) }
     var discarded = ItemBuffer()
     let (effects, sleepers) = withLock {
       forgetSignal()
