@@ -33,7 +33,7 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
 
   /// An iterator over events with positions.
   public struct Iterator: AsyncIteratorProtocol {
-    private let consumer: EventConsumer
+    @usableFromInline let consumer: EventConsumer
     /// `nil` if the hub no longer existed.
     @usableFromInline let reader: TopicLogReader?
     private let retention: TopicRetention<Event>
@@ -80,7 +80,7 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
     ///   O(all retained events after the last position) for patterns; and the wait.
     @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-      if !isElsewhere, let reader, let item = reader.nextEventUnlessCancelled() {
+      if !isElsewhere, let reader, let item = consumer.nextEvent(reader) {
         return PositionedTopicEvent(item, epoch: reader.epoch)
       }
       return await readNext(isolation: actor)
@@ -96,7 +96,7 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
         if reader.hasClaim { reader.settleClaim(await retention.contains(reader.position)) }
       }
       while true {
-        if !TaskIdentity.isCurrentCancelled, let element = await nextElsewhere(reader) {
+        if !consumer.isCancelled, let element = await nextElsewhere(reader) {
           return element
         }
         switch await consumer.next(reader, &readSinceYield) {
@@ -115,14 +115,14 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
         if !rest.isEmpty { return PositionedTopicEvent(rest.removeFirst()) }
         if replay?.isComplete != false {
           replay = nil
-        } else if TaskIdentity.isCurrentCancelled {
+        } else if consumer.isCancelled {
           return nil
         } else {
           let page = await replay?.requestPage(of: reader.externalTopics, retention)
           rest = replay?.take(page ?? nil) ?? []
           if let position = replay?.failedAfter { reader.returnToLog(after: position) }
           // The subscription ends: the task does not receive the page.
-          if TaskIdentity.isCurrentCancelled { return nil }
+          if consumer.isCancelled { return nil }
         }
       }
       return nil

@@ -97,12 +97,6 @@ extension TopicLogReader {
     missing.isEmpty ? batch.popFirst() : nil
   }
 
-  /// As ``nextEvent()``, unless the task is cancelled.
-  @usableFromInline
-  func nextEventUnlessCancelled() -> TopicItem? {
-    TaskIdentity.isCurrentCancelled ? nil : nextEvent()
-  }
-
   /// The epoch of the events that were read.
   @usableFromInline
   var epoch: UInt64 { cursor.epoch }
@@ -195,4 +189,13 @@ extension TopicLogReader {
   /// Reads after `position` what the log of the hub has, because the external log does not have all
   /// that is missing there. What is missing was returned.
   func returnToLog(after position: EventPosition) { log.moveBack(cursor, after: position.number) }
+}
+
+extension EventConsumer {
+  /// The next of the events that `reader` has read, unless the task or the subscription is
+  /// cancelled.
+  @usableFromInline
+  func nextEvent(_ reader: TopicLogReader) -> TopicItem? {
+    isCancelled ? nil : reader.nextEvent()
+  }
 }

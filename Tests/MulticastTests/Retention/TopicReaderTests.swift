@@ -168,6 +168,17 @@ struct TopicReaderTests: ExternalLogSuite {
     #expect(hub.statistics(for: "a")?.pending == 0)
   }
 
+  @Test("a sequence that others have cancelled returns nothing that it has read")
+  func sequenceCancelledByOthers() async {
+    let hub = Hub(retention: .last(1000))
+    var iterator = hub.events(for: ["a"], from: .live).makeAsyncIterator()
+    for number in 1...3 { hub.send(number, to: "a") }
+    #expect(await iterator.next() != nil)
+    hub.cancelSubscriptions(to: "a")
+    #expect(await iterator.next() == nil)
+    #expect(iterator.end == .cancelled)
+  }
+
   @Test("a reader that is cancelled returns nothing, calls nothing and keeps no topic")
   func cancelled() {
     let hub = Hub(retention: .last(1000))
