@@ -174,10 +174,17 @@ struct IsolatedDelegateTests {
     let hub = MulticastDelegate<Station>()
     let (delegate, kept) = (Station(), Station())
     let tracker = LifetimeTracker()
+    // An unowned reference keeps the memory of an actor, so no later one gets its address and,
+    // with portable weak references, replaces its lane.
+    struct Address {
+      unowned let home: Station
+    }
+    var addresses: [Address] = []
     hub.add(delegate)
     await hub.invokeIsolated(isolation: kept) { _ in }
     for count in 2...100 {
       var home: Station? = Station(tracker: tracker)
+      addresses.append(Address(home: home!))
       await hub.invokeIsolated(isolation: home!) { _ in }
       await hub.flush()
       home = nil
@@ -187,7 +194,7 @@ struct IsolatedDelegateTests {
     }
     await hub.invokeIsolated(isolation: kept) { _ in }
     await hub.flush()
-    withExtendedLifetime((delegate, kept)) {}
+    withExtendedLifetime((delegate, kept, addresses)) {}
   }
 
   @Test("a hub that is gone calls no one, and frees what waits")
