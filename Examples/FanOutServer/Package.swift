@@ -146,9 +146,11 @@ let package = Package(
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: strict),
+    .target(name: "ChildProcess", path: "Tests/ChildProcess", swiftSettings: strict),
     .testTarget(
       name: "FanOutServerTests",
       dependencies: [
+        "ChildProcess",
         "FanOut",
         "FanOutCore",
         "FanOutJWT",
@@ -181,6 +183,7 @@ let package = Package(
       name: "NATSRelayTests",
       dependencies: [
         .target(name: "CNATS", condition: .when(traits: ["NATS"])),
+        "ChildProcess",
         "FanOutCore",
         "FanOutServer",
         "NATSRelay",

@@ -223,7 +223,7 @@ import Testing
     await stream.close()
     server.terminate()
     let output = try server.wait()
-    #expect(server.status == 0)
+    #expect(server.exitStatus == 0)
     #expect(output.standardOutput.split(separator: "\n").allSatisfy { $0.hasPrefix("unix: - - [") })
     #expect(!FileManager.default.fileExists(atPath: file.path))
   }

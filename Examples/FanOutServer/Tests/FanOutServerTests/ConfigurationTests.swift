@@ -112,7 +112,7 @@ import Testing
     #expect(server.listeningLine().isEmpty)
     server.terminate()
     let output = try server.wait()
-    #expect(server.status != 0)
+    #expect(try #require(server.exitStatus) != 0)
     let expected = "fan-out-server: " + message.replacing("FILE", with: file.path)
     #expect(output.errors.hasPrefix(expected), "\(output.errors)")
     #expect(output.errors.split(separator: "\n").count == 1, "\(output.errors)")
@@ -125,7 +125,7 @@ import Testing
     _ = try server.port()
     server.terminate()
     let lines = try server.wait().errors.split(separator: "\n")
-    #expect(server.status == 0)
+    #expect(server.exitStatus == 0)
     #expect(lines.count == 2, "\(lines)")
     #expect(lines.first?.contains("the environment variable FANOUT_PROT is not an option") == true)
   }
@@ -150,7 +150,7 @@ import Testing
     let server = try ServerProcess(arguments)
     #expect(server.listeningLine().isEmpty)
     let output = try server.wait()
-    #expect(server.status != 0)
+    #expect(try #require(server.exitStatus) != 0)
     #expect(output.errors.contains("--relay: the process list would show the password"))
     #expect(!output.contains("opensesame"))
   }
@@ -158,7 +158,7 @@ import Testing
   @Test func theVersionIsPrinted() throws {
     let server = try ServerProcess(["--version"], environment: ["FANOUT_PORT": "x"])
     let output = try server.wait()
-    #expect(server.status == 0)
+    #expect(server.exitStatus == 0)
     #expect(output.text.contains(/^fan-out-server \d+\.\d+\.\d+\n$/), "\(output.text)")
   }
 }

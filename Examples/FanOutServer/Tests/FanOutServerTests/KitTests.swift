@@ -58,8 +58,7 @@ import Testing
       #expect(try await last.nextBlock() == nil)
     }
     _ = try program.wait()
-    #expect(program.reason == .exit)
-    #expect(program.status == 0)
+    #expect(program.exitStatus == 0)
   }
 
   // MARK: - An application in this process

@@ -52,7 +52,7 @@ import Testing
   func anErrorDoesNotShowThePasswordOfAnAddress(_ arguments: [String]) throws {
     let server = try ServerProcess(arguments)
     let output = try server.wait()
-    #expect(server.status != 0)
+    #expect(try #require(server.exitStatus) != 0)
     #expect(output.text.hasPrefix("fan-out-server: "), "\(output.text)")
     #expect(!output.contains(Self.text), "\(output.text)")
   }
@@ -91,7 +91,7 @@ import Testing
     }
     server.terminate()
     let output = try server.wait()
-    #expect(server.status == 0)
+    #expect(server.exitStatus == 0)
     #expect(output.isEmpty == (level > .info), "\(output.text)")
     for token in candidates { #expect(!output.contains(token), "\(output.text)") }
   }

@@ -138,7 +138,7 @@ import Testing
       #expect(health == #"{"status":"ok","log":"sqlite","connected":true,"streams":0}"# + "\n")
       server.terminate()
       #expect(try server.wait().errors.isEmpty)
-      #expect(server.status == 0)
+      #expect(server.exitStatus == 0)
       server = try start()
       client = ProcessClient(port: try server.port(), client: http)
       var stream = try await client.stream(after: id)
@@ -154,8 +154,7 @@ import Testing
   private func expectError(_ message: String, _ arguments: [String]) throws {
     let server = try ServerProcess(arguments)
     let output = try server.wait()
-    #expect(server.reason == .exit)
-    #expect(server.status != 0)
+    #expect(try #require(server.exitStatus) != 0)
     #expect(output.errors.hasPrefix("fan-out-server: \(message)"), "\(output.errors)")
     #expect(output.errors.split(separator: "\n").count == 1, "\(output.errors)")
     #expect(output.standardOutput.isEmpty)
@@ -191,7 +190,7 @@ import Testing
       "--store: another server uses the folder '\(store)'", ["--port", "0", "--store", store])
     server.terminate()
     _ = try server.wait()
-    #expect(server.status == 0)
+    #expect(server.exitStatus == 0)
   }
 
   /// How a test damages the database.

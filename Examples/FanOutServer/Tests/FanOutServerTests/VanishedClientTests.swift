@@ -1,3 +1,4 @@
+import ChildProcess
 import FanOutCore
 import Foundation
 import NIOCore
@@ -19,7 +20,7 @@ import Testing
         [
           "--host", "198.18.0.1", "--port", "8080", "--allow-anonymous", "--heartbeat", "0.5",
         ] + options)
-      defer { end(server) }
+      defer { server.kill() }
       func metric(_ name: String) throws -> Int {
         if isBusy { _ = try cable.request("/topics/news", "--data", "x") }
         let lines = try cable.request("/metrics").split(separator: "\n")
@@ -28,7 +29,7 @@ import Testing
       }
       _ = try metric("streams")
       let (client, out) = try cable.startClient("/topics/news/events")
-      defer { end(client) }
+      defer { client.kill() }
       #expect(!out.fileHandleForReading.availableData.isEmpty)
       // A connected client keeps its stream.
       let begin = ContinuousClock.now
@@ -39,12 +40,6 @@ import Testing
       // The kernel alone would take a quarter of an hour.
       #expect(pulled.duration(to: .now) < .seconds(60))
       #expect(client.isRunning)
-    }
-
-    /// Kills with SIGKILL: a process may inherit a blocked SIGTERM.
-    private func end(_ process: Process) {
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
     }
   #endif
 

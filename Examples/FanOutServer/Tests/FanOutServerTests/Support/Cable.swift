@@ -1,14 +1,11 @@
 #if os(Linux)
+  import ChildProcess
   import Foundation
   import Testing
 
   /// Two connected network namespaces: one for a server, one for clients.
   struct Cable: Sendable {
     private static let address = "198.18.0.1:8080"
-    private static let programs = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"]
-    private static var ip: String? {
-      programs.first { FileManager.default.isExecutableFile(atPath: $0) }
-    }
 
     /// Whether this process may create namespaces, and the required programs exist.
     static let isPossible: Bool = {
@@ -53,13 +50,12 @@
     /// Disconnects the client's side: no packets in either direction from now on.
     func pull() throws { try run("-n", client, "link", "set", "cable", "down") }
 
-    func startServer(_ arguments: [String]) throws -> Process {
-      let tests = URL(filePath: CommandLine.arguments[0])
-      let program = tests.deletingLastPathComponent().appending(path: "fan-out-server").path()
+    func startServer(_ arguments: [String]) throws -> ChildProcess {
+      let program = ChildProcess.built("fan-out-server")
       return try start(["netns", "exec", server, program] + arguments).process
     }
 
-    func startClient(_ path: String) throws -> (process: Process, out: Pipe) {
+    func startClient(_ path: String) throws -> (process: ChildProcess, out: Pipe) {
       try start(["netns", "exec", client, "curl", "-skN", url + path])
     }
 
@@ -77,19 +73,16 @@
       let (process, out) = try start(arguments)
       let text = String(
         decoding: try out.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-      process.waitUntilExit()
-      try #require(process.terminationStatus == 0, "ip \(arguments.joined(separator: " "))")
+      try #require(process.wait() == 0, "ip \(arguments.joined(separator: " "))")
       return text
     }
 
-    private func start(_ arguments: [String]) throws -> (process: Process, out: Pipe) {
-      let process = Process()
-      process.executableURL = URL(filePath: try #require(Self.ip))
-      process.arguments = arguments
+    private func start(_ arguments: [String]) throws -> (process: ChildProcess, out: Pipe) {
       let out = Pipe()
-      process.standardOutput = out
-      process.standardError = FileHandle.nullDevice
-      try process.run()
+      let program = try #require(ChildProcess.path(of: "ip"))
+      let process = try ChildProcess(program, arguments, output: out.fileHandleForWriting)
+      // The pipe ends with the process.
+      try out.fileHandleForWriting.close()
       return (process, out)
     }
   }

@@ -1,9 +1,10 @@
+import ChildProcess
 import Foundation
 import Testing
 
 /// A process of the built server. Keeps its output.
 final class ServerProcess {
-  private let process = Process()
+  private let process: ChildProcess
   private let out = Pipe()
   /// Standard error: a file, so that a full pipe does not block the server.
   private let errors: URL
@@ -16,19 +17,14 @@ final class ServerProcess {
   ) throws {
     errors = FileManager.default.temporaryDirectory.appending(path: "server-\(UUID().uuidString)")
     try Data().write(to: errors)
-    let tests = URL(filePath: CommandLine.arguments[0])
-    process.executableURL = tests.deletingLastPathComponent().appending(path: program)
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    process.standardOutput = out
-    process.standardError = try FileHandle(forWritingTo: errors)
-    try process.run()
+    process = try ChildProcess(
+      ChildProcess.built(program), arguments, environment: environment,
+      output: out.fileHandleForWriting, errors: FileHandle(forWritingTo: errors))
+    // The pipe ends with the process.
+    try out.fileHandleForWriting.close()
   }
 
-  deinit {
-    if process.isRunning { process.terminate() }
-    try? FileManager.default.removeItem(at: errors)
-  }
+  deinit { try? FileManager.default.removeItem(at: errors) }
 
   /// Waits for the line with the address.
   func listeningLine() -> String {
@@ -46,7 +42,7 @@ final class ServerProcess {
 
   /// The memory of the process that is in use, in bytes.
   func residentBytes() throws -> Int {
-    let file = "/proc/\(process.processIdentifier)/statm"
+    let file = "/proc/\(process.identifier)/statm"
     let status = try String(contentsOfFile: file, encoding: .utf8)
     let pages = try #require(status.split(separator: " ").dropFirst().first.flatMap { Int($0) })
     return pages * sysconf(Int32(_SC_PAGESIZE))
@@ -54,13 +50,13 @@ final class ServerProcess {
 
   /// The names of the threads, on Linux.
   func threadNames() throws -> [String] {
-    let tasks = "/proc/\(process.processIdentifier)/task"
+    let tasks = "/proc/\(process.identifier)/task"
     return try FileManager.default.contentsOfDirectory(atPath: tasks).map {
       try String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)
     }
   }
 
-  func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+  func send(_ signal: Int32) { process.send(signal) }
 
   /// Polls standard error until it contains `text`. The time limit of the suite ends it.
   func waitForErrors(containing text: String) throws {
@@ -77,15 +73,16 @@ final class ServerProcess {
   /// - Returns: its output, without what has been read before.
   func wait() throws -> ServerOutput {
     let text = try out.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+    process.wait()
     return ServerOutput(
       String(decoding: text, as: UTF8.self),
       errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
   }
 
-  /// The status and the reason of the exit. Call them after ``wait()``.
-  var status: Int32 { process.terminationStatus }
-  var reason: Process.TerminationReason { process.terminationReason }
+  /// Waits until the process has ended.
+  ///
+  /// - Returns: the status of its exit; `nil` if a signal ended it.
+  var exitStatus: Int32? { process.wait() }
 }
 
 /// The output of a server.

@@ -1,4 +1,5 @@
 #if os(Linux)
+  import ChildProcess
   import Foundation
   import Testing
 
@@ -26,13 +27,7 @@
     deinit { try? Self.run(Self.unmount, "-l", url.path()) }
 
     private static func run(_ program: String, _ arguments: String...) throws {
-      let process = Process()
-      process.executableURL = URL(filePath: program)
-      process.arguments = arguments
-      process.standardError = FileHandle.nullDevice
-      try process.run()
-      process.waitUntilExit()
-      try #require(process.terminationStatus == 0)
+      try #require(ChildProcess(program, arguments).wait() == 0)
     }
   }
 #endif

@@ -1,5 +1,6 @@
 #if NATS
   import CNATS
+  import ChildProcess
   import FanOutCore
   import Foundation
   import Testing
@@ -10,7 +11,7 @@
     private let folder: URL
     private let credentials: (user: String, password: String)?
     private let storage: Int?
-    private var child: Child?
+    private var child: ChildProcess?
 
     /// - Parameters:
     ///   - credentials: the user and the password that clients need.
@@ -40,8 +41,10 @@
         try Data(text.utf8).write(to: file)
         store = ["--config", file.path()]
       }
-      child = try Child(
-        Child.path(of: "nats-server"),
+      let program = try #require(
+        ChildProcess.path(of: "nats-server"), "nats-server is not installed")
+      child = try ChildProcess(
+        program,
         ["--addr", "127.0.0.1", "--port", "\(port)"] + store
           + (credentials.map { ["--user", $0.user, "--pass", $0.password] } ?? []))
     }

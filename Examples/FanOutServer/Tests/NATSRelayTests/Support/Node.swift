@@ -1,5 +1,6 @@
 #if NATS
   import AsyncHTTPClient
+  import ChildProcess
   import Foundation
   import NIOCore
   import NIOHTTP1
@@ -15,24 +16,24 @@
     }
 
     let port: Int
-    private let child: Child
+    private let child: ChildProcess
     private let client: HTTPClient
 
     /// - Parameter output: the file for standard output and standard error.
     init(
       _ broker: Broker, _ client: HTTPClient, urls: String? = nil, options: [String] = [],
-      output: FileHandle = .nullDevice
+      output: FileHandle? = nil
     ) throws {
       port = try freePort()
       self.client = client
-      child = try Child(
-        Child.built("fan-out-server"),
+      child = try ChildProcess(
+        ChildProcess.built("fan-out-server"),
         [
           "--port", "\(port)", "--buffer", "100000", "--history", "100000", "--max-event-bytes",
           "4000000",
-        ] + options, output: output,
+        ] + options,
         // Not an argument: an address may have a password.
-        environment: ["FANOUT_RELAY": urls ?? broker.url])
+        environment: ["FANOUT_RELAY": urls ?? broker.url], output: output, errors: output)
     }
 
     func kill() { child.kill() }
