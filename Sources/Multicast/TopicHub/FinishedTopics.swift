@@ -1,5 +1,5 @@
-/// The hubs of topics that have ended, as long as subscribers receive what waits, or a thread
-/// delivers what is pending.
+/// The hubs of topics that have ended, as long as subscribers receive what waits, or threads send
+/// through a hub with one order: one of them may leave its event to another one.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -7,9 +7,10 @@ final class FinishedTopics<Event: Sendable>: @unchecked Sendable {
   // Sendable: `topics`, `limit` and `generation` are accessed inside `lock` alone.
 
   private struct Topic {
-    /// Kept by the subscribers and their handles, and by threads that deliver.
-    weak var registry: Registry?
-    let sequencer: EventSequencer<Event>?
+    /// Kept by the subscribers and their handles, and by threads that send.
+    let registry: UnownedReference<Registry>
+    /// Kept by threads that send. `nil`: no thread leaves an event to another one.
+    let sequencer: UnownedReference<EventSequencer<Event>>?
   }
 
   /// Guards the list. What is removed from it is destroyed outside.
@@ -24,20 +25,21 @@ final class FinishedTopics<Event: Sendable>: @unchecked Sendable {
   ///
   /// - Complexity: amortised O(1).
   func add(_ hub: EventHub<Event>) {
-    let (registry, sequencer) = (hub.registry, hub.sequencer)
+    let topic = Topic(
+      registry: UnownedReference(hub.registry), sequencer: hub.sequencer.map(UnownedReference.init))
     let full = lock.withLock { () -> ([Topic], generation: Int)? in
-      topics.append(Topic(registry: registry, sequencer: sequencer))
+      topics.append(topic)
       return topics.count >= limit ? (topics, generation) : nil
     }
     if let full { prune(full.0, full.generation) }
   }
 
-  /// Adds a hub without subscribers, whose topic is about to leave its table, if a thread delivers
-  /// through it: other senders may have left events to that thread.
+  /// Adds a hub without subscribers, whose topic is about to leave its table, if it has one order:
+  /// threads that have found it may still send through it, and leave events to one another.
   ///
   /// - Complexity: amortised O(1).
-  func addIfDelivering(_ hub: EventHub<Event>) {
-    if hub.sequencer?.isDelivering == true { add(hub) }
+  func addIfOrdered(_ hub: EventHub<Event>) {
+    if hub.sequencer != nil { add(hub) }
   }
 
   /// The number of topics in the list.
@@ -46,16 +48,16 @@ final class FinishedTopics<Event: Sendable>: @unchecked Sendable {
   var targets: [HubFlush<Event>.Target] {
     let topics = lock.withLock { self.topics }
     return topics.compactMap { topic in
-      topic.registry.map { HubFlush<Event>.Target($0, topic.sequencer) }
+      topic.registry.object.map { HubFlush<Event>.Target($0, topic.sequencer?.object) }
     }
   }
 
-  /// Removes the topics without subscribers, through which no thread delivers, from the first ones,
+  /// Removes the topics without subscribers, through which no thread sends, from the first ones,
   /// which are `full`.
   private func prune(_ full: [Topic], _ current: Int) {
-    // Outside the lock: this may release the last reference to a registry.
+    // Outside the lock: this may release the last reference to a registry or a sequencer.
     let rest = full.filter {
-      ($0.registry?.count ?? 0) > 0 || $0.sequencer?.isDelivering == true
+      ($0.registry.object?.count ?? 0) > 0 || $0.sequencer?.object != nil
     }
     let old = lock.withLock { () -> [Topic] in
       guard generation == current else { return [] }
@@ -67,9 +69,4 @@ final class FinishedTopics<Event: Sendable>: @unchecked Sendable {
     }
     withExtendedLifetime(old) {}  // Destroyed here, outside the lock.
   }
-}
-
-extension EventSequencer {
-  /// Whether a thread delivers, so that events may be pending.
-  fileprivate var isDelivering: Bool { lock.withLock { role.isTaken } }
 }

@@ -79,7 +79,7 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
     if let origin {
       // Before the topic leaves the table, so that a flush finds what is pending in one of the two.
       origin.common.topics.object?.remove(self, of: origin.topic) {
-        origin.common.finishedTopics.object?.addIfDelivering($0)
+        origin.common.finishedTopics.object?.addIfOrdered($0)
       }
     }
     // Releases the read of `origin` to the hub's `deinit`, or acquires what came before that.

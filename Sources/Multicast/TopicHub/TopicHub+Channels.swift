@@ -28,7 +28,7 @@ extension TopicHub {
         return subscription
       }
       // It closed after the lookup. The thread that closed it may not have removed it yet.
-      topics.remove(channel, of: topic) { finishedTopics.addIfDelivering($0) }
+      topics.remove(channel, of: topic) { finishedTopics.addIfOrdered($0) }
     }
   }
 

@@ -77,11 +77,42 @@ extension HubFlushTests {
     withExtendedLifetime(observer) {}
   }
 
+  @Test("what is pending in a topic is waited for, though its delivery began after its end")
+  func pendingAfterTheEnd() async {
+    let hub = TopicHub<Int, Int>(ordering: .total)
+    let (entered, leave) = (Gate("the handler is called"), Gate("it may return"))
+    let all = Journal()
+    let observer = hub.allTopics.subscribe(on: .sender) { element in
+      all.record(element.event)
+      guard element.event == 1 else { return }
+      entered.open()
+      leave.wait()
+    }
+    let results = await onOwnThread {
+      let last = hub.subscribe(to: 0) { _ in }
+      // Two senders have found the topic when it ends.
+      let found = hub.topics.hub(of: 0)
+      last.cancel()
+      for topic in 1...100 { hub.subscribe(to: topic) { _ in }.cancel() }
+      let delivery = RunningThread { _ = found?.sendForwarding(1) }
+      entered.wait()
+      _ = found?.sendForwarding(2)
+      let isEarly = hub.topicCount == 0 && hub.flush(timeout: .zero)
+      leave.open()
+      let isDone = hub.flush(timeout: .seconds(100))
+      let received = all.entries
+      delivery.join()
+      return (isEarly, isDone, received)
+    }
+    #expect(!results.0 && results.1 && results.2 == [1, 2])
+    withExtendedLifetime(observer) {}
+  }
+
   @Test("with a total order too, topics that come and go leave nothing behind")
   func emptyTopicsAreForgotten() {
     let hub = TopicHub<Int, Int>(ordering: .total)
     for topic in 0..<1_000 { hub.subscribe(to: topic) { _ in }.cancel() }
-    #expect(hub.finishedTopics.count == 0)
+    #expect(hub.finishedTopics.count <= 32)
   }
 }
 
