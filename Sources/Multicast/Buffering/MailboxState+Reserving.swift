@@ -11,6 +11,8 @@ extension MailboxState {
     case unneeded
     /// The element would be dropped, or its sender would have to wait.
     case full
+    /// There is space now, but elements that were sent before may need it.
+    case claimed
   }
 
   /// Reserves space for one element.
@@ -18,7 +20,8 @@ extension MailboxState {
   /// - Parameter others: the number of elements that were sent before and may not have arrived yet.
   mutating func reserve(beside others: Int) -> Reservation {
     guard end == nil, limit < .max, whenFull != .dropOldest else { return .unneeded }
-    guard capacity - waiting.count > others else { return .full }
+    guard capacity > waiting.count else { return .full }
+    guard capacity - waiting.count > others else { return .claimed }
     reserved += 1
     capacity -= 1
     return .reserved
@@ -29,7 +32,11 @@ extension MailboxState {
     reserved -= 1
     capacity += 1
     let position = front + waiting.count
+    // What was dropped after the elements that are parked is counted by an element that follows those.
+    let droppedAfterParked = parked.isEmpty ? 0 : droppedAtEnd
+    droppedAtEnd -= droppedAfterParked
     let effects = append(element)
+    droppedAtEnd += droppedAfterParked
     if effects.isAccepted { makeGap(at: position) }
     return effects
   }

@@ -14,8 +14,9 @@ extension EventHub {
   /// in the meantime may not.
   ///
   /// In a hub with one order, if another sender is delivering, this decides at once, and that
-  /// sender delivers the event after the call has returned. Events that wait for that sender count
-  /// as if they were in every buffer.
+  /// sender delivers the event after the call has returned. The event that it is delivering, and
+  /// those that wait for it, count as if each buffer still had to take them, unless `trySend` has
+  /// reserved their space.
   ///
   /// ```swift
   /// guard hub.trySend(frame) else { return skip(frame) }
@@ -41,15 +42,27 @@ extension EventHub {
       return false
     }
     guard !state.isBlocked else { return true }
-    if let sequencer { return sequencer.trySend(event, through: self, willSend: willSend) }
-    guard let plan = reserve(event, beside: 0) else { return false }
+    let plan = SendPlan()
+    guard reserve(event, plan) else { return false }
     guard willSend() else {
       plan.release()
       return false
     }
+    if let sequencer { return send(event, plan, by: sequencer) }
     if deliver(event, 0, nil, plan, includesNew: includesNew) > 0 { return true }
     // Sequentially consistent: as in `refuseIfFinished`.
     guard state.isRaised.load(ordering: .sequentiallyConsistent) else { return true }
+    refuse()
+    return false
+  }
+
+  /// Sends an event in the one order of the hub, as `plan` says.
+  ///
+  /// - Returns: whether it was sent.
+  private func send(_ event: Event, _ plan: SendPlan, by sequencer: EventSequencer<Event>) -> Bool {
+    if sequencer.send(event, plan, through: self) { return true }
+    // As in `EventSequencer.send`: that was the end of the topic only.
+    if let forwarder, forwarder.forward(event, nil) > 0 { return true }
     refuse()
     return false
   }
@@ -66,20 +79,38 @@ extension EventHub {
 
   /// Reserves space for an event in the buffers of all subscribers whose filters accept it.
   ///
-  /// - Parameter others: the number of events that were sent before and may not be in all buffers.
-  /// - Returns: `nil`, and nothing is reserved, if a buffer is full.
-  func reserve(_ event: Event, beside others: Int) -> SendPlan? {
-    let plan = SendPlan()
-    var isPossible = true
-    registry.forEachEntry { invocation, entry, _ in
-      invocation.pass(entry, access: .enqueue) { (subscriber: Subscriber<Event>) in
-        isPossible = plan.add(entry, subscriber.pipeline, event, beside: others)
-        return isPossible
+  /// - Parameter plan: a new one.
+  /// - Returns: `false`, and nothing is reserved, if a buffer is full.
+  private func reserve(_ event: Event, _ plan: SendPlan) -> Bool {
+    var ahead = (count: 0, begun: 0)
+    while true {
+      if let sequencer { ahead = sequencer.eventsAhead(through: self) }
+      switch reserve(event, plan, beside: ahead.count) {
+      case .reserved, .unneeded: return true
+      case .full: return false
+      case .claimed:
+        // An event that was ahead may have come into the buffer before this looked there.
+        guard let sequencer, sequencer.eventsAhead(through: self) != ahead else { return false }
       }
     }
-    if isPossible { return plan }
-    plan.release()
-    return nil
+  }
+
+  /// As ``reserve(_:_:)``, once.
+  ///
+  /// - Parameter others: the number of events that were sent before and may not be in all buffers.
+  /// - Returns: that of the last subscriber that was asked.
+  private func reserve(
+    _ event: Event, _ plan: SendPlan, beside others: Int
+  ) -> MailboxState.Reservation {
+    var last = MailboxState.Reservation.unneeded
+    registry.forEachEntry { invocation, entry, _ in
+      invocation.pass(entry, access: .enqueue) { (subscriber: Subscriber<Event>) in
+        last = plan.add(entry, subscriber.pipeline, event, beside: others)
+        return last != .full && last != .claimed
+      }
+    }
+    if last == .full || last == .claimed { plan.releaseSpace() }
+    return last
   }
 
   /// Delivers the event with this number as `plan` says: to buffers, then to those to whom the hub

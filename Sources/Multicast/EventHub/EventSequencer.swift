@@ -29,6 +29,10 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   /// The events that are retained. Inside the lock.
   @exclusivity(unchecked) var log: RetainedLog
   @exclusivity(unchecked) private var pending = RingBuffer<PendingDelivery>()
+  /// The number of events in `pending` for which no space is reserved.
+  @exclusivity(unchecked) private var pendingWithoutSpace = 0
+  /// Whether an event for which no space is reserved is being delivered.
+  @exclusivity(unchecked) private var deliversWithoutSpace = false
   /// The role of delivering what is pending.
   @exclusivity(unchecked) private(set) var role = ExclusiveRole()
   /// The thread that has the role, for threads that flush.
@@ -114,7 +118,7 @@ extension EventSequencer {
     let values = captureValues(hub)
     let retained = rules.retained(event)
     let added = lock.withLockAfterPolling {
-      add(retained) { .event($0, values, waiters: waiters) }
+      add(retained, needsSpace: true) { .event($0, values, waiters: waiters) }
     }
     guard let added, added.isOurs else {
       next()
@@ -200,10 +204,11 @@ extension EventSequencer {
   ///
   /// - Parameters:
   ///   - retained: the event as the log gets it, if the hub retains.
+  ///   - needsSpace: whether no space is reserved for it.
   ///   - makePending: the event with its number, to be pending.
   /// - Returns: `nil` if the hub has ended.
   private func add(
-    _ retained: RetainedEvent, _ makePending: (SentEvent) -> PendingDelivery
+    _ retained: RetainedEvent, needsSpace: Bool, _ makePending: (SentEvent) -> PendingDelivery
   ) -> AddedEvent? {
     guard !isEnded else { return nil }
     var garbage = RetainedLog.Garbage()
@@ -214,7 +219,13 @@ extension EventSequencer {
     nextNumber += 1
     let isOurs = role.take()
     // Nothing is pending while the role is free, so the event is the next one.
-    if isOurs { taken &+= 1 } else { pending.append(makePending(sent)) }
+    if isOurs {
+      taken &+= 1
+      deliversWithoutSpace = needsSpace
+    } else {
+      pending.append(makePending(sent))
+      if needsSpace { pendingWithoutSpace += 1 }
+    }
     return AddedEvent(
       sent: sent, isOurs: isOurs, isMany: pending.count > Self.pendingLimit, garbage: garbage)
   }
@@ -303,6 +314,8 @@ extension EventSequencer {
   /// given up.
   private func takePending(_ thread: ThreadCallStack.Pointer) -> PendingDelivery? {
     lock.withLockAfterPolling {
+      // What this thread took before is delivered.
+      deliversWithoutSpace = false
       if !flushes.isEmpty {
         let done = flushes.takeCompleted(before: taken)
         if !done.isEmpty { return .flushed(done) }
@@ -313,40 +326,17 @@ extension EventSequencer {
       }
       taken &+= 1
       let next = pending.popFirst()
+      deliversWithoutSpace = next?.needsSpace == true
+      if deliversWithoutSpace { pendingWithoutSpace -= 1 }
       if case .end = next { isEndTaken = true }
       return next
     }
   }
 }
 
-// MARK: - Trying
+// MARK: - Space
 
 extension EventSequencer {
-  /// Sends `event` through `hub` as ``send(_:waiters:through:)`` does, if every buffer has space
-  /// for it beside the events that were sent before.
-  ///
-  /// - Parameter willSend: called before the event is delivered, if it will be; returns whether to
-  ///   deliver it after all.
-  /// - Returns: whether it was sent.
-  func trySend(_ event: Event, through hub: EventHub<Event>, willSend: () -> Bool) -> Bool {
-    // Inside a handler of this hub without a buffer, the event of its call is in every buffer. Not
-    // inside one of another hub, which a filter may have sent to.
-    let isInHandler =
-      DeliveryRole.ofThisThread.contains { $0 === deliveryRole }
-      && FlushingThread.isInHandlerWithoutBuffer(of: hub.registry)
-    let others = lock.withLock { pending.count + (role.isTaken && !isInHandler ? 1 : 0) }
-    guard let plan = hub.reserve(event, beside: others) else { return false }
-    guard willSend() else {
-      plan.release()
-      return false
-    }
-    if send(event, plan, through: hub) { return true }
-    // As in ``send(_:waiters:through:)``: that was the end of the topic only.
-    if let forwarder = hub.forwarder, forwarder.forward(event, nil) > 0 { return true }
-    hub.refuse()
-    return false
-  }
-
   /// Sends `event` through `hub` as `plan` says, and to subscribers about which it says nothing.
   ///
   /// - Returns: `false` if the hub has ended.
@@ -354,7 +344,7 @@ extension EventSequencer {
     let values = captureValues(hub)
     let retained = rules.retained(event)
     let added = lock.withLock {
-      add(retained) { .planned($0, values, plan) }
+      add(retained, needsSpace: !plan.hasReservations) { .planned($0, values, plan) }
     }
     guard let added else {
       plan.release()
@@ -366,6 +356,19 @@ extension EventSequencer {
       _ = leave(added, hub)
     }
     return true
+  }
+
+  /// The number of events that were sent before, may not be in every buffer, and have no reserved
+  /// space; and the number of all deliveries that have begun.
+  func eventsAhead(through hub: EventHub<Event>) -> (count: Int, begun: Int) {
+    // Inside a handler of this hub without a buffer, the event of its call is in every buffer. Not
+    // inside one of another hub, which a filter may have sent to.
+    let isInHandler =
+      DeliveryRole.ofThisThread.contains { $0 === deliveryRole }
+      && FlushingThread.isInHandlerWithoutBuffer(of: hub.registry)
+    return lock.withLock {
+      (pendingWithoutSpace + (deliversWithoutSpace && !isInHandler ? 1 : 0), taken)
+    }
   }
 }
 

@@ -4,7 +4,7 @@
 /// What the thread that delivers does next.
 enum PendingDelivery {
   case event(SentEvent, CarriedValues?, waiters: SendWaiterList?)
-  /// An event for which space is reserved.
+  /// An event about whose subscribers a plan has decided.
   case planned(SentEvent, CarriedValues?, SendPlan)
   /// The first event of a handler without a buffer.
   case opening(Entry)
@@ -12,6 +12,15 @@ enum PendingDelivery {
   case flushed([FlushLatch])
   /// The end of the hub.
   case end
+
+  /// Whether this is an event for which no space is reserved.
+  var needsSpace: Bool {
+    switch self {
+    case .event: true
+    case .planned(_, _, let plan): !plan.hasReservations
+    case .opening, .flushed, .end: false
+    }
+  }
 }
 
 /// An event that was sent, and its number.

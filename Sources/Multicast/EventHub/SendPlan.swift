@@ -23,30 +23,31 @@ final class SendPlan: @unchecked Sendable {
     self.isForwarded = isForwarded
   }
 
-  /// Decides about one subscriber.
+  /// Whether the plan has decided about a subscriber, so that the event has its space where it is
+  /// wanted.
+  var hasReservations: Bool { !decisions.isEmpty }
+
+  /// Decides about one subscriber. Its filter is called once, also if space is reserved again.
   ///
   /// - Parameter others: the number of events that were sent before and may not be in its buffer
   ///   yet.
-  /// - Returns: `false` if its buffer is full.
+  /// - Returns: `full` or `claimed` if its buffer has no space; otherwise anything else.
   func add<Event: Sendable>(
     _ entry: Unmanaged<Entry>, _ pipeline: EventPipeline<Event>?, _ event: Event, beside others: Int
-  ) -> Bool {
+  ) -> MailboxState.Reservation {
     // The event reaches a subscriber that is just subscribing live or with its replay: not yet known.
-    if let start = pipeline?.start, start.first == .max { return true }
+    if let start = pipeline?.start, start.first == .max { return .unneeded }
     // SAFETY: the invocation of the caller holds the entry.
     let entry = entry.takeUnretainedValue()
-    var decision = Decision.wanted
-    if let filter = pipeline?.filter, !filter(event) {
-      decision = .unwanted
-    } else if let mailbox = pipeline?.mailbox, pipeline?.coalescer == nil {
-      switch mailbox.withLock({ mailbox.state.reserve(beside: others) }) {
-      case .reserved: decision = .reserved
-      case .unneeded: break
-      case .full: return false
-      }
+    let known = decisions[entry.identity]?.decision
+    var decision = known ?? (pipeline?.filter?(event) == false ? .unwanted : .wanted)
+    var reservation = MailboxState.Reservation.unneeded
+    if decision == .wanted, let mailbox = pipeline?.mailbox, pipeline?.coalescer == nil {
+      reservation = mailbox.withLock { mailbox.state.reserve(beside: others) }
+      if reservation == .reserved { decision = .reserved }
     }
     decisions[entry.identity] = (entry, decision)
-    return true
+    return reservation
   }
 
   /// The decision about an entry, returned once; `nil` if there is none.
@@ -54,11 +55,22 @@ final class SendPlan: @unchecked Sendable {
     decisions.removeValue(forKey: UnsafeRawPointer(entry.toOpaque()))?.decision
   }
 
-  /// Gives back the space that was not used.
+  /// Gives back the space that was not used, and forgets what was decided.
   func release() {
     let rest = decisions
     decisions = [:]
-    for (entry, decision) in rest.values where decision == .reserved {
+    release(rest.values)
+  }
+
+  /// Gives back the space, and keeps the answers of the filters.
+  func releaseSpace() {
+    let all = decisions
+    decisions = all.mapValues { ($0.entry, $0.decision == .unwanted ? .unwanted : .wanted) }
+    release(all.values)
+  }
+
+  private func release(_ decisions: some Sequence<(entry: Entry, decision: Decision)>) {
+    for (entry, decision) in decisions where decision == .reserved {
       guard let mailbox = entry.mailbox else { continue }
       mailbox.perform(mailbox.withLock { mailbox.state.release() }, for: entry)
     }

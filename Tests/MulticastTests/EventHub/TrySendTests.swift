@@ -136,6 +136,82 @@ struct TrySendTests {
     withExtendedLifetime(subscription) {}
   }
 
+  @Test("an event that waits for another sender and has its space reserved counts once")
+  func pendingWithSpace() {
+    let hub = EventHub<Int>(ordering: .total)
+    let results = Journal()
+    let iterator = hub.events(buffering: .bounded(3, whenFull: .suspend)).makeAsyncIterator()
+    let subscription = hub.subscribe(on: .sender) { [weak hub] event in
+      guard event == 0, let hub else { return }
+      for event in 1...3 { results.record(hub.trySend(event) ? 1 : 0) }
+    }
+    hub.send(0)
+    #expect(results.entries == [1, 1, 0])
+    #expect(waiting(iterator) == [0, 1, 2])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("an event that another sender delivers counts once where its space is reserved")
+  func deliveredWithSpace() async {
+    let hub = EventHub<Int>(ordering: .total)
+    let (entered, leave) = (Gate("the handler is called"), Gate("it may return"))
+    let iterator = hub.events(buffering: .bounded(3, whenFull: .suspend)).makeAsyncIterator()
+    let subscription = hub.subscribe(on: .sender) { event in
+      guard event == 0 else { return }
+      entered.open()
+      leave.wait()
+    }
+    let results = await onOwnThread {
+      let delivery = RunningThread { #expect(hub.trySend(0)) }
+      entered.wait()
+      let results = (1...3).map { hub.trySend($0) }
+      leave.open()
+      delivery.join()
+      return results
+    }
+    #expect(results == [true, true, false])
+    #expect(waiting(iterator) == [0, 1, 2] && hub.reservations == [0])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("an event that arrives while space is reserved counts once")
+  func arrivedMeanwhile() async {
+    let hub = EventHub<Int>(ordering: .total)
+    let (entered, leave, left) = (Gate("entered"), Gate("it may return"), Gate("it has"))
+    let calls = Journal()
+    let blocked = hub.subscribe(on: .sender) { event in
+      guard event == 0 else { return }
+      entered.open()
+      leave.wait()
+    }
+    let checked = hub.subscribe(
+      on: .sender,
+      where: { event in
+        calls.record(event)
+        guard event == 2 else { return true }
+        // The events 0 and 1 were ahead. Now they are delivered.
+        leave.open()
+        left.wait()
+        return true
+      }
+    ) { _ in }
+    let iterator = hub.events(buffering: .bounded(3, whenFull: .suspend)).makeAsyncIterator()
+    let isSent = await onOwnThread {
+      let delivery = RunningThread {
+        hub.send(0)
+        left.open()
+      }
+      entered.wait()
+      hub.send(1)
+      let isSent = hub.trySend(2)
+      delivery.join()
+      return isSent
+    }
+    #expect(isSent && calls.entries == [2, 0, 1])
+    #expect(waiting(iterator) == [0, 1, 2] && hub.statistics.dropped == 0)
+    withExtendedLifetime((blocked, checked)) {}
+  }
+
   @Test("space that was reserved in vain goes to a sender that waits")
   func released() async {
     let hub = EventHub<Int>()
@@ -252,12 +328,31 @@ struct TrySendTests {
       }
       _ = state.release()
       outcomes = [state.reserve(beside: 1)]
-      #expect(outcomes == [.full])
+      #expect(outcomes == [.claimed])
       #expect(state.commit(Envelope(event: 1)).isAccepted)
       #expect(state.append(Envelope(event: 2)).isAccepted)
       #expect(state.append(Envelope(event: 3)).dropped == 1)
       #expect(state.reserved == 0 && state.capacity == 2 && state.waiting.count == 2)
     }
+  }
+
+  @Test("reserved: what was dropped behind senders that wait is counted behind their elements")
+  func dropsBehindParked() {
+    var state = MailboxState(limit: 1, whenFull: .suspend, isIdle: true)
+    #expect([state.reserve(beside: 0)] == [.reserved])
+    #expect(state.append(Envelope(event: 1), sender: SendWaiter()).isParked)
+    #expect(state.append(Envelope(event: 2)).dropped == 1)
+    #expect(state.commit(Envelope(event: 0)).isAccepted)
+    var items: [[Int]] = []
+    for _ in 0..<2 {
+      var batch = ItemBuffer()
+      _ = state.take(1, into: &batch)
+      while let item = batch.popFirst() {
+        items.append([item.element.event(Int.self), item.dropped])
+      }
+      _ = state.finishTaken(delivered: 1)
+    }
+    #expect(items == [[0, 0], [1, 0]] && state.takeDroppedAtEnd() == 1)
   }
 }
 
