@@ -9,7 +9,8 @@
 /// Functions of the user run with no lock held: sizes and keys once per event.
 ///
 /// ## Thread safety
-/// A value: any thread may use it. Hubs call its closures, one thread at a time for each hub.
+/// A value: any thread may use it. Each sender calls the size of its own event, several at once if
+/// several send; one thread at a time for each hub calls the other closures.
 public struct Retention<Event: Sendable>: Sendable {
   /// The most events.
   var count = Int.max
