@@ -49,11 +49,20 @@ extern bool swift_isDeallocating(void *_Nonnull object);
 /// The task that runs on the calling thread, not retained, or NULL.
 extern __attribute__((swiftcall)) void *_Nullable swift_task_getCurrent(void);
 
+/// The number of a task, which no other task has before or after it.
+extern __attribute__((swiftcall)) uint64_t swift_task_getJobTaskId(void *_Nonnull task);
+
 /// Whether a task is cancelled.
 extern __attribute__((swiftcall)) bool swift_task_isCancelled(void *_Nonnull task);
 
 /// The address of the task that runs on the calling thread, or zero.
 static inline uintptr_t cmulticast_task_current(void) { return (uintptr_t)swift_task_getCurrent(); }
+
+/// The number of the task that runs on the calling thread, or zero.
+static inline uint64_t cmulticast_task_number(void) {
+  void *task = swift_task_getCurrent();
+  return task ? swift_task_getJobTaskId(task) : 0;
+}
 
 /// Whether the task that runs on the calling thread is cancelled. As `Task.isCancelled`, which also
 /// retains and releases the task.

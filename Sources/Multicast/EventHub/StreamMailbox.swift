@@ -20,9 +20,10 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   @exclusivity(unchecked) private var moreSleepers: [UnsafeContinuation<Void, Never>] = []
   /// Whether a task was cancelled while it slept, or before.
   @exclusivity(unchecked) private var isInterrupted = false
-  /// The task that received an event last: it handles the event until it requests the next one.
-  // Relaxed: a task compares it with itself, and finds what itself has stored.
-  private let handlingTask = Atomic(TaskIdentity.none)
+  /// The number of the task that received an event last, or zero: it handles the event until it
+  /// requests the next one. Not its address, which another task may get after its end.
+  // Relaxed: a task compares it with its own, and finds what itself has stored.
+  private let handlingTask = Atomic<UInt64>(0)
   /// Whether the subscription was cancelled: what was taken and not returned is discarded too.
   // Relaxed: nothing is read because of it. An iterator that is asked after the cancellation finds it.
   private let hasBeenCancelled = Atomic(false)
@@ -98,8 +99,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   }
 
   override var isCalledByCurrentTask: Bool {
-    let current = TaskIdentity.current
-    return current != .none && handlingTask.load(ordering: .relaxed) == current
+    let current = TaskIdentity.currentNumber
+    return current != 0 && handlingTask.load(ordering: .relaxed) == current
   }
 
   override var statistics: DeliveryStatistics {
@@ -147,7 +148,7 @@ extension StreamMailbox {
   var isCancelled: Bool { hasBeenCancelled.load(ordering: .relaxed) }
 
   /// The current task receives an event, and handles it until it requests the next one.
-  func noteHandling() { handlingTask.store(.current, ordering: .relaxed) }
+  func noteHandling() { handlingTask.store(TaskIdentity.currentNumber, ordering: .relaxed) }
 
   /// The next of the events that were taken, within the budget.
   func nextTaken() -> Item? {

@@ -28,6 +28,10 @@ struct TaskIdentity: RawRepresentable, AtomicRepresentable, Equatable, Sendable 
     #endif
   }
 
+  /// The number of the task that runs on this thread, which no other task of the process ever has;
+  /// zero if there is none.
+  static var currentNumber: UInt64 { cmulticast_task_number() }
+
   /// Whether the task that runs on this thread is cancelled.
   static var isCurrentCancelled: Bool {
     #if MULTICAST_PORTABLE_WEAK

@@ -56,6 +56,27 @@ struct HubFlushTests {
     #expect(!blocking(hub, .zero), "the event that this task received is not the latest")
   }
 
+  @Test("the sequence of a task that has ended, also if the calling task got its address")
+  func addressOfAnotherTask() async {
+    actor Consumer {
+      private let iterator: EventSequence<Int>.Iterator
+      init(_ hub: EventHub<Int>) { iterator = hub.events().makeAsyncIterator() }
+      func receive() async -> Int? { await iterator.next() }
+    }
+    let hub = EventHub<Int>()
+    let consumer = Consumer(hub)
+    for event in 1...2 { hub.send(event) }
+    // The allocator gives some of the later tasks, which have the same size, the address of the first.
+    for number in 0..<1_000 {
+      let isExpected = await Task.detached {
+        number == 0 ? await consumer.receive() == 1 : !blocking(hub, .zero)
+      }.value
+      #expect(isExpected)
+    }
+    #expect(await consumer.receive() == 2)
+    #expect(blocking(hub, .zero))
+  }
+
   @MainActor
   private final class PositionedIterator {
     private var events: PositionedSequence<Int>.Iterator
