@@ -85,7 +85,9 @@ extension EventSequence {
     /// - Parameter actor: the isolation of the caller.
     /// - Returns: the event, or `nil` at the end.
     /// - Complexity: amortised O(1), and the wait.
-    @inlinable
+    // Not inlined: Swift 6.3 crashes when it optimises a `for await` loop at the top level of a program
+    // into which this is inlined ("Found over consume").
+    @inlinable @inline(never)
     public func next(isolation actor: isolated (any Actor)?) async -> Event? {
       if let item = consumer.nextTaken() { return item.event(Event.self) }
       return await consumer.next()?.event(Event.self)
