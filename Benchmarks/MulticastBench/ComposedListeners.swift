@@ -2,20 +2,20 @@ internal import MulticastMacros
 
 /// What a composite calls on the calling thread.
 @Multicast
-protocol PlainListener: AnyObject {
+@usableFromInline protocol PlainListener: AnyObject {
   func notify(_ event: Int)
 }
 
 /// What a composite calls in the context of each delegate.
 @Multicast
-protocol SendableListener: AnyObject, Sendable {
+@usableFromInline protocol SendableListener: AnyObject, Sendable {
   func receive(_ event: Int)
   func answer(_ event: Int) -> Int?
 }
 
 /// What inherits its forwarding.
 @Multicast
-protocol RefinedListener: PlainListener {
+@usableFromInline protocol RefinedListener: PlainListener {
   func finish()
 }
 

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// @Multicast
-/// protocol TableDataSource: AnyObject {
+/// @usableFromInline protocol TableDataSource: AnyObject {
 ///   @Answer(.sum) func numberOfRows() -> Int
 ///   @Answer(.first, default: "") func title(of row: Int) -> String
 ///   @Answer(.all, errors: .afterAll) func load() throws -> [String]

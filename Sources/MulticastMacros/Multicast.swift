@@ -3,7 +3,7 @@
 ///
 /// ```swift
 /// @Multicast
-/// nonisolated protocol DownloadDelegate: AnyObject, Sendable {
+/// @usableFromInline nonisolated protocol DownloadDelegate: AnyObject, Sendable {
 ///   func didFinish(_ file: String)
 ///   func shouldStart(_ file: String) -> Bool
 /// }

@@ -2,4 +2,6 @@
 struct Finding: Error, Equatable {
   var message: String
   var range: Range<Int>
+  /// Whether there is an expansion all the same.
+  var isWarning = false
 }

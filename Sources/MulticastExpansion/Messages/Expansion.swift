@@ -10,11 +10,14 @@ struct Expansion {
       request.declSyntax.source, fileName: location?.fileName ?? "", offset: location?.offset ?? 0)
     switch (request.macro.typeName, request.macroRole) {
     case ("MulticastMacro", "peer"), ("MulticastMacro", "extension"):
-      let names = Names(hasModuleSelectors: Expansion.hasModuleSelectors(request))
+      let configuration = Expansion.configuration(request)
+      let names = Names(
+        hasModuleSelectors: configuration?.features?.contains("ModuleSelector") ?? false)
       let expansion = Expansion.expand(
         source, names: names, extendedType: request.extendedTypeSyntax?.source,
         isAtFileScope: request.lexicalContext?.isEmpty ?? true,
-        isExtension: request.macroRole == "extension")
+        isExtension: request.macroRole == "extension",
+        isReleaseBuild: configuration?.isReleaseBuild ?? false)
       result = (expansion.source, expansion.findings.map { .init($0, in: source) })
     case ("AnswerMacro", _):
       result = ("", Expansion.checkAnswer(request))
@@ -33,7 +36,7 @@ struct Expansion {
   /// The source of the composite, or of the extension.
   static func expand(
     _ source: Source, names: Names, extendedType: String? = nil, isAtFileScope: Bool = true,
-    isExtension: Bool = false
+    isExtension: Bool = false, isReleaseBuild: Bool = false
   ) -> (source: String?, findings: [Finding]) {
     let declaration: ProtocolDeclaration
     do throws(SyntaxError) {
@@ -54,8 +57,9 @@ struct Expansion {
     } else {
       CompositeWriter(context: context).write(to: &code, &findings)
     }
-    if findings.isEmpty { return (code.text, []) }
-    return (nil, isExtension ? [] : findings.all)
+    guard findings.isEmpty else { return (nil, isExtension ? [] : findings.all) }
+    let warning = isReleaseBuild && !isExtension ? AccessCheck.warning(declaration) : nil
+    return (code.text, warning.map { [$0] } ?? [])
   }
 
   /// Reports an `@Answer` that no `@Multicast` reads.
@@ -82,14 +86,20 @@ struct Expansion {
     ]
   }
 
-  private static func hasModuleSelectors(_ request: HostMessage.ExpandAttachedMacro) -> Bool {
-    guard let text = request.staticBuildConfiguration,
-      let configuration = try? JSONDecoder().decode(BuildConfiguration.self, from: Data(text.utf8))
-    else { return false }
-    return configuration.features?.contains("ModuleSelector") ?? false
+  /// `nil` from a compiler that does not send it.
+  private static func configuration(
+    _ request: HostMessage.ExpandAttachedMacro
+  ) -> BuildConfiguration? {
+    request.staticBuildConfiguration.flatMap {
+      try? JSONDecoder().decode(BuildConfiguration.self, from: Data($0.utf8))
+    }
   }
 
   private struct BuildConfiguration: Decodable {
     var features: [String]?
+    var customConditions: [String]?
+
+    /// Package managers and Xcode set the condition for debug builds.
+    var isReleaseBuild: Bool { customConditions.map { !$0.contains("DEBUG") } ?? false }
   }
 }

@@ -57,7 +57,7 @@ extension PluginMessage.Diagnostic {
   init(_ finding: Finding, in source: Source) {
     let start = source.offset + finding.range.lowerBound
     self.init(
-      message: finding.message,
+      message: finding.message, severity: finding.isWarning ? "warning" : "error",
       position: .init(fileName: source.fileName, offset: start),
       highlights: finding.range.isEmpty
         ? []

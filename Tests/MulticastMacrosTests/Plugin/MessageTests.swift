@@ -47,6 +47,26 @@ struct MessageTests {
     #expect(result.expandedSource?.contains("final class MulticastP: P") == true)
   }
 
+  @Test("a release build warns of a protocol whose composite the optimizer may overlook")
+  func access() throws {
+    func diagnostics(_ declaration: String, _ conditions: String) throws -> [String] {
+      let more = #","staticBuildConfiguration":"{\"customConditions\":[\#(conditions)]}""#
+      let result = try #require(
+        answer(expansion("@Multicast \(declaration): AnyObject { func f() }", more: more))
+          .expandMacroResult)
+      #expect(result.expandedSource?.contains("MulticastP") == true)
+      return result.diagnostics.map { "\($0.severity) \($0.position.offset): \($0.message)" }
+    }
+    let warnings = try diagnostics("protocol P", "")
+    #expect(warnings.count == 1)
+    #expect(warnings[0].hasPrefix("warning 120: if only one other type conforms to 'P', "))
+    #expect(try diagnostics("private protocol P", "").count == 1)
+    #expect(try diagnostics("protocol P", #"\"DEBUG\""#).isEmpty)
+    for declaration in ["public protocol P", "package protocol P", "@usableFromInline protocol P"] {
+      #expect(try diagnostics(declaration, "").isEmpty)
+    }
+  }
+
   @Test("what a newer compiler adds is ignored, and what an older one lacks is not needed")
   func otherVersions() throws {
     let newer = expansion(
