@@ -233,9 +233,10 @@ extension EventHub {
       }
       if let coalescer { coalescer.finish(entry) } else { mailbox.close(.finished, for: entry) }
     } else {
-      let isDead = entry.isDead
-      if !isDead { entry.markFinished() }
-      if registry.remove(entry) && !isDead { Self.reportEnd(of: entry, state) }
+      // Whoever removes the entry: a cancellation that comes after the mark is not what has ended it.
+      let isFinished = !entry.isDead && entry.markFinished()
+      registry.remove(entry)
+      if isFinished { Self.reportEnd(of: entry, state) }
     }
   }
 }

@@ -16,15 +16,18 @@ extension SubscriberOption {
   ///
   /// Each event is boxed once more for this subscriber, and each key is read at `send` and bound
   /// around the call. Other subscribers pay nothing; in a hub with one order, each `send` reads the
-  /// keys.
+  /// keys. Several of these options, also in a ``combining(_:)``, add up.
   ///
   /// - Parameter keys: the projected values of `@TaskLocal` properties.
   /// - Returns: the option.
   public static func carrying<each Value: Sendable>(_ keys: repeat TaskLocal<each Value>) -> Self {
-    var captures: [(key: ObjectIdentifier, capture: @Sendable () -> CarriedValues.Binding)] = []
-    for key in repeat each keys { captures.append((ObjectIdentifier(key), capture(key))) }
-    let carried = CarriedKeys(captures)
-    return Self { $0.carried = carried }
+    var found: [(key: ObjectIdentifier, capture: @Sendable () -> CarriedValues.Binding)] = []
+    for key in repeat each keys { found.append((ObjectIdentifier(key), capture(key))) }
+    let captures = found
+    return Self { request in
+      let earlier = request.carried?.captureEach ?? []
+      request.carried = CarriedKeys(earlier + captures)
+    }
   }
 
   private static func capture<Value: Sendable>(

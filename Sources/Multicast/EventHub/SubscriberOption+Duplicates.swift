@@ -8,12 +8,15 @@ extension SubscriberOption where Event: Equatable {
   /// The event before it is the one with which the handler was called last, so events that a filter
   /// or a full buffer excludes do not count. Equal events take space in the buffer. They are
   /// compared where the handler is called, with no lock held. If calls overlap, in a handler that
-  /// many threads call or with several concurrent calls, the one that began last counts. For a
-  /// sequence, use an algorithm for asynchronous sequences that removes duplicates.
+  /// many threads call or with several concurrent calls, the one that began last counts.
+  ///
+  /// Wherever this is among the `options`, a call that it leaves out does not count for
+  /// ``first(_:)``, and is not intercepted. For a sequence, use an algorithm for asynchronous
+  /// sequences that removes duplicates.
   public static var removingDuplicates: SubscriberOption {
     SubscriberOption { request in
       let latest = LatestEvent<Event>()
-      request.delivery = request.delivery.filtered { latest.replace(by: $0) }
+      request.callFilter = { latest.replace(by: $0) }
     }
   }
 }
@@ -21,7 +24,7 @@ extension SubscriberOption where Event: Equatable {
 extension HandlerDelivery {
   /// The same, without the events for which `isIncluded` returns `false`. It is called where the
   /// handler is called.
-  fileprivate func filtered(by isIncluded: @escaping @Sendable (Event) -> Bool) -> Self {
+  func filtered(by isIncluded: @escaping @Sendable (Event) -> Bool) -> Self {
     let filter: (@escaping @Sendable (Event) -> Void) -> @Sendable (Event) -> Void = { handler in
       { event in if isIncluded(event) { handler(event) } }
     }

@@ -9,7 +9,8 @@ extension SubscriberOption {
   /// An action that belongs to an actor is called there, in a turn after that of the last event.
   /// Any other is called where the handler is called, after the last event. For a handler that
   /// senders call, that is the thread that finishes the hub; a `send` that another thread began
-  /// before may still be calling the handler.
+  /// before may still be calling the handler. Of several of these options each action is called, in
+  /// the order of the options.
   ///
   /// - Parameters:
   ///   - isolation: the actor that calls this function. Leave it out.
@@ -23,9 +24,12 @@ extension SubscriberOption {
     // SAFETY: a synchronous function with dynamic isolation is called like one without. It is
     // called on its actor, or anywhere if it has none.
     let unchecked = unsafeBitCast(action, to: SubscriptionRequest<Event>.EndAction.self)
-    guard let home = action.isolation ?? isolation else { return Self { $0.onEnd = unchecked } }
-    return Self {
-      $0.onEnd = { end, failure in
+    let home = action.isolation ?? isolation
+    return Self { request in
+      let earlier = request.onEnd
+      request.onEnd = { end, failure in
+        earlier?(end, failure)
+        guard let home else { return unchecked(end, failure) }
         startTask(on: home, ActorWork { _ in unchecked(end, failure) })
       }
     }

@@ -10,8 +10,9 @@ extension SubscriberOption {
   /// ```
   /// It runs where the handler is called: by the sender, on the queue, on the actor or in the task
   /// of the subscriber, with no lock held. Inside it the values of ``carrying(_:)`` are bound. A
-  /// call that ``first(_:)`` or ``removingDuplicates`` leaves out is not intercepted if that option
-  /// comes later among the `options`. The first of several interceptors is the innermost.
+  /// call that ``removingDuplicates`` leaves out is not intercepted, nor is one that ``first(_:)``
+  /// leaves out if that option comes later among the `options`. The first of several interceptors
+  /// is the innermost.
   ///
   /// An event whose `call` the function does not make was delivered, though its handler did not
   /// run; one whose `call` it makes twice reaches the handler twice.

@@ -8,6 +8,9 @@ struct SubscriptionRequest<Event: Sendable>: Sendable {
   var buffering: BufferingPolicy<Event>
   /// Which events the subscriber receives. Called by senders.
   var filter: (@Sendable (Event) -> Bool)?
+  /// Which of the events that it receives the handler is called with. Called where the handler is
+  /// called, before every other option is asked.
+  var callFilter: (@Sendable (Event) -> Bool)?
   /// The object with which the subscription ends.
   var owner: (any AnyObject & Sendable)?
   /// The task-local keys whose values the handler sees as the sender did.
@@ -34,5 +37,6 @@ struct SubscriptionRequest<Event: Sendable>: Sendable {
     self.binding = binding
     self.origin = origin
     for option in options { option.apply(&self) }
+    if let callFilter { self.delivery = self.delivery.filtered(by: callFilter) }
   }
 }

@@ -315,15 +315,18 @@ extension Entry {
 
   /// Records that the end of the hub ends the entry, which the caller then removes; does nothing if
   /// it was removed before.
-  func markFinished() {
+  ///
+  /// - Returns: whether this call has recorded it.
+  func markFinished() -> Bool {
     // Relaxed: the caller removes the entry, which releases.
     var state = head.pointee.state.load(ordering: .relaxed)
-    while EntryHead.isActive(state) {
+    while EntryHead.isActive(state), state & EntryHead.finished == 0 {
       let (isMarked, current) = head.pointee.state.weakCompareExchange(
         expected: state, desired: state | EntryHead.finished, ordering: .relaxed)
-      if isMarked { return }
+      if isMarked { return true }
       state = current
     }
+    return false
   }
 
   /// The content of a thread's frame while it calls this entry. The thread that compares it keeps

@@ -12,6 +12,22 @@ private enum Trace {
 struct CarriedValueTests {
   private static let options: [SubscriberOption<Int>] = [.carrying(Trace.$id, Trace.$name)]
 
+  @Test("several options add up, whatever they are combined with")
+  func severalOptions() async {
+    let hub = EventHub<Int>()
+    let seen = Journal()
+    let subscription = hub.subscribe(
+      on: .global(), options: [.carrying(Trace.$id), .combining([.carrying(Trace.$name), .once])]
+    ) { _ in
+      seen.record(Trace.id)
+      seen.record(Trace.name.count)
+    }
+    Trace.$id.withValue(5) { Trace.$name.withValue("ann") { _ = hub.send(0) } }
+    await hub.flush()
+    #expect(seen.entries == [5, 3])
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("on a queue, on an actor and in a task; others see none", arguments: [0, 2])
   func everywhere(replay: Int) async {
     let hub = EventHub<Int>(replay: replay)

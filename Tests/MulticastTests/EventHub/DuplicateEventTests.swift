@@ -51,6 +51,22 @@ struct DuplicateEventTests {
     withExtendedLifetime(subscription) {}
   }
 
+  @Test("wherever the option is, a call that it leaves out does not count for first")
+  func callsThatCount() {
+    let orders: [[SubscriberOption<Int>]] = [
+      [.removingDuplicates, .first(2)], [.first(2), .removingDuplicates],
+      [.combining([.removingDuplicates, .first(2)])],
+    ]
+    for options in orders {
+      let hub = EventHub<Int>()
+      let journal = Journal()
+      let subscription = hub.subscribe(on: .sender, options: options) { journal.record($0) }
+      for event in [1, 1, 2, 3] { hub.send(event) }
+      #expect(journal.entries == [1, 2])
+      #expect(!subscription.isActive)
+    }
+  }
+
   @Test("no lock is held while events are compared")
   func comparison() {
     let hub = EventHub<Curious>()

@@ -5,6 +5,42 @@ import Testing
 
 @Suite("onEnd is called once, after the last event, where the handler is called")
 struct EndActionTests {
+  @Test("of several options each action is called, in their order")
+  func severalOptions() {
+    let hub = EventHub<Int>()
+    let journal = Journal()
+    let subscription = hub.subscribe(
+      on: .sender,
+      options: [
+        .onEnd { _, _ in journal.record(1) },
+        .combining([.onEnd { _, _ in journal.record(2) }, .onEnd { _, _ in journal.record(3) }]),
+      ]
+    ) { _ in }
+    hub.finish()
+    #expect(journal.entries == [1, 2, 3])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("called exactly if the end of the hub comes first", arguments: StorageStrategy.allCases)
+  func besideCancellations(_ storage: StorageStrategy) async {
+    let count = 100
+    for _ in 0..<40 {
+      let hub = EventHub<Int>(storage: storage)
+      let ends = (0..<count).map { _ in Counter() }
+      let subscriptions = ends.map { ends in
+        hub.subscribe(on: .sender, options: [.onEnd { _, _ in ends.add() }]) { _ in }
+      }
+      await onOwnThread {
+        runThreads(2) { thread in
+          if thread == 0 { hub.finish() } else { for each in subscriptions { each.cancel() } }
+        }
+      }
+      for (subscription, ends) in zip(subscriptions, ends) {
+        #expect(ends.value == (subscription.end == .finished ? 1 : 0))
+      }
+    }
+  }
+
   private struct Broken: Error {}
 
   @Test("finish: inline, on a queue, on an actor and in a task", arguments: [false, true])
