@@ -99,7 +99,10 @@ struct Expansion {
     var features: [String]?
     var customConditions: [String]?
 
-    /// Package managers and Xcode set the condition for debug builds.
-    var isReleaseBuild: Bool { customConditions.map { !$0.contains("DEBUG") } ?? false }
+    /// SwiftPM sets the first condition, and the second one in debug builds. Others set no condition by
+    /// which a release build can be told.
+    var isReleaseBuild: Bool {
+      customConditions.map { $0.contains("SWIFT_PACKAGE") && !$0.contains("DEBUG") } ?? false
+    }
   }
 }

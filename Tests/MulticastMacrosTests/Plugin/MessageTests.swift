@@ -49,21 +49,23 @@ struct MessageTests {
 
   @Test("a release build warns of a protocol whose composite the optimizer may overlook")
   func access() throws {
-    func diagnostics(_ declaration: String, _ conditions: String) throws -> [String] {
-      let more = #","staticBuildConfiguration":"{\"customConditions\":[\#(conditions)]}""#
+    func diagnostics(_ declaration: String, _ conditions: [String]) throws -> [String] {
+      let list = conditions.map { #"\"\#($0)\""# }.joined(separator: ",")
+      let more = #","staticBuildConfiguration":"{\"customConditions\":[\#(list)]}""#
       let result = try #require(
         answer(expansion("@Multicast \(declaration): AnyObject { func f() }", more: more))
           .expandMacroResult)
       #expect(result.expandedSource?.contains("MulticastP") == true)
       return result.diagnostics.map { "\($0.severity) \($0.position.offset): \($0.message)" }
     }
-    let warnings = try diagnostics("protocol P", "")
+    let warnings = try diagnostics("protocol P", ["SWIFT_PACKAGE"])
     #expect(warnings.count == 1)
     #expect(warnings[0].hasPrefix("warning 120: if only one other type conforms to 'P', "))
-    #expect(try diagnostics("private protocol P", "").count == 1)
-    #expect(try diagnostics("protocol P", #"\"DEBUG\""#).isEmpty)
+    #expect(try diagnostics("private protocol P", ["SWIFT_PACKAGE"]).count == 1)
+    #expect(try diagnostics("protocol P", ["SWIFT_PACKAGE", "DEBUG"]).isEmpty)
+    #expect(try diagnostics("protocol P", []).isEmpty)
     for declaration in ["public protocol P", "package protocol P", "@usableFromInline protocol P"] {
-      #expect(try diagnostics(declaration, "").isEmpty)
+      #expect(try diagnostics(declaration, ["SWIFT_PACKAGE"]).isEmpty)
     }
   }
 
