@@ -23,15 +23,16 @@ FETCHED = {
 class Toolchain:
     """The compiler, and the libraries that programs may import."""
 
-    def __init__(self, root, folder, imports):
+    def __init__(self, root, folder, imports, is_release=False):
         self.root = root
+        self.configuration = "release" if is_release else "debug"
         targets = ["MulticastMacros", "ConcurrencyStressTesting"]
         products = self.build(root, root / ".build-docs", targets)
         modules = ["CMulticast", "Multicast", "MulticastMacros", "ConcurrencyStress",
                    "ConcurrencyStressTesting"]
         self.link(folder, "Documented", [f for m in modules for f in self.objects(products, m)])
         self.flags = [
-            "-swift-version", "6", "-warnings-as-errors",
+            "-swift-version", "6", "-warnings-as-errors", *(["-O", "-wmo"] if is_release else []),
             "-enable-upcoming-feature", "MemberImportVisibility",
             "-I", products / "Modules",
             "-Xcc", f"-fmodule-map-file={products}/CMulticast.build/module.modulemap",
@@ -54,7 +55,8 @@ class Toolchain:
 
     def build(self, package, scratch, targets):
         """Builds targets, and returns the folder of their modules and objects."""
-        command = ["swift", "build", "--package-path", package, "--scratch-path", scratch]
+        command = ["swift", "build", "-c", self.configuration, "--package-path", package,
+                   "--scratch-path", scratch]
         for target in targets:
             result = subprocess.run([*command, "--target", target], capture_output=True, text=True)
             if result.returncode != 0:
