@@ -114,6 +114,25 @@ struct EndActionTests {
     #expect(ends.value == 0)
   }
 
+  @Test("not if the subscription is cancelled after the end, while events wait")
+  func cancelledAfterTheEnd() async {
+    let hub = EventHub<Int>()
+    let (handled, ends) = (Counter(), Counter())
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let subscription = hub.subscribe(on: queue, options: [.onEnd { _, _ in ends.add() }]) { _ in
+      handled.add()
+    }
+    hub.send(1)
+    hub.finish()
+    subscription.cancel()
+    #expect(subscription.end == .finished && !subscription.isActive)
+    queue.resume()
+    queue.sync {}
+    await hub.flush()
+    #expect(handled.value == 0 && ends.value == 0)
+  }
+
   @Test("an action that belongs to an actor is called there")
   func isolated() async {
     let hub = EventHub<Int>()
