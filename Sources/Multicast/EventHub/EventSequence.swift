@@ -85,12 +85,22 @@ extension EventSequence {
     /// - Parameter actor: the isolation of the caller.
     /// - Returns: the event, or `nil` at the end.
     /// - Complexity: amortised O(1), and the wait.
-    // Not inlined: Swift 6.3 crashes when it optimises a `for await` loop at the top level of a program
-    // into which this is inlined ("Found over consume").
-    @inlinable @inline(never)
+    @inlinable
     public func next(isolation actor: isolated (any Actor)?) async -> Event? {
-      if let item = consumer.nextTaken() { return item.event(Event.self) }
-      return await consumer.next()?.event(Event.self)
+      if let event = takenEvent() { return event }
+      return await waitForEvent()
+    }
+
+    // Neither of these is inlined: Swift 6.3 crashes when it optimises a `for await` loop at the top level
+    // of a program into which they are inlined ("Found over consume").
+
+    /// The next of the events that were taken, if there is one.
+    @inlinable @inline(never)
+    func takenEvent() -> Event? { consumer.nextTaken()?.event(Event.self) }
+
+    @inlinable @inline(never)
+    func waitForEvent() async -> Event? {
+      await consumer.next()?.event(Event.self)
     }
   }
 
