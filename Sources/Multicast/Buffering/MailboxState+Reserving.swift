@@ -13,6 +13,9 @@ extension MailboxState {
     case full
     /// There is space now, but elements that were sent before may need it.
     case claimed
+
+    /// Whether the element can be appended later.
+    var isSufficient: Bool { self == .reserved || self == .unneeded }
   }
 
   /// Reserves space for one element.

@@ -106,10 +106,10 @@ extension EventHub {
     registry.forEachEntry { invocation, entry, _ in
       invocation.pass(entry, access: .enqueue) { (subscriber: Subscriber<Event>) in
         last = plan.add(entry, subscriber.pipeline, event, beside: others)
-        return last != .full && last != .claimed
+        return last.isSufficient
       }
     }
-    if last == .full || last == .claimed { plan.releaseSpace() }
+    if !last.isSufficient { plan.releaseSpace() }
     return last
   }
 

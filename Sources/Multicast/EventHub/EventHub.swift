@@ -233,7 +233,7 @@ extension EventHub {
       }
       if let coalescer { coalescer.finish(entry) } else { mailbox.close(.finished, for: entry) }
     } else {
-      // Whoever removes the entry: a cancellation that comes after the mark is not what has ended it.
+      // Also if a cancellation removes the entry after the mark: the end of the hub came first.
       let isFinished = !entry.isDead && entry.markFinished()
       registry.remove(entry)
       if isFinished { Self.reportEnd(of: entry, state) }

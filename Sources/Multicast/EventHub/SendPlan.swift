@@ -31,7 +31,7 @@ final class SendPlan: @unchecked Sendable {
   ///
   /// - Parameter others: the number of events that were sent before and may not be in its buffer
   ///   yet.
-  /// - Returns: `full` or `claimed` if its buffer has no space; otherwise anything else.
+  /// - Returns: what its buffer answers; `unneeded` if it has none, or does not want the event.
   func add<Event: Sendable>(
     _ entry: Unmanaged<Entry>, _ pipeline: EventPipeline<Event>?, _ event: Event, beside others: Int
   ) -> MailboxState.Reservation {

@@ -8,8 +8,7 @@ struct SubscriptionRequest<Event: Sendable>: Sendable {
   var buffering: BufferingPolicy<Event>
   /// Which events the subscriber receives. Called by senders.
   var filter: (@Sendable (Event) -> Bool)?
-  /// Which of the events that it receives the handler is called with. Called where the handler is
-  /// called, before every other option is asked.
+  /// Decides, where the handler is called and before the other options, whether to call it.
   var callFilter: (@Sendable (Event) -> Bool)?
   /// The object with which the subscription ends.
   var owner: (any AnyObject & Sendable)?

@@ -38,6 +38,9 @@ enum RuntimeContract {
       TaskIdentity.current.rawValue == task,
       "swift_task_getCurrent does not return the current task")
     expect(
+      (TaskIdentity.currentNumber != 0) == (task != 0),
+      "swift_task_getJobTaskId does not give each task a number")
+    expect(
       TaskIdentity.isCurrentCancelled == Task.isCancelled,
       "swift_task_isCancelled does not tell whether a task is cancelled")
     expect(
