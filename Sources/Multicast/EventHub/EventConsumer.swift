@@ -95,8 +95,15 @@ final class EventConsumer: Sendable {
       }
       if let item = mailbox.nextTaken() { return .event(item.element) }
     }
+    return takeDroppedAtEnd().map(Element.dropped)
+  }
+
+  /// The number of events dropped after the last one, at the end; `nil` if there are none, it was
+  /// returned before, or a cancellation has ended the iteration.
+  func takeDroppedAtEnd() -> Int? {
+    guard mailbox.wasExhausted else { return nil }
     let dropped = mailbox.takeDroppedAtEnd()
-    return dropped > 0 ? .dropped(dropped) : nil
+    return dropped > 0 ? dropped : nil
   }
 
   /// The next event if there is one, without suspending.

@@ -162,8 +162,7 @@ extension EventSequence {
           }
           if !elements.isEmpty { return elements }
         }
-        let dropped = consumer.mailbox.takeDroppedAtEnd()
-        return dropped > 0 ? [.dropped(dropped)] : nil
+        return consumer.takeDroppedAtEnd().map { [.dropped($0)] }
       }
     }
   }

@@ -60,11 +60,13 @@ extension EventSequencer {
       case .retained: return (log.trimmedThrough, nil, newest, isEnded)
       case .last(let count): return (log.number(beforeLast: count), nil, newest, isEnded)
       case .after(let position, let limit):
-        let first = limit == .max ? 0 : log.number(beforeLast: limit)
-        if position.epoch == rules.epoch, position.number <= newest, position.number >= first {
+        if position.epoch == rules.epoch, position.number <= newest,
+          !log.hasMore(than: limit, after: position.number)
+        {
           // The first read finds what was trimmed.
           return (position.number, nil, newest, isEnded)
         }
+        let first = limit == .max ? 0 : log.number(beforeLast: limit)
         // A position that this hub does not know, or too many events after it. If the hub has begun anew, all
         // that it has is new.
         let isAhead = position.epoch == rules.epoch && position.number > newest

@@ -89,7 +89,8 @@ extension HubSnapshot: CustomStringConvertible {
     let heading =
       ["made at", "label", "topic", "receiver", "place", "age", "delivered", "pending", "dropped"]
       + (isMeasured ? ["calls", "last", "slowest"] : [])
-    let rows = [heading] + receivers.map { $0.columns(isMeasured: isMeasured) }
+    let rows =
+      [heading] + receivers.map { $0.columns(isMeasured: isMeasured).map(withoutNewlines) }
     let widths = heading.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     let lines = rows.map { row in
       var line = " "
@@ -101,7 +102,12 @@ extension HubSnapshot: CustomStringConvertible {
       while line.last == " " { line.removeLast() }
       return line
     }
-    return ([title] + lines).joined(separator: "\n")
+    return ([withoutNewlines(title)] + lines).joined(separator: "\n")
+  }
+
+  /// `text` on one line, because each receiver has one.
+  private func withoutNewlines(_ text: String) -> String {
+    String(text.map { $0.isNewline ? " " : $0 })
   }
 }
 

@@ -10,7 +10,8 @@ final class KeptTopic {
   /// The number of events that have come since the topic is kept.
   var arrived = 0
   /// The ends of gaps in the numbers after which an event has come, each with the number of events
-  /// that had come before. The newest ones, since the topic has readers.
+  /// that had come before. The newest ones, also while the topic has no readers: a later one may
+  /// begin before them.
   private var gapEnds = RingBuffer<(number: UInt64, arrived: Int)>()
   /// The number of events that its readers have missed because they were slow, by reader.
   var dropped = 0
@@ -45,9 +46,7 @@ extension KeptTopic {
   ///   - number: the end of the newest gap.
   ///   - minimum: ends of gaps before this are not needed any more.
   func noteGap(through number: UInt64, forgetting minimum: UInt64) {
-    guard !readers.isEmpty, gapEnds.isEmpty || gapEnds[gapEnds.count - 1].number < number else {
-      return
-    }
+    guard gapEnds.isEmpty || gapEnds[gapEnds.count - 1].number < number else { return }
     while !gapEnds.isEmpty, gapEnds[0].number < minimum { _ = gapEnds.popFirst() }
     gapEnds.append((number, arrived))
   }
@@ -67,7 +66,7 @@ extension KeptTopic {
     self.log = log
     while gapEnds.popFirst() != nil {}
     // A range without a number of events stands for what they have not read.
-    for (cursor, index) in readers { cursor.seen[index] = arrived }
+    for (cursor, index) in readers { cursor.skip(to: arrived, index: index) }
   }
 
   /// The number of events that a reader has not read that has read `seen` of those that came.

@@ -83,8 +83,9 @@ public struct MissedEvents: Hashable, Sendable {
 
   /// The number of missed events; `nil` if it is unknown: ``after`` is not a position of this
   /// epoch, because the hub has begun anew, or has not come so far; or the events are those of a
-  /// topic, and had left before the subscriber came, or it reads patterns. In a hub with keys it
-  /// includes events in the range that newer ones had replaced before.
+  /// topic, and had left before the subscriber came, or it reads patterns, or an external log did
+  /// not have them. In a hub with keys it includes events in the range that newer ones had replaced
+  /// before.
   public var count: Int? {
     switch counted {
     case .exactly(let count): return count

@@ -290,6 +290,23 @@ extension RetainedLog {
   /// - Complexity: O(log events).
   func count(after number: UInt64) -> Int { slots.count - offset(after: number) }
 
+  /// Whether more than `count` events are after `number`.
+  ///
+  /// - Complexity: O(log events), and O(`count` + holes) if there are holes.
+  func hasMore(than count: Int, after number: UInt64) -> Bool {
+    var offset = offset(after: number)
+    guard holes > 0 else { return slots.count - offset > count }
+    var rest = count
+    while offset < slots.count {
+      if slots[offset] != nil {
+        if rest == 0 { return true }
+        rest -= 1
+      }
+      offset += 1
+    }
+    return false
+  }
+
   /// The event with this number, if it is here.
   func envelope(_ number: UInt64) -> Envelope? {
     let offset = offset(after: number - 1)

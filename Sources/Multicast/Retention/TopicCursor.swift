@@ -29,20 +29,23 @@ final class TopicCursor {
   var reported: [String?: UInt64] = [:]
   /// Where it was before it moved behind what is missing, because the external log may have that;
   /// `nil` if it has not moved, or has read since.
-  var numberBeforeMissing: UInt64?
+  var beforeMissing: BeforeMissing?
+  /// The number up to which the external log was asked for what came before the subscription began,
+  /// and does not have it.
+  var absentThrough: UInt64 = 0
   /// How many of the events of each topic were read or reported, counted as ``KeptTopic/arrived``.
   var seen: [Int]
   /// How many events of each topic had come when the subscription began.
   var begun: [Int]
-  /// The first value of `seen`.
+  /// The first value of `seen`, and what the subscriber has missed since without being slow.
   var first: [Int]
   /// How many events of each topic the subscriber has missed because it was slow; empty: none.
   var dropped: [Int] = []
   /// Whether there was a read: before it, the subscriber may miss events that came before its time.
   var hasRead = false
-  /// Whether events after its place had left the log when the subscription began: no limit applies
-  /// before they were reported, because they are not counted.
-  var isBehind = false
+  /// The number up to which events of each topic had left the log when the subscription began, if
+  /// that is after its place; otherwise 0. Empty: they were reported.
+  private(set) var absentAtStart: [UInt64] = []
   /// The newest event when the last of the topics ended, which is the last that the subscriber
   /// gets; `nil`: they go on.
   var end: End?
@@ -57,6 +60,12 @@ final class TopicCursor {
     seen = places
     begun = places
     first = places
+  }
+
+  /// A place that a cursor has left.
+  struct BeforeMissing {
+    let number: UInt64
+    let seen: [Int]
   }
 
   /// What the log had when the topics of a subscriber ended.
@@ -75,6 +84,67 @@ final class TopicCursor {
     return max(0, unread - (topics[index].arrived - end.arrived[index]))
   }
 
+  /// Whether events that had left the log when the subscription began are to be reported. They are
+  /// not counted, so no limit applies before that.
+  var isBehind: Bool {
+    !absentAtStart.isEmpty && topics.indices.contains { isBehind($0) }
+  }
+
+  /// As ``isBehind``, for one topic.
+  func isBehind(_ index: Int) -> Bool {
+    !absentAtStart.isEmpty && absentAtStart[index] > reportedThrough(index)
+  }
+
+  /// Notes what has left the log before the subscription begins.
+  func noteAbsent() {
+    absentAtStart = topics.indices.map { hasUnreported($0) ? topics[$0].log.trimmedThrough : 0 }
+    forgetAbsent()
+  }
+
+  /// Forgets what had left the log at the start, once it was reported.
+  private func forgetAbsent() {
+    if beforeMissing == nil, !isBehind { absentAtStart = [] }
+  }
+
+  /// Whether events of a topic were trimmed that are neither read nor reported. Otherwise the
+  /// number of those that were is known from what the log has.
+  func hasUnreported(_ index: Int) -> Bool {
+    topics[index].log.trimmedThrough > reportedThrough(index)
+  }
+
+  /// The number up to which everything of a topic was read or reported.
+  func reportedThrough(_ index: Int) -> UInt64 {
+    max(number, reported[topics[index].name] ?? 0)
+  }
+
+  /// Whether the log has every event after the place.
+  var isComplete: Bool { !topics.contains { $0.log.trimmedThrough > number } }
+
+  /// Counts what was read or reported again, after the place has changed.
+  func recount() {
+    for (index, topic) in topics.enumerated() where !hasUnreported(index) {
+      seen[index] = topic.arrived - topic.log.count(after: number)
+    }
+    forgetAbsent()
+  }
+
+  /// The numbers begin anew after `number`: nothing of the new ones is missing.
+  func begin(epoch: UInt64, after number: UInt64) {
+    self.epoch = epoch
+    newestAtStart = number
+    reported = [:]
+    absentThrough = 0
+    absentAtStart = []
+  }
+
+  /// The subscriber does not get the events of a topic up to the one that came as the `arrived`th,
+  /// and has not missed them by being slow.
+  func skip(to arrived: Int, index: Int) {
+    guard arrived > seen[index] else { return }
+    first[index] += arrived - seen[index]
+    seen[index] = arrived
+  }
+
   /// As ``KeptTopic/arrived(through:)``, of the events that came before the end.
   func arrived(_ index: Int, through number: UInt64) -> Int {
     min(topics[index].arrived(through: number), end?.arrived[index] ?? .max)
@@ -89,7 +159,7 @@ final class TopicCursor {
   var position: EventPosition { EventPosition(epoch: epoch, number: number) }
 
   var positionBeforeMissing: EventPosition? {
-    numberBeforeMissing.map { EventPosition(epoch: epoch, number: $0) }
+    beforeMissing.map { EventPosition(epoch: epoch, number: $0.number) }
   }
 }
 
@@ -110,4 +180,6 @@ struct MissingEvents {
   var count: Int?
   /// Whether an external log may have them.
   var mayBeElsewhere = false
+  /// Whether the reader finds what is missing later, if the external log does not have them.
+  var isFoundAgain = false
 }

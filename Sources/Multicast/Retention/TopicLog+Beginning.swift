@@ -27,9 +27,8 @@ extension TopicLog {
       for (index, topic) in cursor.topics.enumerated() {
         cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
         cursor.begun[index] = isContinued ? cursor.seen[index] : topic.arrived
-        let reported = max(cursor.number, cursor.reported[topic.name] ?? 0)
-        if topic.log.trimmedThrough > reported { cursor.isBehind = true }
       }
+      cursor.noteAbsent()
       cursor.first = cursor.seen
       // A gap that is found later is that of a slow reader, not one from before its time.
       cursor.hasRead = isContinued && !cursor.isBehind
@@ -41,7 +40,7 @@ extension TopicLog {
   func release(_ cursor: TopicCursor) {
     lock.withLock {
       guard !cursor.places.isEmpty else { return }
-      if let overflow = overflow(of: cursor) { count(overflow, of: cursor) }
+      if let missed = missed(by: cursor) { count(missed, of: cursor) }
       for (index, topic) in cursor.topics.enumerated() {
         topic.remove(cursor, index: index)
         removeIfUnused(topic)
@@ -200,9 +199,12 @@ extension TopicLog {
   /// again.
   func moveBack(_ cursor: TopicCursor, after number: UInt64) {
     lock.withLock {
-      guard let before = cursor.numberBeforeMissing else { return }
-      cursor.number = min(cursor.number, max(before, number))
-      cursor.numberBeforeMissing = nil
+      guard let before = cursor.beforeMissing else { return }
+      cursor.absentThrough = max(cursor.absentThrough, cursor.number)
+      cursor.number = min(cursor.number, max(before.number, number))
+      cursor.seen = before.seen
+      cursor.beforeMissing = nil
+      cursor.recount()
     }
   }
 

@@ -17,7 +17,7 @@ extension TopicLog {
   func overflow(of cursor: TopicCursor) -> Overflow? {
     let limit = cursor.limit.count
     guard limit < .max, cursor.rest == nil, cursor.beginning == numbering.beginnings,
-      cursor.hasRead || !cursor.isBehind,
+      !cursor.isBehind,
       !zip(cursor.seen, cursor.begun).contains(where: { $0 < $1 })
     else { return nil }
     if cursor.topics.count == 1, cursor.unread(0) <= limit { return nil }
@@ -26,6 +26,12 @@ extension TopicLog {
     // What came after the end does not wait for the reader.
     let end = lastNumber(for: cursor)
     let later = cursor.topics.map { $0.log.count(after: end) }
+    if cursor.limit.disconnects {
+      // What has left the log does not wait, so a limit above the retention has no effect.
+      let kept = cursor.topics.reduce(0) { $0 + $1.log.count(after: cursor.number) }
+      guard kept - later.reduce(0, +) >= limit else { return nil }
+      guard cursor.isComplete else { return Overflow(number: end, dropped: unread) }
+    }
     let start = start(beforeLast: limit + later.reduce(0, +), in: cursor.topics)
     let number = min(end, max(cursor.number, start))
     let dropped = cursor.topics.indices.map { index in
@@ -34,9 +40,26 @@ extension TopicLog {
     return Overflow(number: number, dropped: dropped)
   }
 
-  /// Counts the events that a reader has missed. Inside the lock.
-  func count(_ overflow: Overflow, of cursor: TopicCursor) {
-    for (index, dropped) in overflow.dropped.enumerated() { count(dropped, index, of: cursor) }
+  /// The number of events of each topic that a reader has missed because it was slow, and that are
+  /// not counted yet: too many wait, or they have left the log before they were read. Inside the
+  /// lock.
+  ///
+  /// - Complexity: that of ``overflow(of:)``.
+  func missed(by cursor: TopicCursor) -> [Int]? {
+    if let overflow = overflow(of: cursor) { return overflow.dropped }
+    // An external log may have what has left this one.
+    let mayBeElsewhere = isExternal && (!cursor.hasRead || cursor.limit.count == .max)
+    guard !mayBeElsewhere, cursor.rest == nil, cursor.beginning == numbering.beginnings,
+      !cursor.isBehind
+    else { return nil }
+    return cursor.topics.enumerated().map { index, topic in
+      max(0, cursor.arrived(index, through: topic.log.trimmedThrough) - cursor.seen[index])
+    }
+  }
+
+  /// Counts the events of each topic that a reader has missed. Inside the lock.
+  func count(_ dropped: [Int], of cursor: TopicCursor) {
+    for (index, dropped) in dropped.enumerated() { count(dropped, index, of: cursor) }
   }
 
   /// Counts events of one topic that a reader has missed. Inside the lock.
@@ -53,10 +76,9 @@ extension TopicLog {
   func takeOverflow(_ cursor: TopicCursor) -> [MissingEvents] {
     guard let overflow = overflow(of: cursor) else { return [] }
     guard !cursor.limit.disconnects else {
-      count(overflow, of: cursor)
+      count(overflow.dropped, of: cursor)
       // As many as could wait when the next one came, unless the first of them have left the log.
-      let isComplete = !cursor.topics.contains { $0.log.trimmedThrough > cursor.number }
-      cursor.rest = isComplete ? cursor.limit.count : 0
+      cursor.rest = cursor.isComplete ? cursor.limit.count : 0
       return []
     }
     let before = cursor.number
@@ -99,12 +121,10 @@ extension TopicLog {
 
   private func statistics(of topic: KeptTopic) -> TopicReaderStatistics {
     var statistics = TopicReaderStatistics(dropped: topic.dropped, retained: topic.log.count)
-    for (cursor, index) in topic.readers
-    where cursor.rest == nil && cursor.limit.count < .max {
-      let unread = cursor.unread(index)
-      let dropped = overflow(of: cursor)?.dropped[index] ?? 0
-      statistics.pending += unread - dropped
-      statistics.dropped += dropped
+    for (cursor, index) in topic.readers where cursor.rest == nil {
+      let missed = missed(by: cursor)?[index] ?? 0
+      statistics.dropped += missed
+      if cursor.limit.count < .max { statistics.pending += cursor.unread(index) - missed }
     }
     return statistics
   }
@@ -131,12 +151,12 @@ extension TopicLog {
     var unread = cursor.unread(index)
     if let rest = cursor.rest { unread = min(unread, rest) }
     let counted = cursor.dropped.isEmpty ? 0 : cursor.dropped[index]
-    let overflow = overflow(of: cursor)?.dropped[index] ?? 0
+    let uncounted = missed(by: cursor)?[index] ?? 0
     var statistics = DeliveryStatistics()
     // A subscription that ends because it was slow misses what follows the events that it has seen.
     let missed = cursor.rest == nil ? counted : 0
     statistics.delivered = max(0, seen - cursor.first[index] - missed)
-    statistics.dropped = counted + overflow
+    statistics.dropped = counted + uncounted
     statistics.enqueued = statistics.delivered + counted + unread
     return statistics
   }

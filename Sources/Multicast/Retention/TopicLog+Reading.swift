@@ -18,15 +18,11 @@ extension TopicLog {
   ) -> (missing: [MissingEvents], newest: UInt64) {
     trimmed(&garbage) {
       guard numbering.hasBegun else { return ([], 0) }
-      cursor.numberBeforeMissing = nil
+      cursor.beforeMissing = nil
       let missing = find(topics, cursor, limit, &items)
-      for (index, topic) in cursor.topics.enumerated() {
-        let reported = max(cursor.number, cursor.reported[topic.name] ?? 0)
-        // Otherwise events have left the log that are reported later, because they are behind a gap
-        // or after the end.
-        guard topic.log.trimmedThrough <= reported else { continue }
-        cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
-      }
+      // Except of topics whose events have left the log and are reported later, because they are
+      // behind a gap or after the end.
+      cursor.recount()
       if missing.first?.mayBeElsewhere != true { cursor.hasRead = true }
       return (missing, min(newestNumber, lastNumber(for: cursor)))
     }
@@ -86,15 +82,17 @@ extension TopicLog {
     }
   }
 
-  /// What a new reader requests from the external log because there are gaps: the
-  /// log may have removed events before a gap too, so what the hub has retained of them is not for
-  /// new readers.
+  /// What a new reader requests from the external log because there are gaps: the log may have
+  /// what the hub has not received. If it does not, the reader reads what the hub retains, and finds
+  /// what is missing in its place.
   private func missingBeforeStart(_ topics: Topics, _ cursor: TopicCursor) -> MissingEvents? {
     guard let last = numbering.lastGap(through: cursor.newestAtStart),
-      cursor.number < last.through
+      max(cursor.number, cursor.absentThrough) < last.through
     else { return nil }
+    cursor.beforeMissing = TopicCursor.BeforeMissing(number: cursor.number, seen: cursor.seen)
     var missing = takeGap(through: last.through, cursor)
     missing.mayBeElsewhere = true
+    missing.isFoundAgain = true
     missing.topic = name(of: topics)
     return missing
   }
@@ -105,14 +103,15 @@ extension TopicLog {
   ) -> [MissingEvents] {
     guard maxTrimmed > cursor.number else { return [] }
     let isOld = !cursor.hasRead || cursor.limit.count == .max
-    guard isExternal, isOld else {
-      return takeMissing(
-        topics, cursor, through: last, isDropped: cursor.hasRead || !cursor.isBehind)
+    guard isExternal, isOld, last > cursor.absentThrough else {
+      return takeMissing(topics, cursor, through: last, isDropped: true)
     }
     // The external log has the events of all these topics up to the last missing one.
     var missing = takeMissing(topics, cursor, through: last)
     for index in missing.indices { missing[index].mayBeElsewhere = true }
-    if !missing.isEmpty { cursor.numberBeforeMissing = cursor.number }
+    if !missing.isEmpty {
+      cursor.beforeMissing = TopicCursor.BeforeMissing(number: cursor.number, seen: cursor.seen)
+    }
     cursor.number = missing.reduce(cursor.number) { max($0, $1.through.number) }
     return missing
   }
@@ -133,6 +132,7 @@ extension TopicLog {
     var missing = takeGap(through: numbering.minimum, cursor)
     missing.mayBeElsewhere =
       !cursor.hasRead && missing.through.number <= cursor.newestAtStart
+      && missing.through.number > cursor.absentThrough
     return missing
   }
 
@@ -140,9 +140,7 @@ extension TopicLog {
     let isFirst = cursor.beginning == 0
     let before = cursor.position
     cursor.beginning = numbering.beginnings
-    cursor.epoch = numbering.epoch
-    cursor.newestAtStart = numbering.start
-    cursor.reported = [:]
+    cursor.begin(epoch: numbering.epoch, after: numbering.start)
     let start = EventPosition(epoch: numbering.epoch, number: numbering.start)
     // An epoch of 0 stands for the one with which the external log begins.
     guard isFirst, before.epoch == 0 || before.epoch == start.epoch else {
@@ -184,14 +182,14 @@ extension TopicLog {
     _ topics: Topics, _ cursor: TopicCursor, through limit: UInt64 = .max, isDropped: Bool = false
   ) -> [MissingEvents] {
     var missing: [MissingEvents] = []
-    func add(_ topic: String?, through: UInt64, count: Int? = nil) {
+    func add(_ topic: String?, after: UInt64? = nil, through: UInt64, count: Int? = nil) {
       let through = min(through, limit)
-      let after = max(cursor.number, cursor.reported[topic] ?? 0)
-      guard through > after else { return }
+      let reported = max(cursor.number, cursor.reported[topic] ?? 0)
+      guard through > reported else { return }
       cursor.reported[topic] = through
       missing.append(
         MissingEvents(
-          topic: topic, after: EventPosition(epoch: cursor.epoch, number: after),
+          topic: topic, after: EventPosition(epoch: cursor.epoch, number: after ?? reported),
           through: EventPosition(epoch: cursor.epoch, number: through), count: count))
     }
     switch topics {
@@ -200,14 +198,23 @@ extension TopicLog {
         let through = min(topic.log.trimmedThrough, limit)
         guard through > cursor.number else { continue }
         let count = max(0, cursor.arrived(index, through: through) - cursor.seen[index])
-        cursor.seen[index] += count
-        // What has left the log is then behind the gap that begins there.
-        if count == 0, through < topic.log.trimmedThrough { continue }
-        if isDropped { self.count(count, index, of: cursor) }
+        // What had left the log when the subscription began is not counted.
+        let isCounted = !cursor.isBehind(index)
+        // Otherwise what has left is behind the gap that begins there.
+        if count == 0, through < topic.log.trimmedThrough, isCounted { continue }
+        let isDropped = isDropped && isCounted
+        if isDropped {
+          cursor.seen[index] += count
+          self.count(count, index, of: cursor)
+        } else {
+          cursor.skip(to: cursor.seen[index] + count, index: index)
+        }
         add(topic.name, through: through, count: isDropped ? count : nil)
       }
     case .matching(let accepts):
-      add(nil, through: floor)
+      // From the place: a topic that was kept until now may have had events before those that were
+      // reported, if one that was too large made the topic lose all others.
+      add(nil, after: cursor.number, through: floor)
       for topic in keptTopics.values where accepts(topic.name) {
         // Otherwise the range without a topic includes it.
         let through = topic.log.trimmedThrough

@@ -86,7 +86,8 @@ extension TopicLogReader {
       let through = all.map(\.through).max()!
       // A topic of which nothing is missing may have events before the first range.
       let after = (all.map(\.after) + [cursor.positionBeforeMissing].compactMap { $0 }).min()!
-      return .elsewhere(MissingEvents(topic: nil, after: after, through: through), all)
+      return .elsewhere(
+        MissingEvents(topic: nil, after: after, through: through), all.filter { !$0.isFoundAgain })
     }
     return batch.popFirst().map { .event($0) }
   }

@@ -42,4 +42,29 @@ struct NotingBatchTests {
     #expect(iterator.statistics.delivered == 4 && iterator.statistics.dropped == 2)
     #expect(iterator.end == .finished)
   }
+
+  @Test(
+    "a cancelled task, and a subscription that was cancelled after the end, get no number",
+    arguments: [
+      BufferingPolicy<Int>.bounded(1, whenFull: .dropNewest), .bounded(1, whenFull: .disconnect),
+    ], 0..<3)
+  func cancelled(buffering: BufferingPolicy<Int>, batchLimit: Int) async {
+    for cancelsTask in [false, true] {
+      let hub = EventHub<Int>()
+      let events = hub.events(buffering: buffering)
+      hub.send(contentsOf: 0..<3)
+      if cancelsTask { hub.finish() } else { hub.cancelSubscriptions() }
+      let task = Task { () -> [[Int]?] in
+        if cancelsTask { withUnsafeCurrentTask { $0?.cancel() } }
+        guard batchLimit > 0 else {
+          var iterator = events.notingDrops().makeAsyncIterator()
+          let first = await iterator.next()
+          return [numbers(first.map { [$0] }), numbers(await iterator.next().map { [$0] })]
+        }
+        let iterator = events.notingDrops().batches(upTo: batchLimit).makeAsyncIterator()
+        return [numbers(await iterator.next()), numbers(await iterator.next())]
+      }
+      #expect(await task.value == [nil, nil])
+    }
+  }
 }

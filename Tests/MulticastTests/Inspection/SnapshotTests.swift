@@ -157,4 +157,12 @@ struct SnapshotTests {
     queue.resume()
     withExtendedLifetime((first, second)) {}
   }
+
+  @Test func eachReceiverHasOneLine() {
+    let hub = EventHub<Int>(name: "a\nb")
+    let subscription = hub.subscribe(label: "c\r\nd") { _ in }
+    let lines = hub.snapshot.description.split(whereSeparator: \.isNewline)
+    #expect(lines.count == 3 && lines[0].contains("a b") && lines[2].contains("c d"))
+    withExtendedLifetime(subscription) {}
+  }
 }

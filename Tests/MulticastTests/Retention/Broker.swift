@@ -54,10 +54,10 @@ extension ExternalLogSuite {
   typealias Hub = TopicHub<String, Int>
 
   func make(
-    _ log: some ExternalLog<Int>, keeping count: Int = 100
+    _ log: some ExternalLog<Int>, keeping count: Int = 100, total: Retention<Int> = .all
   ) -> (Hub, ExternalLogWriter<Int>) {
     var given: ExternalLogWriter<Int>?
-    let hub = Hub(retention: .last(count)) { writer in
+    let hub = Hub(retention: .last(count), total: total) { writer in
       given = writer
       return log
     }
@@ -79,6 +79,16 @@ extension ExternalLogSuite {
   func read(_ reader: TopicReader<Int>) -> [String] {
     var texts: [String] = []
     while let element = reader.nextIfAvailable() { texts.append(text(element)) }
+    return texts
+  }
+
+  /// As ``read(_:)``, and what the external log answers.
+  func readAnswers(_ reader: TopicReader<Int>) async -> [String] {
+    var texts = read(reader)
+    while reader.position == nil && reader.end == nil {
+      await Task.yield()
+      texts += read(reader)
+    }
     return texts
   }
 

@@ -169,6 +169,27 @@ struct RetentionKindTests {
     #expect(Retention<Int>.none.and(.all).isNone && Retention<Int>.last(3).and(.last(0)).isNone)
   }
 
+  @Test("what newer events have replaced counts neither for a limit nor as missed")
+  func atMostOfKeys() {
+    let hub = EventHub<Int>(retention: .latestPerKey { $0 / 10 }, epoch: 1)
+    for event in [10, 20, 21] { hub.send(event) }
+    func elements(after number: UInt64, _ limit: Int) -> [String] {
+      let start = SubscriptionStart.after(EventPosition(epoch: 1, number: number), atMost: limit)
+      return hub.retainedEvents(from: start).map { element in
+        switch element {
+        case .event(let event, at: _): "\(event)"
+        case .missed(let range): "missed \(range.after.number)-\(range.through.number)"
+        }
+      }
+    }
+    #expect(elements(after: 1, 1) == ["21"])
+    #expect(elements(after: 0, 2) == ["10", "21"])
+    #expect(elements(after: 0, 1) == ["missed 0-2", "21"])
+    #expect(elements(after: 0, 0) == ["missed 0-3"])
+    hub.send(11)
+    #expect(elements(after: 0, 5) == ["21", "11"])
+  }
+
   @Test("two hubs with the same retention keep their own keys")
   func twoHubs() {
     let retention = Retention<Int>.latestPerKey { $0 % 2 }

@@ -1,0 +1,70 @@
+import Multicast
+import MulticastTestSupport
+import Testing
+
+@Suite("What a slow subscriber with positions misses is counted, whether or not it reads")
+struct TopicCountTests: ExternalLogSuite {
+  private func counts(_ hub: Hub) -> DeliveryStatistics? {
+    hub.snapshot.receivers.first?.statistics
+  }
+
+  @Test("events that have left before they were read", arguments: [nil, 1, 5])
+  func unread(limit: Int?) {
+    let buffering = limit.map { BufferingPolicy<Int>.bounded($0, whenFull: .dropOldest) }
+    let hub = Hub(retention: .last(1))
+    let reader = hub.reader(for: ["a"], from: .live, buffering: buffering ?? .unbounded) {}
+    for event in 1...10 { hub.send(event, to: "a") }
+    #expect(hub.droppedEvents == 9)
+    #expect(counts(hub)?.dropped == 9 && counts(hub)?.pending == 1)
+    #expect(hub.statistics(for: "a")?.dropped == 9)
+    reader.cancel()
+    #expect(hub.droppedEvents == 9 && hub.snapshot.dropped == 9)
+  }
+
+  @Test("what the subscriber reads afterwards counts once")
+  func read() {
+    let hub = Hub(retention: .last(1), epoch: 7)
+    let reader = hub.reader(for: ["a", "b"], from: .live) {}
+    for event in 1...10 { hub.send(event, to: event == 1 ? "b" : "a") }
+    #expect(hub.droppedEvents == 8)
+    #expect(read(reader) == ["missed a 7:0-7:9", "b 1 @1", "a 10 @10"])
+    #expect(hub.droppedEvents == 8)
+  }
+
+  @Test("what had left before the subscription began is neither delivered nor dropped")
+  func beforeTheStart() {
+    let hub = Hub(retention: .last(1), epoch: 7)
+    for event in 1...2 { hub.send(event, to: "a") }
+    let reader = hub.reader(for: ["a"], from: .after(at(0))) {}
+    for event in 3...5 { hub.send(event, to: "a") }
+    #expect(read(reader) == ["missed a 7:0-7:4", "a 5 @5"])
+    #expect(counts(hub)?.delivered == 1 && counts(hub)?.pending == 0)
+    #expect(hub.droppedEvents == 0)
+    for event in 6...7 { hub.send(event, to: "a") }
+    #expect(hub.droppedEvents == 1)
+  }
+
+  @Test("what a new beginning of the log removes is not delivered")
+  func newBeginning() {
+    let (hub, writer) = make(GatedLog.unreachable)
+    writer.begin(epoch: 6, after: 0)
+    let reader = hub.reader(for: ["a"], from: .live) {}
+    for number in 1...3 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    writer.begin(epoch: 7, after: 0)
+    writer.deliver(1, to: "a", number: 1)
+    #expect(read(reader) == ["missed ? 6:0-7:0", "a 1 @1"])
+    #expect(counts(hub)?.delivered == 1)
+  }
+
+  @Test("disconnect: a limit above the retention has no effect", arguments: [3, 4, 5, 6, 10])
+  func disconnectAboveTheRetention(count: Int) {
+    let hub = Hub(retention: .last(3), epoch: 7)
+    let reader = hub.reader(
+      for: ["a"], from: .live, buffering: .bounded(5, whenFull: .disconnect)
+    ) {}
+    for event in 1...count { hub.send(event, to: "a") }
+    let missed = count == 3 ? [] : ["missed a 7:0-7:\(count - 3)"]
+    #expect(read(reader) == missed + (count - 2...count).map { "a \($0) @\($0)" })
+    #expect(reader.end == nil && hub.droppedEvents == count - 3)
+  }
+}
