@@ -83,8 +83,8 @@ extension TopicLog {
   }
 
   /// What a new reader requests from the external log because there are gaps: the log may have
-  /// what the hub has not received. If it does not, the reader reads what the hub retains, and finds
-  /// what is missing in its place.
+  /// what the hub has not received. If it does not, the reader reads what the hub retains, and
+  /// finds what is missing in its place.
   private func missingBeforeStart(_ topics: Topics, _ cursor: TopicCursor) -> MissingEvents? {
     guard let last = numbering.lastGap(through: cursor.newestAtStart),
       max(cursor.number, cursor.absentThrough) < last.through
