@@ -98,6 +98,7 @@ extension EventConsumer {
     }
     // This ends the subscription, unless the hub has ended it.
     if isCancelled { _ = await nextSignal(share) }
+    stop()
     reader.discardRead()
     return false
   }

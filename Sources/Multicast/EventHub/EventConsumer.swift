@@ -30,7 +30,7 @@ final class EventConsumer: Sendable {
   }
 
   /// Ends the subscription, and discards what was taken and not returned.
-  private func stop() {
+  func stop() {
     registration?.cancel()
     reader?.stopReading()
     mailbox.discardTaken()
@@ -211,7 +211,8 @@ final class EventConsumer: Sendable {
         return false
       }
     }
-    stop()
+    // After the end of the hub, another task of the actor may still read: see `prepareRead`.
+    if reader == nil || isCancelled || mailbox.end != .finished { stop() }
     mailbox.spendBudget()
     return false
   }

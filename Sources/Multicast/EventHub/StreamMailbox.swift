@@ -24,7 +24,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// requests the next one. Not its address, which another task may get after its end.
   // Relaxed: a task compares it with its own, and finds what itself has stored.
   private let handlingTask = Atomic<UInt64>(0)
-  /// Whether the subscription was cancelled: what was taken and not returned is discarded too.
+  /// Whether the subscription was cancelled before it finished: what was taken and not returned is
+  /// discarded too.
   // Relaxed: nothing is read because of it. An iterator that is asked after the cancellation finds it.
   private let hasBeenCancelled = Atomic(false)
   /// The most events that a task takes at once. What it has taken is not dropped any more, and not
@@ -79,7 +80,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   /// Ends a mailbox without an entry. If it has finished, the consumer reads once more.
   func end(_ reason: SubscriptionEnd) {
-    if reason == .cancelled { hasBeenCancelled.store(true, ordering: .relaxed) }
+    if reason == .cancelled { noteCancellation() }
     var discarded = ItemBuffer()
     let (effects, sleepers) = withLock {
       forgetSignal()
@@ -94,8 +95,14 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   override var place: String { "consumer" }
 
   override func cancel(_ entry: Entry) {
-    hasBeenCancelled.store(true, ordering: .relaxed)
+    noteCancellation()
     super.cancel(entry)
+  }
+
+  /// Does nothing if the subscription has finished: then the consumer ends it once it has found
+  /// nothing more, and a task that shares the iterator may not have returned everything.
+  private func noteCancellation() {
+    if end != .finished { hasBeenCancelled.store(true, ordering: .relaxed) }
   }
 
   override var isCalledByCurrentTask: Bool {

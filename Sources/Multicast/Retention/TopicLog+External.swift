@@ -32,14 +32,15 @@ extension TopicLog {
     // The garbage is destroyed here, outside the lock.
   }
 
-  /// Continues after `number`: the external log has no events up to it any more.
+  /// Continues after `number`: the external log has no events up to it any more, or the hub was
+  /// blocked.
   ///
-  /// - Parameter extendsLast: see ``TopicNumbering/addGap(after:through:extendsLast:)``.
+  /// - Parameter isOfBlock: see ``TopicNumbering/addGap(after:through:isOfBlock:)``.
   /// - Returns: whether that is a gap. After the hub has finished: `false`.
-  func skip(through number: UInt64, extendsLast: Bool) -> Bool {
+  func skip(through number: UInt64, isOfBlock: Bool) -> Bool {
     lock.withLock {
       guard !isClosed, numbering.hasBegun, number > newestNumber else { return false }
-      numbering.addGap(after: newestNumber, through: number, extendsLast: extendsLast)
+      numbering.addGap(after: newestNumber, through: number, isOfBlock: isOfBlock)
       newestNumber = number
       return true
     }

@@ -82,17 +82,24 @@ extension TopicLog {
     }
   }
 
-  /// What a new reader requests from the external log because there are gaps: the log may have
-  /// what the hub has not received. If it does not, the reader reads what the hub retains, and
-  /// finds what is missing in its place.
+  /// What a new reader requests from the external log because there are gaps.
+  ///
+  /// The log says what there is up to a gap of its own, also of what the hub retains. If it does
+  /// not have the events of a block, the reader reads what the hub retains, and finds the gap at
+  /// its place.
   private func missingBeforeStart(_ topics: Topics, _ cursor: TopicCursor) -> MissingEvents? {
-    guard let last = numbering.lastGap(through: cursor.newestAtStart),
-      max(cursor.number, cursor.absentThrough) < last.through
-    else { return nil }
-    cursor.beforeMissing = TopicCursor.BeforeMissing(number: cursor.number, seen: cursor.seen)
+    func gap(isOfBlock: Bool) -> TopicNumbering.Gap? {
+      numbering.lastGap(through: cursor.newestAtStart, isOfBlock: isOfBlock).flatMap {
+        max(cursor.number, cursor.absentThrough) < $0.through ? $0 : nil
+      }
+    }
+    guard let last = gap(isOfBlock: false) ?? gap(isOfBlock: true) else { return nil }
+    if last.isOfBlock {
+      cursor.beforeMissing = TopicCursor.BeforeMissing(number: cursor.number, seen: cursor.seen)
+    }
     var missing = takeGap(through: last.through, cursor)
     missing.mayBeElsewhere = true
-    missing.isFoundAgain = true
+    missing.isFoundAgain = last.isOfBlock
     missing.topic = name(of: topics)
     return missing
   }

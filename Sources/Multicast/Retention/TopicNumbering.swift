@@ -2,10 +2,12 @@
 ///
 /// The numbers of a log without an external one begin once, after 0, and have no gaps.
 struct TopicNumbering: ~Copyable {
-  /// Events that an external log does not have.
+  /// Events that the hub has not received from the external log.
   struct Gap {
     let after: UInt64
     var through: UInt64
+    /// Whether the hub was blocked; otherwise the external log does not have them.
+    let isOfBlock: Bool
   }
 
   /// How often the numbers have begun.
@@ -40,13 +42,14 @@ struct TopicNumbering: ~Copyable {
     swap(&gaps, &ended)
   }
 
-  /// - Parameter extendsLast: whether a gap that begins where the last one ends belongs to it.
-  mutating func addGap(after number: UInt64, through last: UInt64, extendsLast: Bool) {
-    if extendsLast, !gaps.isEmpty, gaps[gaps.count - 1].through == number {
+  /// - Parameter isOfBlock: whether the hub is blocked. Such a gap that begins where another one
+  ///   ends belongs to it.
+  mutating func addGap(after number: UInt64, through last: UInt64, isOfBlock: Bool) {
+    if isOfBlock, let newest = newestGap, newest.isOfBlock, newest.through == number {
       gaps[gaps.count - 1].through = last
       return
     }
-    gaps.append(Gap(after: number, through: last))
+    gaps.append(Gap(after: number, through: last, isOfBlock: isOfBlock))
     if gaps.count > Self.most, let oldest = gaps.popFirst() { minimum = oldest.through }
   }
 
@@ -65,17 +68,17 @@ struct TopicNumbering: ~Copyable {
     return low < gaps.count ? gaps[low] : nil
   }
 
-  /// The last gap that ends at `number` or before.
+  /// The last gap that ends at `number` or before, and is one of a block or not.
   ///
-  /// - Complexity: O(log gaps).
-  func lastGap(through number: UInt64) -> Gap? {
-    var low = 0
-    var high = gaps.count
-    while low < high {
-      let middle = (low + high) / 2
-      if gaps[middle].through > number { high = middle } else { low = middle + 1 }
+  /// - Complexity: O(gaps).
+  func lastGap(through number: UInt64, isOfBlock: Bool) -> Gap? {
+    var offset = gaps.count
+    while offset > 0 {
+      offset -= 1
+      let gap = gaps[offset]
+      if gap.through <= number, gap.isOfBlock == isOfBlock { return gap }
     }
-    return low > 0 ? gaps[low - 1] : nil
+    return nil
   }
 
   mutating func addRefusal(after newest: UInt64) {

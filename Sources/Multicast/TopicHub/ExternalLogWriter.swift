@@ -54,8 +54,10 @@ extension ExternalLogWriter {
 
   /// Continues after `number`, because the log does not have the events up to it any more.
   ///
-  /// Subscribers receive the range as missed, at its place. Does nothing if `number` is not higher
-  /// than all before.
+  /// Subscribers receive the range as missed, at its place. Those that come later get the events
+  /// before the range from the log only, or as missed, although the hub may still retain some: the
+  /// log may have lost them too, and other processes say the same. Does nothing if `number` is not
+  /// higher than all before.
   ///
   /// - Parameter number: that of the last event that the log does not have.
   /// - Complexity: O(subscribers with positions).

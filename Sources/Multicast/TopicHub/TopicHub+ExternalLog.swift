@@ -56,7 +56,7 @@ extension TopicHub where Topic == String {
     guard let retention, !gate.isFinished else { return nil }
     // A reader must not take what was not delivered for an event that never was.
     guard !gate.isBlocked else {
-      guard retention.log.skip(through: number, extendsLast: true) else { return nil }
+      guard retention.log.skip(through: number, isOfBlock: true) else { return nil }
       // The last block may have ended since, before there was a range to report: see `unblock`.
       if !gate.isBlocked { signals.signalAll() }
       return 0
@@ -67,7 +67,7 @@ extension TopicHub where Topic == String {
 
   func skipExternal(through number: UInt64) {
     guard let retention else { return }
-    if retention.log.skip(through: number, extendsLast: false) { signals.signalAll() }
+    if retention.log.skip(through: number, isOfBlock: false) { signals.signalAll() }
   }
 
   func refuseExternal(after newest: UInt64) {

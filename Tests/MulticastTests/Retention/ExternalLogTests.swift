@@ -219,7 +219,7 @@ struct ExternalLogTests: ExternalLogSuite {
     let all = ["a 1 @1", "missed ? 7:1-7:4", "missed ? 7:4-7:7", "a 8 @8"]
     #expect(await texts(slow) == all)
     #expect(await texts(pattern) == all)
-    #expect(await texts(late) == ["missed ? 7:5-7:7", "a 8 @8"])
+    #expect(await texts(late) == ["missed a 7:5-7:7", "a 8 @8"])
     #expect(await texts(later) == ["a 8 @8"])
   }
 
