@@ -49,9 +49,22 @@ public final class MulticastDelegate<Delegate> {
   ///   - name: identifies the hub in descriptions and messages.
   /// - Precondition: each delegate is an instance of a class.
   /// - Complexity: O(`delegates`).
-  public convenience init(_ delegates: some Sequence<Delegate>, name: String? = nil) {
+  public convenience init(_ delegates: [Delegate], name: String? = nil) {
     self.init(name: name)
     for delegate in delegates { add(delegate) }
+  }
+
+  /// Creates a hub and adds `delegates` weakly, in order.
+  ///
+  /// - Parameters:
+  ///   - delegates: each is added once.
+  ///   - name: identifies the hub in descriptions and messages.
+  /// - Precondition: each delegate is an instance of a class.
+  /// - Complexity: O(`delegates`).
+  public convenience init(_ delegates: some Sequence<Delegate>, name: String? = nil) {
+    // The other initializer is for literals: the compiler does not find the type of the elements
+    // of one whose delegates have different types if it may be any sequence.
+    self.init(Array(delegates), name: name)
   }
 
   deinit {

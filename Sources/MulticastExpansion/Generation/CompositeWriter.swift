@@ -87,14 +87,19 @@ struct CompositeWriter {
       let isolation = context.traits.isolation == .actor ? ", isolation: nil" : ""
       code.line("_composition = .init(\(context.hubName)\(isolation))")
     }
-    code.line()
-    code.line("/// Creates a composite and adds `delegates` weakly, in order.")
     let initializer = context.traits.isolation == .actor ? "init" : "convenience init"
-    code.block(
-      "\(context.memberAccess)\(initializer)(_ delegates: some \(names.standard("Sequence"))<\(delegate)>, \(options))"
-    ) { code in
-      code.line("self.init(storage: storage, duplicates: duplicates)")
-      code.line("for delegate in delegates { self.\(context.hubName).add(delegate) }")
+    // Of an array too: of a literal whose delegates have different types the compiler does not find
+    // the type of the elements if it may be any sequence.
+    for type in [
+      "\(names.standard("Array"))<\(delegate)>", "some \(names.standard("Sequence"))<\(delegate)>",
+    ] {
+      code.line()
+      code.line("/// Creates a composite and adds `delegates` weakly, in order.")
+      code.block("\(context.memberAccess)\(initializer)(_ delegates: \(type), \(options))") {
+        code in
+        code.line("self.init(storage: storage, duplicates: duplicates)")
+        code.line("for delegate in delegates { self.\(context.hubName).add(delegate) }")
+      }
     }
   }
 

@@ -206,7 +206,7 @@ struct ActorCorpus {
   func nesting() {
     let (first, second, log) = pair(FunctionRecorder.self)
     let inner = MulticastPlain([first, second])
-    let outer = MulticastPlain([inner as any Plain, first], storage: .locked, duplicates: .allow)
+    let outer = MulticastPlain([inner, first], storage: .locked, duplicates: .allow)
     outer.add(first)
     outer.start()
     #expect(log.take() == ["1 start", "2 start", "1 start", "1 start"])

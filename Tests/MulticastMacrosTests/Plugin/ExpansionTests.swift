@@ -38,6 +38,16 @@ struct ExpansionTests {
 
           /// Creates a composite and adds `delegates` weakly, in order.
           public convenience init(
+            _ delegates: Swift::Array<any DownloadDelegate>,
+            storage: Multicast::StorageStrategy = .waitFree,
+            duplicates: Multicast::DuplicatePolicy = .ignore
+          ) {
+            self.init(storage: storage, duplicates: duplicates)
+            for delegate in delegates { self.delegates.add(delegate) }
+          }
+
+          /// Creates a composite and adds `delegates` weakly, in order.
+          public convenience init(
             _ delegates: some Swift::Sequence<any DownloadDelegate>,
             storage: Multicast::StorageStrategy = .waitFree,
             duplicates: Multicast::DuplicatePolicy = .ignore

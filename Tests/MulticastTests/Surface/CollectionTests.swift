@@ -170,6 +170,19 @@ struct CollectionTests {
     #expect(hub.description.hasSuffix("(count: 1, storage: waitFree)"))
   }
 
+  @Test("a hub begins with delegates of one type or of several, in an array or any sequence")
+  func initialDelegates() {
+    let (first, second) = (RecordingObserver(), ActingObserver())
+    let several = MulticastDelegate<any Observing>([first, second], name: "several")
+    #expect(several.count == 2 && several.name == "several")
+    #expect(MulticastDelegate<any Observing>([first]).count == 1)
+    #expect(MulticastDelegate([first]).delegates.first === first)
+    #expect(MulticastDelegate<any Observing>([]).isEmpty)
+    let observers: [any Observing] = [first, second]
+    #expect(MulticastDelegate(observers.lazy.reversed()).delegates.first === second)
+    #expect(MulticastDelegate(several).count == 2)
+  }
+
   @Test("a hub of Sendable delegates is Sendable")
   func hubIsSendable() {
     func sent<Value: Sendable>(_ value: Value) -> Value { value }
