@@ -10,8 +10,8 @@ final class KeptTopic {
   /// The number of events that have come since the topic is kept.
   var arrived = 0
   /// The ends of gaps in the numbers after which an event has come, each with the number of events
-  /// that had come before. The newest ones, also while the topic has no readers: a later one may
-  /// begin before them.
+  /// that had come before. The newest ones; without readers, those that are not before the log: a
+  /// later reader may begin before them.
   private var gapEnds = RingBuffer<(number: UInt64, arrived: Int)>()
   /// The number of events that its readers have missed because they were slow, by reader.
   var dropped = 0
@@ -47,7 +47,8 @@ extension KeptTopic {
   ///   - minimum: ends of gaps before this are not needed any more.
   func noteGap(through number: UInt64, forgetting minimum: UInt64) {
     guard gapEnds.isEmpty || gapEnds[gapEnds.count - 1].number < number else { return }
-    while !gapEnds.isEmpty, gapEnds[0].number < minimum { _ = gapEnds.popFirst() }
+    let first = readers.isEmpty ? max(minimum, log.trimmedThrough) : minimum
+    while !gapEnds.isEmpty, gapEnds[0].number < first { _ = gapEnds.popFirst() }
     gapEnds.append((number, arrived))
   }
 

@@ -30,22 +30,24 @@ final class TopicCursor {
   /// Where it was before it moved behind what is missing, because the external log may have that;
   /// `nil` if it has not moved, or has read since.
   var beforeMissing: BeforeMissing?
-  /// The number up to which the external log was asked for what came before the subscription began,
-  /// and does not have it.
+  /// The end of the last range for which the external log was asked, and of which it did not have
+  /// all.
   var absentThrough: UInt64 = 0
   /// How many of the events of each topic were read or reported, counted as ``KeptTopic/arrived``.
   var seen: [Int]
   /// How many events of each topic had come when the subscription began.
   var begun: [Int]
-  /// The first value of `seen`, and what the subscriber has missed since without being slow.
+  /// What of `seen` was not delivered and does not count as dropped: its first value, and what was
+  /// skipped since.
   var first: [Int]
   /// How many events of each topic the subscriber has missed because it was slow; empty: none.
   var dropped: [Int] = []
   /// Whether there was a read: before it, the subscriber may miss events that came before its time.
   var hasRead = false
-  /// The number up to which events of each topic had left the log when the subscription began, if
-  /// that is after its place; otherwise 0. Empty: they were reported.
-  private(set) var absentAtStart: [UInt64] = []
+  /// The number up to which events of each topic had left the log when the subscription began, or
+  /// when an external log had a part of them, if that is after its place; otherwise 0. Empty: they
+  /// were reported.
+  private var uncountedThrough: [UInt64] = []
   /// The newest event when the last of the topics ended, which is the last that the subscriber
   /// gets; `nil`: they go on.
   var end: End?
@@ -62,10 +64,11 @@ final class TopicCursor {
     first = places
   }
 
-  /// A place that a cursor has left.
+  /// The place to which a cursor returns if the external log does not have what is missing.
   struct BeforeMissing {
     let number: UInt64
     let seen: [Int]
+    let first: [Int]
   }
 
   /// What the log had when the topics of a subscriber ended.
@@ -84,26 +87,25 @@ final class TopicCursor {
     return max(0, unread - (topics[index].arrived - end.arrived[index]))
   }
 
-  /// Whether events that had left the log when the subscription began are to be reported. They are
-  /// not counted, so no limit applies before that.
-  var isBehind: Bool {
-    !absentAtStart.isEmpty && topics.indices.contains { isBehind($0) }
+  /// Whether events are to be reported of which the number is unknown, because they had left the
+  /// log when the subscription began. No limit applies before that.
+  var hasUncounted: Bool {
+    !uncountedThrough.isEmpty && topics.indices.contains { hasUncounted($0) }
   }
 
-  /// As ``isBehind``, for one topic.
-  func isBehind(_ index: Int) -> Bool {
-    !absentAtStart.isEmpty && absentAtStart[index] > reportedThrough(index)
+  /// As ``hasUncounted``, for one topic.
+  func hasUncounted(_ index: Int) -> Bool {
+    !uncountedThrough.isEmpty && uncountedThrough[index] > reportedThrough(index)
   }
 
-  /// Notes what has left the log before the subscription begins.
-  func noteAbsent() {
-    absentAtStart = topics.indices.map { hasUnreported($0) ? topics[$0].log.trimmedThrough : 0 }
-    forgetAbsent()
+  /// Notes that the number of the events that have left the log and were not reported is unknown.
+  func noteUncounted() {
+    uncountedThrough = topics.indices.map { hasUnreported($0) ? topics[$0].log.trimmedThrough : 0 }
+    forgetUncounted()
   }
 
-  /// Forgets what had left the log at the start, once it was reported.
-  private func forgetAbsent() {
-    if beforeMissing == nil, !isBehind { absentAtStart = [] }
+  private func forgetUncounted() {
+    if beforeMissing == nil, !hasUncounted { uncountedThrough = [] }
   }
 
   /// Whether events of a topic were trimmed that are neither read nor reported. Otherwise the
@@ -125,7 +127,7 @@ final class TopicCursor {
     for (index, topic) in topics.enumerated() where !hasUnreported(index) {
       seen[index] = topic.arrived - topic.log.count(after: number)
     }
-    forgetAbsent()
+    forgetUncounted()
   }
 
   /// The numbers begin anew after `number`: nothing of the new ones is missing.
@@ -134,7 +136,7 @@ final class TopicCursor {
     newestAtStart = number
     reported = [:]
     absentThrough = 0
-    absentAtStart = []
+    uncountedThrough = []
   }
 
   /// The subscriber does not get the events of a topic up to the one that came as the `arrived`th,
@@ -158,6 +160,9 @@ final class TopicCursor {
 
   var position: EventPosition { EventPosition(epoch: epoch, number: number) }
 
+  /// Where it would return to if it moved behind what is missing now.
+  var place: BeforeMissing { BeforeMissing(number: number, seen: seen, first: first) }
+
   var positionBeforeMissing: EventPosition? {
     beforeMissing.map { EventPosition(epoch: epoch, number: $0.number) }
   }
@@ -180,6 +185,7 @@ struct MissingEvents {
   var count: Int?
   /// Whether an external log may have them.
   var mayBeElsewhere = false
-  /// Whether the reader finds what is missing later, if the external log does not have them.
-  var isFoundAgain = false
+  /// Whether the reader reports what is missing when it reads the log of the hub, so that there is
+  /// nothing to report if the external log does not have them.
+  var isReportedLater = false
 }

@@ -28,10 +28,10 @@ extension TopicLog {
         cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
         cursor.begun[index] = isContinued ? cursor.seen[index] : topic.arrived
       }
-      cursor.noteAbsent()
+      cursor.noteUncounted()
       cursor.first = cursor.seen
       // A gap that is found later is that of a slow reader, not one from before its time.
-      cursor.hasRead = isContinued && !cursor.isBehind
+      cursor.hasRead = isContinued && !cursor.hasUncounted
       return (cursor, missing)
     }
   }
@@ -40,7 +40,7 @@ extension TopicLog {
   func release(_ cursor: TopicCursor) {
     lock.withLock {
       guard !cursor.places.isEmpty else { return }
-      if let missed = missed(by: cursor) { count(missed, of: cursor) }
+      count(missed(by: cursor), of: cursor)
       for (index, topic) in cursor.topics.enumerated() {
         topic.remove(cursor, index: index)
         removeIfUnused(topic)
@@ -200,11 +200,17 @@ extension TopicLog {
   func moveBack(_ cursor: TopicCursor, after number: UInt64) {
     lock.withLock {
       guard let before = cursor.beforeMissing else { return }
-      cursor.absentThrough = max(cursor.absentThrough, cursor.number)
-      cursor.number = min(cursor.number, max(before.number, number))
-      cursor.seen = before.seen
+      let absent = cursor.number
       cursor.beforeMissing = nil
+      cursor.number = min(absent, max(before.number, number))
+      // Otherwise the numbers have begun anew, and the next read skips the rest of the old ones.
+      guard cursor.beginning == numbering.beginnings else { return }
+      cursor.absentThrough = max(cursor.absentThrough, absent)
+      cursor.seen = before.seen
+      cursor.first = before.first
       cursor.recount()
+      // How many of what has left the log were received is unknown.
+      if cursor.number > before.number { cursor.noteUncounted() }
     }
   }
 

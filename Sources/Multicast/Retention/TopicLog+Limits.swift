@@ -17,7 +17,7 @@ extension TopicLog {
   func overflow(of cursor: TopicCursor) -> Overflow? {
     let limit = cursor.limit.count
     guard limit < .max, cursor.rest == nil, cursor.beginning == numbering.beginnings,
-      !cursor.isBehind,
+      !cursor.hasUncounted,
       !zip(cursor.seen, cursor.begun).contains(where: { $0 < $1 })
     else { return nil }
     if cursor.topics.count == 1, cursor.unread(0) <= limit { return nil }
@@ -27,9 +27,9 @@ extension TopicLog {
     let end = lastNumber(for: cursor)
     let later = cursor.topics.map { $0.log.count(after: end) }
     if cursor.limit.disconnects {
-      // What has left the log does not wait, so a limit above the retention has no effect.
+      // What has left the log does not wait: a limit of as many as that keeps has no effect.
       let kept = cursor.topics.reduce(0) { $0 + $1.log.count(after: cursor.number) }
-      guard kept - later.reduce(0, +) >= limit else { return nil }
+      guard kept - later.reduce(0, +) > limit else { return nil }
       guard cursor.isComplete else { return Overflow(number: end, dropped: unread) }
     }
     let start = start(beforeLast: limit + later.reduce(0, +), in: cursor.topics)
@@ -44,17 +44,27 @@ extension TopicLog {
   /// not counted yet: too many wait, or they have left the log before they were read. Inside the
   /// lock.
   ///
+  /// - Complexity: that of ``overflow(of:)``, and O(topics).
+  func missed(by cursor: TopicCursor) -> [Int] {
+    overflow(of: cursor)?.dropped ?? cursor.topics.indices.map { left(by: cursor, $0) }
+  }
+
+  /// As ``missed(by:)``, of one topic.
+  ///
   /// - Complexity: that of ``overflow(of:)``.
-  func missed(by cursor: TopicCursor) -> [Int]? {
-    if let overflow = overflow(of: cursor) { return overflow.dropped }
-    // An external log may have what has left this one.
+  private func missed(by cursor: TopicCursor, _ index: Int) -> Int {
+    overflow(of: cursor)?.dropped[index] ?? left(by: cursor, index)
+  }
+
+  /// The number of events of a topic that have left the log before a reader has read them.
+  private func left(by cursor: TopicCursor, _ index: Int) -> Int {
+    // An external log may have them.
     let mayBeElsewhere = isExternal && (!cursor.hasRead || cursor.limit.count == .max)
     guard !mayBeElsewhere, cursor.rest == nil, cursor.beginning == numbering.beginnings,
-      !cursor.isBehind
-    else { return nil }
-    return cursor.topics.enumerated().map { index, topic in
-      max(0, cursor.arrived(index, through: topic.log.trimmedThrough) - cursor.seen[index])
-    }
+      !cursor.hasUncounted
+    else { return 0 }
+    let through = cursor.topics[index].log.trimmedThrough
+    return max(0, cursor.arrived(index, through: through) - cursor.seen[index])
   }
 
   /// Counts the events of each topic that a reader has missed. Inside the lock.
@@ -122,7 +132,7 @@ extension TopicLog {
   private func statistics(of topic: KeptTopic) -> TopicReaderStatistics {
     var statistics = TopicReaderStatistics(dropped: topic.dropped, retained: topic.log.count)
     for (cursor, index) in topic.readers where cursor.rest == nil {
-      let missed = missed(by: cursor)?[index] ?? 0
+      let missed = missed(by: cursor, index)
       statistics.dropped += missed
       if cursor.limit.count < .max { statistics.pending += cursor.unread(index) - missed }
     }
@@ -151,7 +161,7 @@ extension TopicLog {
     var unread = cursor.unread(index)
     if let rest = cursor.rest { unread = min(unread, rest) }
     let counted = cursor.dropped.isEmpty ? 0 : cursor.dropped[index]
-    let uncounted = missed(by: cursor)?[index] ?? 0
+    let uncounted = missed(by: cursor, index)
     var statistics = DeliveryStatistics()
     // A subscription that ends because it was slow misses what follows the events that it has seen.
     let missed = cursor.rest == nil ? counted : 0

@@ -94,13 +94,23 @@ extension TopicLog {
       }
     }
     guard let last = gap(isOfBlock: false) ?? gap(isOfBlock: true) else { return nil }
-    if last.isOfBlock {
-      cursor.beforeMissing = TopicCursor.BeforeMissing(number: cursor.number, seen: cursor.seen)
-    }
-    var missing = takeGap(through: last.through, cursor)
-    missing.mayBeElsewhere = true
-    missing.isFoundAgain = last.isOfBlock
+    var missing = requestGap(through: last.through, cursor, returns: last.isOfBlock)
     missing.topic = name(of: topics)
+    return missing
+  }
+
+  /// Moves the place behind a gap for which the external log is asked.
+  ///
+  /// - Parameter returns: whether the reader returns if the log does not have the events.
+  private func requestGap(
+    through number: UInt64, _ cursor: TopicCursor, returns: Bool
+  ) -> MissingEvents {
+    let before = cursor.place
+    var missing = takeGap(through: number, cursor)
+    cursor.beforeMissing = returns ? before : cursor.place
+    cursor.first = before.first  // If the log has the events, they are delivered.
+    missing.mayBeElsewhere = true
+    missing.isReportedLater = returns
     return missing
   }
 
@@ -114,11 +124,11 @@ extension TopicLog {
       return takeMissing(topics, cursor, through: last, isDropped: true)
     }
     // The external log has the events of all these topics up to the last missing one.
+    let first = cursor.first
     var missing = takeMissing(topics, cursor, through: last)
     for index in missing.indices { missing[index].mayBeElsewhere = true }
-    if !missing.isEmpty {
-      cursor.beforeMissing = TopicCursor.BeforeMissing(number: cursor.number, seen: cursor.seen)
-    }
+    if !missing.isEmpty { cursor.beforeMissing = cursor.place }
+    cursor.first = first  // If the log has the events, they are delivered.
     cursor.number = missing.reduce(cursor.number) { max($0, $1.through.number) }
     return missing
   }
@@ -136,11 +146,12 @@ extension TopicLog {
       if numbering.refusalCount > claim || cursor.number <= newestNumber { cursor.claim = nil }
     }
     guard cursor.number < numbering.minimum else { return nil }
-    var missing = takeGap(through: numbering.minimum, cursor)
-    missing.mayBeElsewhere =
-      !cursor.hasRead && missing.through.number <= cursor.newestAtStart
-      && missing.through.number > cursor.absentThrough
-    return missing
+    let isElsewhere =
+      !cursor.hasRead && numbering.minimum <= cursor.newestAtStart
+      && numbering.minimum > cursor.absentThrough
+    return isElsewhere
+      ? requestGap(through: numbering.minimum, cursor, returns: false)
+      : takeGap(through: numbering.minimum, cursor)
   }
 
   private func takeBeginning(_ cursor: TopicCursor) -> MissingEvents? {
@@ -176,7 +187,7 @@ extension TopicLog {
     let after = cursor.position
     cursor.number = number
     for index in cursor.topics.indices {
-      cursor.seen[index] = max(cursor.seen[index], cursor.arrived(index, through: number))
+      cursor.skip(to: cursor.arrived(index, through: number), index: index)
     }
     return MissingEvents(topic: nil, after: after, through: cursor.position)
   }
@@ -206,7 +217,7 @@ extension TopicLog {
         guard through > cursor.number else { continue }
         let count = max(0, cursor.arrived(index, through: through) - cursor.seen[index])
         // What had left the log when the subscription began is not counted.
-        let isCounted = !cursor.isBehind(index)
+        let isCounted = !cursor.hasUncounted(index)
         // Otherwise what has left is behind the gap that begins there.
         if count == 0, through < topic.log.trimmedThrough, isCounted { continue }
         let isDropped = isDropped && isCounted

@@ -27,9 +27,9 @@ extension ExternalReading {
   /// Whether the log has been asked, and its answer was not taken.
   var isWaiting: Bool { request != nil }
 
-  /// Begins to read a range of events, with what each topic misses if the log does not have it.
-  mutating func begin(_ range: MissingEvents, _ missing: [MissingEvents]) {
-    replay = ExternalReplay(range, missing)
+  /// Begins to read a range of events.
+  mutating func begin(_ range: ExternalRange) {
+    replay = ExternalReplay(range)
   }
 
   /// The next of what the answers have brought; `nil`: nothing more without a question.

@@ -4,22 +4,32 @@ enum ExternalTopics: Sendable {
   case patterns([TopicPattern])
 }
 
+/// Events that a reader requests from an external log.
+struct ExternalRange {
+  let after: EventPosition
+  let through: EventPosition
+  /// What each topic misses, in case that the log does not have it.
+  let missing: [MissingEvents]
+  /// The number up to which what each topic misses was reported before, because the log did not
+  /// have those events then: it may have them now.
+  let reported: [String: UInt64]
+}
+
 /// Events that an iterator gets from an external log, page by page.
 struct ExternalReplay<Event: Sendable> {
-  /// What each topic misses, in case that the log does not have it.
-  private let missing: [MissingEvents]
+  private let range: ExternalRange
   /// The last position that was requested.
   private(set) var after: EventPosition
-  let through: EventPosition
   /// The last position of what the log had, once it did not have the rest.
   private(set) var failedAfter: EventPosition?
   private var elements: ArraySlice<ExternalPage<Event>.Element> = []
 
-  init(_ range: MissingEvents, _ missing: [MissingEvents]) {
-    self.missing = missing
+  init(_ range: ExternalRange) {
+    self.range = range
     after = range.after
-    through = range.through
   }
+
+  private var through: EventPosition { range.through }
 
   /// The next event of the page.
   mutating func next() -> PositionedTopicEvent<Event>? {
@@ -46,7 +56,7 @@ struct ExternalReplay<Event: Sendable> {
   mutating func take(_ page: ExternalPage<Event>?) -> [MissingEvents] {
     guard let page, page.through > after.number else {
       // The parts of the ranges that were not received.
-      let rest = missing.filter { $0.through > after }.map {
+      let rest = range.missing.filter { $0.through > after }.map {
         MissingEvents(topic: $0.topic, after: max($0.after, after), through: $0.through)
       }
       failedAfter = after
@@ -63,7 +73,7 @@ struct ExternalReplay<Event: Sendable> {
         """)
       last = element.number
     }
-    elements = page.elements[...]
+    elements = page.elements.filter { $0.number > range.reported[$0.topic] ?? 0 }[...]
     after = EventPosition(epoch: through.epoch, number: page.through)
     return []
   }

@@ -102,7 +102,7 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
         switch await consumer.next(reader, &readSinceYield) {
         case .event(let item): return PositionedTopicEvent(item, epoch: reader.epoch)
         case .missed(let range): return PositionedTopicEvent(range)
-        case .elsewhere(let range, let missing): replay = ExternalReplay(range, missing)
+        case .elsewhere(let range): replay = ExternalReplay(range)
         case nil: return nil
         }
       }

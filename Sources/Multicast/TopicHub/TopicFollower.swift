@@ -77,8 +77,8 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
       switch reader.nextRead() {
       case .event(let item): return PositionedTopicEvent(item, epoch: reader.epoch)
       case .missed(let range): return PositionedTopicEvent(range)
-      case .elsewhere(let range, let missing):
-        external.begin(range, missing)
+      case .elsewhere(let range):
+        external.begin(range)
         isElsewhere = true
       case nil: return nil
       }

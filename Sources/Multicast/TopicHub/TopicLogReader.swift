@@ -13,8 +13,7 @@ final class TopicLogReader: PositionReader, @unchecked Sendable {
   enum Element {
     case event(TopicItem)
     case missed(MissingEvents)
-    /// Events that are to be requested from the external log, and the same for each topic.
-    case elsewhere(MissingEvents, [MissingEvents])
+    case elsewhere(ExternalRange)
   }
 
   private let log: TopicLog
@@ -86,8 +85,14 @@ extension TopicLogReader {
       let through = all.map(\.through).max()!
       // A topic of which nothing is missing may have events before the first range.
       let after = (all.map(\.after) + [cursor.positionBeforeMissing].compactMap { $0 }).min()!
+      var reported: [String: UInt64] = [:]
+      for (topic, number) in cursor.reported { if let topic { reported[topic] = number } }
+      // Those are what is requested now.
+      for range in all { if let topic = range.topic { reported[topic] = range.after.number } }
       return .elsewhere(
-        MissingEvents(topic: nil, after: after, through: through), all.filter { !$0.isFoundAgain })
+        ExternalRange(
+          after: after, through: through, missing: all.filter { !$0.isReportedLater },
+          reported: reported))
     }
     return batch.popFirst().map { .event($0) }
   }

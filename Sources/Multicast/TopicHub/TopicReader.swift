@@ -75,8 +75,8 @@ extension TopicReader {
       } else {
         switch core.reader.nextRead() {
         case .missed(let range): return PositionedTopicEvent(range)
-        case .elsewhere(let range, let missing):
-          external.begin(range, missing)
+        case .elsewhere(let range):
+          external.begin(range)
           core.isElsewhere = true
         case .event(let item): return PositionedTopicEvent(item, epoch: core.epoch)
         case nil: break

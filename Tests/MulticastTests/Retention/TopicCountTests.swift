@@ -67,4 +67,20 @@ struct TopicCountTests: ExternalLogSuite {
     #expect(read(reader) == missed + (count - 2...count).map { "a \($0) @\($0)" })
     #expect(reader.end == nil && hub.droppedEvents == count - 3)
   }
+
+  @Test("disconnect: as many as the limit may wait, of all topics together", arguments: [6, 5])
+  func disconnectOfSeveralTopics(limit: Int) {
+    let hub = Hub(retention: .last(3), epoch: 7)
+    let reader = hub.reader(
+      for: ["a", "b"], from: .live, buffering: .bounded(limit, whenFull: .disconnect)
+    ) {}
+    for event in 1...13 { hub.send(event, to: event <= 10 ? "a" : "b") }
+    guard limit == 6 else {
+      #expect(read(reader) == [] && reader.end == .disconnected && hub.droppedEvents == 13)
+      return
+    }
+    let events = (8...13).map { "\($0 <= 10 ? "a" : "b") \($0) @\($0)" }
+    #expect(read(reader) == ["missed a 7:0-7:7"] + events)
+    #expect(reader.end == nil && hub.droppedEvents == 7)
+  }
 }
