@@ -11,9 +11,10 @@ extension StateHub {
   /// .sender`.
   ///
   /// - Parameters:
-  ///   - limit: how many changes may wait for the handler. If more would, the oldest are dropped,
-  ///     and the handler gets a snapshot in their place. Changes that wait for a handler without an
-  ///     actor are not limited.
+  ///   - limit: how many changes may wait for the handler; before its first call the beginning of
+  ///     the subscription is one of them. If more would, the oldest are dropped, and the handler
+  ///     gets a snapshot in their place. Changes that wait for a handler without an actor are not
+  ///     limited.
   ///   - isolation: the actor that calls this function. Leave it out.
   ///   - label: names it in snapshots.
   ///   - fileID: the file of the call, for snapshots. Leave it out.

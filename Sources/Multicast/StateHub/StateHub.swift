@@ -157,8 +157,9 @@ extension StateHub {
   /// - Complexity: O(subscribers).
   public var subscriberCount: Int { hub.subscriberCount }
 
-  /// Counts of what happened to the changes so far. A dropped change is one that a snapshot
-  /// replaced.
+  /// Counts of what waits in the buffers of the subscribers: changes, and the beginning of each
+  /// subscription, which takes a place too. One that is dropped makes the next update a snapshot. A
+  /// change that a snapshot had already counts as delivered.
   ///
   /// - Complexity: O(subscribers).
   public var statistics: HubStatistics { hub.statistics }
