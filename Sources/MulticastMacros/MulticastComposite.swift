@@ -43,6 +43,19 @@ public struct Composition<Delegate>: @unchecked Sendable {
     self.isolation = isolation
   }
 
+  /// As above, for delegates that any thread may use: requirements that the composite inherits
+  /// from a protocol without isolation call them from anywhere.
+  ///
+  /// - Parameters:
+  ///   - hub: has the delegates.
+  ///   - isolation: the actor of the composite, if it has one.
+  public init(
+    _ hub: MulticastDelegate<Delegate>, isolation: isolated (any Actor)? = #isolation
+  ) where Delegate: Sendable {
+    self.hub = hub
+    self.isolation = nil
+  }
+
   /// Calls `body` with each delegate on the actor of the composite, as
   /// ``MulticastDelegate/invokeIsolated(isolation:_:)`` does. Called by the `invoke` of a
   /// composite.

@@ -90,8 +90,9 @@ extension BodyWriter {
   private func combination() -> String {
     switch plan.combination {
     case .none: return "get()"
-    case .first: return "first()\(otherwise)"
-    case .last: return "last()\(otherwise)"
+    // With a default, the compiler would choose `first` for answers of any type.
+    case .first: return (plan.isOptional ? "firstOfOptionals()" : "first()") + otherwise
+    case .last: return (plan.isOptional ? "lastOfOptionals()" : "last()") + otherwise
     case .all: return "all\(parenthesized)"
     case .every: return "every\(parenthesized)"
     case .some: return "some\(parenthesized)"

@@ -12,7 +12,10 @@ struct ExtensionWriter {
     if context.traits.isolation == .actor {
       constraint += ", Self.Delegate: \(context.names.standard("Sendable"))"
     }
-    code.block("extension \(context.extendedType) where \(constraint)") { code in
+    // Otherwise the default isolation of the module is that of the extension.
+    let isNonisolated = context.declaration.modifiers.contains { $0.name == "nonisolated" }
+    let isolation = isNonisolated ? "nonisolated " : ""
+    code.block("\(isolation)extension \(context.extendedType) where \(constraint)") { code in
       let requirements = RequirementWriter(context: context, site: .refinement)
       requirements.write(context.declaration.members, to: &code, &findings)
     }

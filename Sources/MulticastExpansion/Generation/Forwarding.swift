@@ -73,8 +73,10 @@ struct Forwarding {
     let type = parameter.type
     if type.has("inout") { return "&" + value }
     if type.has("@autoclosure") {
-      let isThrowing = type.text.contains("throws")
-      let isAsync = type.text.contains("async")
+      // Its parameter list is empty, so the first arrow is its own.
+      let effects = type.text.split(separator: "->")[0]
+      let isThrowing = effects.contains("throws")
+      let isAsync = effects.contains("async")
       return (isThrowing ? "try " : "") + (isAsync ? "await " : "") + value + "()"
     }
     if type.text.hasPrefix("repeat ") { return "repeat each " + value }

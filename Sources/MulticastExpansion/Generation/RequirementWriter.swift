@@ -94,7 +94,17 @@ struct RequirementWriter {
   /// `Self.Item`.
   private func named(_ text: String) -> String {
     guard site == .composite, text.contains("Self.") else { return text }
-    return text.replacing(/\bSelf\./, with: "")
+    var result: [UInt8] = []
+    let bytes = Array(text.utf8)
+    var copied = 0
+    let tokens = Lexer.tokens(of: bytes)
+    // Tokens, because a string may have this text too.
+    for (token, next) in zip(tokens, tokens.dropFirst())
+    where token.text == "Self" && next.text == "." {
+      result += bytes[copied..<token.range.lowerBound]
+      copied = next.range.upperBound
+    }
+    return String(decoding: result + bytes[copied...], as: UTF8.self)
   }
 
   /// The delegates, as an expression.

@@ -47,10 +47,17 @@ extension Answers {
   ///
   /// - Returns: the answer, or `nil` if there is none.
   /// - Throws: the first error, if there is one.
-  public func first<T>() throws(Failure) -> T? where Answer == T? {
+  public func firstOfOptionals<T>() throws(Failure) -> T? where Answer == T? {
     for case let answer? in try successful() { return answer }
     return nil
   }
+
+  /// As ``firstOfOptionals()``, for a type that an alias hides: then the macro does not see that it
+  /// is an optional.
+  ///
+  /// - Returns: the answer, or `nil` if there is none.
+  /// - Throws: the first error, if there is one.
+  public func first<T>() throws(Failure) -> T? where Answer == T? { try firstOfOptionals() }
 
   /// The last answer.
   ///
@@ -62,10 +69,16 @@ extension Answers {
   ///
   /// - Returns: the answer, or `nil` if there is none.
   /// - Throws: the first error, if there is one.
-  public func last<T>() throws(Failure) -> T? where Answer == T? {
+  public func lastOfOptionals<T>() throws(Failure) -> T? where Answer == T? {
     for case let answer? in try successful().reversed() { return answer }
     return nil
   }
+
+  /// As ``lastOfOptionals()``; see ``first()``.
+  ///
+  /// - Returns: the answer, or `nil` if there is none.
+  /// - Throws: the first error, if there is one.
+  public func last<T>() throws(Failure) -> T? where Answer == T? { try lastOfOptionals() }
 
   /// The answers combined with `initial`, one after the other.
   ///

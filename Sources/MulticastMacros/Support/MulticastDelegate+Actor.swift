@@ -20,12 +20,15 @@ extension MulticastDelegate {
   /// As for delegates that are `Sendable`, for a caller on that actor: other delegates stay where
   /// their hub is.
   ///
-  /// - Parameter body: called with each delegate.
+  /// - Parameters:
+  ///   - isolation: the actor of the caller, to which the delegates stay bound. Leave it out.
+  ///   - body: called with each delegate.
   /// - Returns: the number of delegates for which the call was enqueued.
   /// - Precondition: the caller is on the actor of `body`.
   /// - Complexity: O(`count`).
   @discardableResult
   public func invokeOnActor(
+    isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
   ) -> Int {
     body.isolation?.preconditionIsolated(
