@@ -27,9 +27,11 @@ extension TopicLog {
     let end = lastNumber(for: cursor)
     let later = cursor.topics.map { $0.log.count(after: end) }
     if cursor.limit.disconnects {
-      // What has left the log does not wait: a limit of as many as that keeps has no effect.
+      // What has left the log does not wait: a limit above the retention has no effect. If one
+      // topic has as many as the limit, the first of them has left because one too many came.
       let kept = cursor.topics.reduce(0) { $0 + $1.log.count(after: cursor.number) }
-      guard kept - later.reduce(0, +) > limit else { return nil }
+      let most = cursor.topics.count == 1 ? limit - 1 : limit
+      guard kept - later.reduce(0, +) > most else { return nil }
       guard cursor.isComplete else { return Overflow(number: end, dropped: unread) }
     }
     let start = start(beforeLast: limit + later.reduce(0, +), in: cursor.topics)

@@ -26,7 +26,7 @@ extension TopicHub where Topic == String {
   ///   - buffering: how many events may wait for the subscriber, beside those that it begins with.
   ///     `dropOldest`: the subscriber then receives the range that it misses, and its
   ///     ``MissedEvents/count``. `disconnect`: the sequence ends after what waits. What waits is in
-  ///     the retention, so a limit that is not below that has no effect.
+  ///     the retention, so a larger limit than that has no effect.
   ///   - label: names it in snapshots.
   ///   - fileID: the file of the call, for snapshots. Leave it out.
   ///   - line: its line. Leave it out.

@@ -68,6 +68,16 @@ struct TopicCountTests: ExternalLogSuite {
     #expect(reader.end == nil && hub.droppedEvents == count - 3)
   }
 
+  @Test("disconnect: a limit of as many as the retention keeps is exceeded by the next one")
+  func disconnectAtTheRetention() {
+    let hub = Hub(retention: .last(3), epoch: 7)
+    let reader = hub.reader(
+      for: ["a"], from: .live, buffering: .bounded(3, whenFull: .disconnect)
+    ) {}
+    for event in 1...4 { hub.send(event, to: "a") }
+    #expect(read(reader) == [] && reader.end == .disconnected && hub.droppedEvents == 4)
+  }
+
   @Test("disconnect: as many as the limit may wait, of all topics together", arguments: [6, 5])
   func disconnectOfSeveralTopics(limit: Int) {
     let hub = Hub(retention: .last(3), epoch: 7)
