@@ -74,7 +74,7 @@ extension Answers {
     return nil
   }
 
-  /// As ``lastOfOptionals()``; see ``first()``.
+  /// As ``lastOfOptionals()``, for a type that an alias hides.
   ///
   /// - Returns: the answer, or `nil` if there is none.
   /// - Throws: the first error, if there is one.
