@@ -136,6 +136,42 @@ struct TopicGapTests: ExternalLogSuite {
     #expect(await broker.requests == [2...3, 2...3])
   }
 
+  @Test("a range of which the log had a part has no count")
+  func partlyThere() async {
+    let broker = Broker()
+    await broker.setPageLimit(1)
+    let (hub, writer) = make(broker, keeping: 2)
+    writer.begin(epoch: 7, after: 0)
+    for number in 1...2 as ClosedRange<UInt64> {
+      await broker.append(Int(number), to: "a", number)
+      writer.deliver(Int(number), to: "a", number: number)
+    }
+    hub.withBlocked { _ = writer.deliver(3, to: "a", number: 3) }
+    let reader = hub.reader(for: ["a"], from: .retained) {}
+    var first = reader.nextIfAvailable()
+    while first == nil {
+      await Task.yield()
+      first = reader.nextIfAvailable()
+    }
+    #expect(first.map(text) == "a 1 @1")
+    await broker.setReachable(false)
+    for number in 4...6 as ClosedRange<UInt64> {
+      writer.deliver(Int(number), to: "a", number: number)
+    }
+    var next = reader.nextIfAvailable()
+    while next == nil {
+      await Task.yield()
+      next = reader.nextIfAvailable()
+    }
+    guard case .missed(let range, of: "a") = next else {
+      Issue.record("the second event was not reported")
+      return
+    }
+    #expect(range.after == at(1) && range.count == nil)
+    #expect(hub.droppedEvents == 0)
+    #expect(await readAnswers(reader).suffix(2) == ["a 5 @5", "a 6 @6"])
+  }
+
   @Test("an event that was too large makes its topic lose one that a pattern had not read")
   func tooLarge() {
     let hub = TopicHub<String, Int>(retention: .bytes(5) { $0 }, epoch: 7)
