@@ -6,6 +6,7 @@ private actor Taker<Iterator> {
   private let iterator: Iterator
   private let next: @Sendable (inout Iterator, isolated any Actor) async -> [Int]?
   private(set) var received: [Int] = []
+  private(set) var begun = 0
 
   /// - Parameter next: the next events, or `nil` at the end.
   init(
@@ -16,7 +17,11 @@ private actor Taker<Iterator> {
     self.next = next
   }
 
+  /// Runs `body` while no task takes anything.
+  func run(_ body: @Sendable () -> Void) { body() }
+
   func takeAll() async {
+    begun += 1
     var iterator = iterator
     while let events = await next(&iterator, self) { received += events }
   }
@@ -85,6 +90,25 @@ struct SharedReaderTests {
           hub.finish("b")
         }
       )
+    }
+  }
+
+  @Test("a task that finds the end leaves the rest to one that is behind")
+  func behind() async {
+    for _ in 0..<10 {
+      let hub = TopicHub<String, Int>(retention: .last(Self.count))
+      let taker = Taker(hub.events(for: "a", from: .live).makeAsyncIterator(), Self.next)
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<3 { group.addTask { await taker.takeAll() } }
+        while await taker.begun < 3 { await Task.yield() }
+        for _ in 0..<10 { await Task.yield() }
+        // They sleep, and each is woken when everything was sent.
+        await taker.run {
+          for number in 0..<Self.count { hub.send(number, to: "a") }
+          hub.finish()
+        }
+      }
+      #expect(await taker.received.sorted() == Array(0..<Self.count))
     }
   }
 
