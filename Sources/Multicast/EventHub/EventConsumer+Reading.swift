@@ -96,9 +96,9 @@ extension EventConsumer {
       readSinceYield += reader.readCount
       mailbox.noteRead(reader.readCount)
     }
-    // This ends the subscription, unless the hub has ended it.
-    if isCancelled { _ = await nextSignal(share) }
-    stop()
+    // Either ends the subscription, unless the hub has ended it. A cancelled task also yields now and
+    // then, as every request does.
+    if isCancelled { _ = await nextSignal(share) } else { stop() }
     reader.discardRead()
     return false
   }

@@ -211,7 +211,7 @@ final class EventConsumer: Sendable {
         return false
       }
     }
-    // After the end of the hub, another task of the actor may still read: see `prepareRead`.
+    // A reader may have more after the end of the hub: `prepareRead` stops when it finds nothing.
     if reader == nil || isCancelled || mailbox.end != .finished { stop() }
     mailbox.spendBudget()
     return false

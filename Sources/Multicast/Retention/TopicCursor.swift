@@ -105,11 +105,10 @@ final class TopicCursor {
   }
 
   private func forgetUncounted() {
-    if beforeMissing == nil, !hasUncounted { uncountedThrough = [] }
+    if !uncountedThrough.isEmpty, beforeMissing == nil, !hasUncounted { uncountedThrough = [] }
   }
 
-  /// Whether events of a topic were trimmed that are neither read nor reported. Otherwise the
-  /// number of those that were is known from what the log has.
+  /// Whether events of a topic have left the log that were neither read nor reported.
   func hasUnreported(_ index: Int) -> Bool {
     topics[index].log.trimmedThrough > reportedThrough(index)
   }
@@ -122,7 +121,8 @@ final class TopicCursor {
   /// Whether the log has every event after the place.
   var isComplete: Bool { !topics.contains { $0.log.trimmedThrough > number } }
 
-  /// Counts what was read or reported again, after the place has changed.
+  /// Sets `seen` for the place where the cursor is now. Of topics with unreported events, which the
+  /// log does not have, it stays as it is.
   func recount() {
     for (index, topic) in topics.enumerated() where !hasUnreported(index) {
       seen[index] = topic.arrived - topic.log.count(after: number)

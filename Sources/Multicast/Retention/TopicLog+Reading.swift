@@ -20,8 +20,7 @@ extension TopicLog {
       guard numbering.hasBegun else { return ([], 0) }
       cursor.beforeMissing = nil
       let missing = find(topics, cursor, limit, &items)
-      // Except of topics whose events have left the log and are reported later, because they are
-      // behind a gap or after the end.
+      // Events that have left the log may be reported later: behind a gap, or after the end.
       cursor.recount()
       if missing.first?.mayBeElsewhere != true { cursor.hasRead = true }
       return (missing, min(newestNumber, lastNumber(for: cursor)))

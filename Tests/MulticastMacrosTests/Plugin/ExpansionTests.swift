@@ -116,4 +116,12 @@ struct ExpansionTests {
 
         """)
   }
+
+  @Test("what a nonisolated protocol forwards is nonisolated too, whatever the module's default is")
+  func nonisolatedRefinement() throws {
+    let expansion = ExpansionText(
+      "@Multicast nonisolated protocol P: AnyObject { func start() }", isExtension: true)
+    let source = try #require(expansion.source)
+    #expect(source.contains("\nnonisolated extension P where"))
+  }
 }

@@ -92,6 +92,14 @@ extension ExternalLogSuite {
     return texts
   }
 
+  /// The next element of a reader that has one, perhaps in an answer.
+  func nextAnswer(_ reader: TopicReader<Int>) async -> PositionedTopicEvent<Int> {
+    while true {
+      if let element = reader.nextIfAvailable() { return element }
+      await Task.yield()
+    }
+  }
+
   func text(_ element: PositionedTopicEvent<Int>) -> String {
     switch element {
     case .event(let event, at: let position):

@@ -70,12 +70,7 @@ struct TopicGapTests: ExternalLogSuite {
       for number in numbers { writer.deliver(Int(number), to: "c", number: number) }
     }
     deliver(2...4)
-    var first = reader.nextIfAvailable()
-    while first == nil {
-      await Task.yield()
-      first = reader.nextIfAvailable()
-    }
-    #expect(first.map(text) == "missed c 7:0-7:2")
+    #expect(await text(nextAnswer(reader)) == "missed c 7:0-7:2")
     deliver(5...6)
     #expect(
       await readAnswers(reader) == ["missed c 7:2-7:4", "a 1 @1", "missed c 7:4-7:5", "c 6 @6"])
@@ -148,22 +143,12 @@ struct TopicGapTests: ExternalLogSuite {
     }
     hub.withBlocked { _ = writer.deliver(3, to: "a", number: 3) }
     let reader = hub.reader(for: ["a"], from: .retained) {}
-    var first = reader.nextIfAvailable()
-    while first == nil {
-      await Task.yield()
-      first = reader.nextIfAvailable()
-    }
-    #expect(first.map(text) == "a 1 @1")
+    #expect(await text(nextAnswer(reader)) == "a 1 @1")
     await broker.setReachable(false)
     for number in 4...6 as ClosedRange<UInt64> {
       writer.deliver(Int(number), to: "a", number: number)
     }
-    var next = reader.nextIfAvailable()
-    while next == nil {
-      await Task.yield()
-      next = reader.nextIfAvailable()
-    }
-    guard case .missed(let range, of: "a") = next else {
+    guard case .missed(let range, of: "a") = await nextAnswer(reader) else {
       Issue.record("the second event was not reported")
       return
     }
