@@ -1,5 +1,8 @@
 /// A delegate that forwards to many: what ``Multicast()`` generates.
 ///
+/// If the delegates are not `Sendable`, the generated type has its own `add` and `+=`, which belong
+/// to the actor of the composite.
+///
 /// ## Thread safety
 /// As ``MulticastDelegate``. The composite of a protocol that is isolated to an actor, and is not
 /// `Sendable`, must be used on that actor.
@@ -58,19 +61,32 @@ public struct Composition<Delegate>: @unchecked Sendable {
 
   /// Calls `body` with each delegate on the actor of the composite, as
   /// ``MulticastDelegate/invokeIsolated(isolation:_:)`` does. Called by the `invoke` of a
-  /// composite.
+  /// composite, from any thread.
   ///
   /// - Parameter body: called with each delegate.
   /// - Returns: the number of delegates for which the call was enqueued.
+  /// - Precondition: `body` belongs to the actor of the composite: delegates are used only there.
+  /// - Complexity: O(`count`).
   @discardableResult
   public func invokeOnActor(
     _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
   ) -> Int {
-    // The delegates are used there only.
     precondition(
-      isolation == nil || isolation === body.isolation,
+      isolation != nil && isolation === body.isolation,
       "Multicast: invoke takes a closure that belongs to the actor of the composite")
     return hub.uncheckedInvokeIsolated(isolation: nil, body)
+  }
+
+  /// As above, for delegates that any thread may use.
+  ///
+  /// - Parameter body: called with each delegate.
+  /// - Returns: the number of delegates for which the call was enqueued.
+  /// - Complexity: O(`count`).
+  @discardableResult
+  public func invokeOnActor(
+    _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
+  ) -> Int where Delegate: Sendable {
+    hub.uncheckedInvokeIsolated(isolation: nil, body)
   }
 
   /// The delegates, for a caller that may be on any thread.
@@ -93,15 +109,21 @@ extension MulticastComposite {
   ///   - label: names it in snapshots.
   ///   - fileID: the file of the call, for snapshots. Leave it out.
   ///   - line: its line. Leave it out.
+  ///   - isolation: the actor of the caller, to which the delegate stays bound. Leave it out.
   /// - Returns: a handle that can end the registration.
-  /// - Precondition: the caller runs on the actor of the composite, if it has one.
+  /// - Precondition: the caller belongs to the actor of the composite, if it has one.
   /// - Complexity: as for the hub.
   @discardableResult
-  public nonisolated func add(
+  public func add(
     _ delegate: Delegate, ownership: Ownership = .weak, label: String? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
+    fileID: StaticString = #fileID, line: UInt = #line,
+    isolation: isolated (any Actor)? = #isolation
   ) -> Registration<Delegate> {
-    _composition.checkedHub().add(
+    // That the caller happens to run there is not enough: the compiler would not bind the delegate to it.
+    precondition(
+      _composition.isolation == nil || _composition.isolation === isolation,
+      "Multicast: this composite belongs to an actor and its protocol is not Sendable; add there")
+    return _composition.hub.add(
       delegate, ownership: ownership, label: label, fileID: fileID, line: line)
   }
 
@@ -151,7 +173,9 @@ extension MulticastComposite {
   /// - Parameters:
   ///   - composite: the composite.
   ///   - delegate: compared by identity.
-  /// - Complexity: as for `add(_:ownership:)`.
+  /// - Precondition: the caller runs on the actor of the composite, if it has one. `delegate` is
+  ///   not used elsewhere afterwards.
+  /// - Complexity: as for `add(_:ownership:)` of the hub.
   public static func += (composite: Self, delegate: Delegate) {
     composite._composition.checkedHub().add(delegate)
   }

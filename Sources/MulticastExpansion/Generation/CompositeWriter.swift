@@ -22,12 +22,14 @@ struct CompositeWriter {
           + "\(context.names.macros("Composition"))<\(delegate)>")
       code.line()
       writeInitializers(delegate, to: &code)
+      RegistrationWriter(context: context).writeMember(to: &code)
       let requirements = RequirementWriter(context: context, site: .composite)
       requirements.write(declaration.members, to: &code, &findings)
       writeStandardRequirements(to: &code)
       writeConversion(delegate, to: &code)
       IsolatedInvocationWriter(context: context).writeMember(to: &code)
     }
+    RegistrationWriter(context: context).writeOperator(to: &code)
     IsolatedInvocationWriter(context: context).writeOperator(to: &code)
   }
 
@@ -41,36 +43,13 @@ struct CompositeWriter {
     }
     return context.typeAccess + (isNonisolated ? "nonisolated " : "")
       + (isActor ? "actor " : "final class ")
-      + context.compositeName + genericParameters + ": " + conformances.joined(separator: ", ")
-      + genericConstraints
+      + context.compositeName + context.genericParameters
+      + ": " + conformances.joined(separator: ", ") + context.genericConstraints
   }
 
   /// A hub that any thread may use needs no actor.
   private var isolationOfHub: String {
     context.traits.isolation != .none && context.traits.isSendable == .yes ? "nonisolated " : ""
-  }
-
-  // MARK: Associated types
-
-  private var genericParameters: String {
-    let associated = context.declaration.requirements.filter { $0.kind == .associatedType }
-    let parameters = context.declaration.primaryAssociatedTypes.map { name in
-      let bounds =
-        associated.first { $0.name == name }?.constraints
-        .filter { $0.left.text == name && $0.relation == ":" }.map(\.right.text) ?? []
-      return bounds.isEmpty ? name : "\(name): \(bounds.joined(separator: " & "))"
-    }
-    return parameters.isEmpty ? "" : "<\(parameters.joined(separator: ", "))>"
-  }
-
-  private var genericConstraints: String {
-    let associated = context.declaration.requirements.filter { $0.kind == .associatedType }
-    let constraints =
-      associated.flatMap { type in
-        type.constraints.filter { $0.left.text != type.name }
-      } + context.declaration.constraints.filter { $0.left.text != "Self" }
-    let texts = constraints.map { $0.text.replacing("Self.", with: "") }
-    return texts.isEmpty ? "" : " where " + texts.joined(separator: ", ")
   }
 
   // MARK: Members of its own

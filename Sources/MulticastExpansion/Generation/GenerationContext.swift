@@ -52,6 +52,29 @@ struct GenerationContext {
     return names.isEmpty ? "" : "<\(names.joined(separator: ", "))>"
   }
 
+  /// `<Item, Key: Hashable>`, or nothing: the parameters of the composite.
+  var genericParameters: String {
+    let associated = declaration.requirements.filter { $0.kind == .associatedType }
+    let parameters = declaration.primaryAssociatedTypes.map { name in
+      let bounds =
+        associated.first { $0.name == name }?.constraints
+        .filter { $0.left.text == name && $0.relation == ":" }.map(\.right.text) ?? []
+      return bounds.isEmpty ? name : "\(name): \(bounds.joined(separator: " & "))"
+    }
+    return parameters.isEmpty ? "" : "<\(parameters.joined(separator: ", "))>"
+  }
+
+  /// ` where Item: Sendable`, or nothing.
+  var genericConstraints: String {
+    let associated = declaration.requirements.filter { $0.kind == .associatedType }
+    let constraints =
+      associated.flatMap { type in
+        type.constraints.filter { $0.left.text != type.name }
+      } + declaration.constraints.filter { $0.left.text != "Self" }
+    let texts = constraints.map { $0.text.replacing("Self.", with: "") }
+    return texts.isEmpty ? "" : " where " + texts.joined(separator: ", ")
+  }
+
   /// `any P<Item>`.
   func delegateType(_ name: String? = nil) -> String {
     "any \(name ?? declaration.name)\(primaryArguments)"

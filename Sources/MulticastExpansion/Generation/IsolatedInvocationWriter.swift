@@ -19,7 +19,8 @@ struct IsolatedInvocationWriter {
   }
 
   /// `hub ~> { $0.show() }`, for a protocol that is not nested: an operator belongs to a file or to the type
-  /// of an argument.
+  /// of an argument. It has the actor of the delegates, unless they are known to be Sendable: so they are
+  /// bound to it.
   func writeOperator(to code: inout CodeWriter) {
     guard let closure, context.isAtFileScope, context.declaration.primaryAssociatedTypes.isEmpty
     else {
@@ -33,7 +34,7 @@ struct IsolatedInvocationWriter {
     code.line("@discardableResult")
     let hub = "\(context.names.library("MulticastDelegate"))<\(context.delegateType())>"
     let head =
-      "\(context.typeAccess)nonisolated func ~> (hub: \(hub), body: @escaping \(closure)) -> \(context.names.standard("Int"))"
+      "\(context.typeAccess)\(isolationOfOperator) func ~> (hub: \(hub), body: @escaping \(closure)) -> \(context.names.standard("Int"))"
     code.block(head) { $0.statement(body(hub: "hub", composition: "hub")) }
   }
 
@@ -44,6 +45,13 @@ struct IsolatedInvocationWriter {
     case .none: return nil
     case .globalActor(let attribute): return "\(attribute) @Sendable (\(delegate)) -> Void"
     case .actor: return "@Sendable (isolated \(delegate)) -> Void"
+    }
+  }
+
+  private var isolationOfOperator: String {
+    switch context.traits.isolation {
+    case .globalActor(let attribute) where context.traits.isSendable != .yes: attribute
+    default: "nonisolated"
     }
   }
 

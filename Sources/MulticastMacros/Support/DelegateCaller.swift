@@ -24,24 +24,36 @@ public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
   /// - Complexity: O(`count`).
   func callInContext(_ body: @autoclosure () -> @Sendable (Delegate) -> Void)
 
-  /// A function for each delegate, which returns the delegate if that may be called then.
+  /// The delegates, each of them to be had later.
   ///
-  /// - Returns: the functions, in registration order. They keep no weak delegate alive.
+  /// - Returns: the delegates, in registration order. The values keep no weak delegate alive.
   /// - Complexity: O(`count`).
-  func laterDelegates() -> [@Sendable () -> Delegate?]
+  func laterDelegates() -> [LaterDelegate<Delegate>]
 }
 
-extension DelegateCaller {
-  /// A function for each delegate, which returns it, and keeps it alive.
+/// A delegate that may have gone, or been blocked, when it is called.
+///
+/// ## Thread safety
+/// Only delegates that are `Sendable` can be had from it.
+public struct LaterDelegate<Delegate>: @unchecked Sendable {
+  // Sendable: see "Thread safety".
+
+  private let delegate: @Sendable () -> Delegate?
+
+  init(_ delegate: @escaping @Sendable () -> Delegate?) {
+    self.delegate = delegate
+  }
+
+  /// The delegate, unless it is gone or may not be called now.
   ///
-  /// - Returns: the functions, in registration order.
-  /// - Complexity: O(`count`).
-  public func laterDelegates() -> [@Sendable () -> Delegate?] {
-    map { delegate in
-      // SAFETY: another thread calls the function only where the delegates are Sendable.
-      nonisolated(unsafe) let delegate = delegate
-      return { delegate }
-    }
+  /// - Returns: the delegate.
+  /// - Complexity: O(1).
+  public func callAsFunction() -> Delegate? where Delegate: Sendable { delegate() }
+
+  /// The same as an instance of another protocol.
+  func map<Refined>(_ refine: @escaping @Sendable (Delegate) -> Refined?) -> LaterDelegate<Refined>
+  {
+    LaterDelegate<Refined> { [delegate] in delegate().flatMap(refine) }
   }
 }
 
@@ -72,11 +84,13 @@ extension MulticastDelegate: DelegateCaller {
   /// - Complexity: as for ``MulticastDelegate/makeIterator()``.
   public func callees() -> IteratorSequence<Iterator> { IteratorSequence(makeCallIterator()) }
 
-  /// A function for each delegate, which returns the delegate if that may be called then.
+  /// The delegates, each of them to be had later.
   ///
-  /// - Returns: the functions, in registration order. They keep no weak delegate alive.
+  /// - Returns: the delegates, in registration order. The values keep no weak delegate alive.
   /// - Complexity: O(`count`).
-  public func laterDelegates() -> [@Sendable () -> Delegate?] { laterCallees() }
+  public func laterDelegates() -> [LaterDelegate<Delegate>] {
+    laterCallees().map(LaterDelegate.init)
+  }
 
   /// Calls `body` with each delegate, as `forEach(_:)` does; always inlined, because a composite
   /// has one such call in a function.

@@ -17,21 +17,23 @@ extension MulticastDelegate where Delegate: Sendable {
 }
 
 extension MulticastDelegate {
-  /// As for delegates that are `Sendable`, for a caller on that actor: other delegates stay where
-  /// their hub is.
+  /// As for delegates that are `Sendable`, for a caller that belongs to that actor: other delegates
+  /// stay where their hub is.
   ///
   /// - Parameters:
   ///   - isolation: the actor of the caller, to which the delegates stay bound. Leave it out.
   ///   - body: called with each delegate.
   /// - Returns: the number of delegates for which the call was enqueued.
-  /// - Precondition: the caller is on the actor of `body`.
+  /// - Precondition: `body` belongs to the actor of the caller, or to none.
   /// - Complexity: O(`count`).
   @discardableResult
   public func invokeOnActor(
     isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
   ) -> Int {
-    body.isolation?.preconditionIsolated(
+    // That the caller happens to run there is not enough: the compiler would not bind the delegates to it.
+    precondition(
+      body.isolation == nil || body.isolation === isolation,
       "Multicast: the protocol of this hub is not Sendable; use the hub on the protocol's actor")
     return uncheckedInvokeIsolated(isolation: nil, body)
   }

@@ -60,13 +60,13 @@ extension RefinedDelegates: DelegateCaller {
   /// - Complexity: as for ``MulticastDelegate/makeIterator()``.
   public func callees() -> AnyIterator<Delegate> { Self.refined(hub.makeCallIterator()) }
 
-  /// A function for each delegate, which returns the delegate if that may be called then.
+  /// The delegates, each of them to be had later.
   ///
-  /// - Returns: the functions, in registration order. They keep no weak delegate alive.
+  /// - Returns: the delegates, in registration order. The values keep no weak delegate alive.
   /// - Complexity: O(`count`).
-  public func laterDelegates() -> [@Sendable () -> Delegate?] {
-    hub.laterCallees().map { original in
-      { original().flatMap { Composite._refined($0, as: Delegate.self) } }
+  public func laterDelegates() -> [LaterDelegate<Delegate>] {
+    hub.laterDelegates().map { original in
+      original.map { Composite._refined($0, as: Delegate.self) }
     }
   }
 
@@ -134,72 +134,74 @@ extension RefinedDelegates {
   }
 }
 
-// What is not Sendable is refused in the composite of the refined protocol, where the message has its place.
-// Here it is not reported again.
-extension RefinedDelegates {
-  /// Calls `body` with each delegate and `arguments`, in the delegate's own context.
-  ///
-  /// - Parameters:
-  ///   - arguments: what `arguments(_:)` returned.
-  ///   - body: called with each delegate and the arguments.
-  /// - Complexity: O(`count`).
-  @inlinable @inline(__always)
-  public func invoke<Arguments>(
-    with arguments: UncheckedArguments<Arguments>,
-    _ body: @escaping @Sendable (Delegate, Arguments) -> Void
-  ) {
-    callInContext { body($0, arguments.values) }
-  }
-}
-
-// For protocols that inherit whether they are Sendable, and their isolation: see `DelegateCaller+Delivery.swift`.
+// For protocols that inherit whether they are Sendable, and their isolation, too: see
+// `DelegateCaller+Delivery.swift`.
 extension RefinedDelegates where Delegate: Sendable {
-  /// The arguments, for ``invoke(with:_:)`` and ``deliver(with:isolation:_:)``.
+  /// The arguments, for the functions that deliver.
   ///
   /// - Parameter arguments: the arguments of a requirement, as a tuple.
   /// - Returns: what the functions that deliver accept.
   /// - Complexity: O(1).
   @inlinable @inline(__always)
-  public func arguments<Arguments>(_ arguments: Arguments) -> UncheckedArguments<Arguments> {
-    UncheckedArguments(values: arguments)
+  public func arguments<Arguments: Sendable>(
+    _ arguments: Arguments
+  ) -> SendableArguments<Arguments> {
+    SendableArguments(arguments)
   }
 
-  /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs
-  /// to an actor, and otherwise in the delegate's own context.
+  /// Arguments that are not `Sendable`: code with them does not compile.
   ///
-  /// - Parameters:
-  ///   - arguments: what `arguments(_:)` returned.
-  ///   - isolation: the actor that calls this function. Leave it out.
-  ///   - body: called with each delegate and the arguments.
-  /// - Precondition: `body` belongs to the actor of the caller, or to none.
-  /// - Complexity: O(`count`).
-  public func deliver<Arguments>(
-    with arguments: UncheckedArguments<Arguments>,
-    isolation: isolated (any Actor)? = #isolation,
-    @_inheritActorContext _ body: @escaping @isolated(any) @Sendable (Delegate, Arguments) -> Void
-  ) {
-    requireOwnActor(body.isolation, isolation)
-    let isIsolated = body.isolation != nil
-    // SAFETY: as in `DelegateCaller.deliver(with:isolation:_:)`.
-    let function = unsafeBitCast(body, to: (@Sendable (Delegate, Arguments) -> Void).self)
-    if isIsolated {
-      callEach { function($0, arguments.values) }
-    } else {
-      callInContext { function($0, arguments.values) }
-    }
+  /// - Parameter arguments: the arguments of a requirement, as a tuple.
+  /// - Returns: a value without them.
+  /// - Complexity: O(1).
+  public func arguments<Arguments>(_ arguments: Arguments) -> UnreportedArguments<Arguments> {
+    UnreportedArguments()
   }
 }
 
-/// Arguments that the composite of the refined protocol has checked.
+/// Arguments that the composite of the refined protocol refuses, where the message has its place.
+/// The forwarding of composites that inherit the requirement does not report them again, and never
+/// runs.
 ///
 /// ## Thread safety
-/// The values are `Sendable`, or the composite that passes them does not compile.
-public struct UncheckedArguments<Values>: @unchecked Sendable {
-  // Sendable: see "Thread safety".
-  @usableFromInline let values: Values
+/// Has no values.
+public struct UnreportedArguments<Values>: Sendable {
+  fileprivate init() {}
 
-  @usableFromInline init(values: Values) {
-    self.values = values
+  fileprivate var values: Values {
+    fatalError("Multicast: arguments that are not Sendable cannot be delivered")
+  }
+}
+
+extension RefinedDelegates where Delegate: Sendable {
+  /// Delivers nothing: see ``UnreportedArguments``.
+  public func invoke<Arguments>(
+    with arguments: UnreportedArguments<Arguments>,
+    _ body: @escaping @Sendable (Delegate, Arguments) -> Void
+  ) {
+    _ = arguments.values
+  }
+
+  /// Delivers nothing: see ``UnreportedArguments``.
+  public func deliver<Arguments>(
+    with arguments: UnreportedArguments<Arguments>,
+    isolation: isolated (any Actor)? = #isolation,
+    @_inheritActorContext _ body: @escaping @isolated(any) @Sendable (Delegate, Arguments) -> Void
+  ) {
+    _ = arguments.values
+  }
+
+  /// Delivers nothing: see ``UnreportedArguments``.
+  public func invoke<Arguments>(
+    with arguments: UnreportedArguments<Arguments>, onEach home: (Delegate) -> any Actor,
+    _ body: @escaping @Sendable (Delegate, Arguments) async -> Void
+  ) {
+    _ = arguments.values
+  }
+
+  /// Returns nothing: see ``UnreportedArguments``.
+  public func sending<Arguments>(_ arguments: UnreportedArguments<Arguments>) -> Arguments {
+    arguments.values
   }
 }
 
@@ -232,19 +234,9 @@ extension RefinedDelegates where Composite.Delegate: Sendable {
   ///   - body: called with each delegate and the arguments.
   /// - Complexity: O(`count`).
   public func invoke<Arguments>(
-    with arguments: UncheckedArguments<Arguments>, onEach home: (Delegate) -> any Actor,
+    with arguments: SendableArguments<Arguments>, onEach home: (Delegate) -> any Actor,
     _ body: @escaping @Sendable (Delegate, Arguments) async -> Void
   ) {
     invoke(onEach: home) { await body($0, arguments.values) }
-  }
-
-  /// The arguments, for calls that suspend.
-  ///
-  /// - Parameter arguments: the arguments of a requirement, as `arguments(_:)` returned them.
-  /// - Returns: the arguments.
-  /// - Complexity: O(1).
-  @inlinable @inline(__always)
-  public func sending<Arguments>(_ arguments: UncheckedArguments<Arguments>) -> Arguments {
-    arguments.values
   }
 }

@@ -173,4 +173,37 @@ struct IsolationCorpus {
     MulticastNonisolated([first, second]).start()
     #expect(log.take() == both("start"))
   }
+
+  @MainActor @Test func adding() {
+    let log = Log()
+    let views = [ViewRecorder(1, log), ViewRecorder(2, log)]
+    let composite = MulticastView()
+    composite += views[0]
+    #expect(composite.add(views[1], label: "second").isActive)
+    composite.show("a")
+    let refined = MulticastRefinedView()
+    refined += views[0]
+    refined.add(views[1])
+    refined.hide()
+    #expect(log.take() == both("a") + both("hide"))
+    addFromAnywhere(views[0], to: MulticastRefinedSendableView())
+  }
+
+  @Test("a delegate that is not Sendable is added by code of the composite's actor only")
+  func addingElsewhere() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      await MainActor.run {
+        addFromAnywhere(ViewRecorder(1, Log()), to: MulticastView())
+      }
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("add there"))
+  }
+}
+
+/// Belongs to no actor, also where it runs on one.
+func addFromAnywhere<C: _MulticastComposite>(_ delegate: C.Delegate, to composite: C) {
+  composite.add(delegate)
 }

@@ -92,6 +92,43 @@ struct ExpansionTests {
         """)
   }
 
+  @Test("adds delegates that are not Sendable on the actor of the composite")
+  func registration() throws {
+    let expansion = ExpansionText(
+      "@Multicast @MainActor public protocol P<Item>: AnyObject { associatedtype Item }")
+    let source = try #require(expansion.source)
+    #expect(
+      source.contains(
+        """
+
+          /// Adds `delegate` after the others, as ``Multicast/MulticastDelegate`` does.
+          ///
+          /// - Returns: a handle that can end the registration.
+          @discardableResult
+          public func add(
+        """))
+    #expect(
+      source.hasSuffix(
+        """
+
+        /// Adds `delegate` weakly.
+        @MainActor
+        public func +=<Item>(composite: MulticastP<Item>, delegate: any P<Item>) {
+          composite.delegates.add(delegate)
+        }
+
+        """))
+  }
+
+  @Test(
+    "leaves delegates to the library that are Sendable, or that inherit whether they are",
+    arguments: ["Sendable", "Q"])
+  func noRegistration(inherited: String) throws {
+    let expansion = ExpansionText("@Multicast @MainActor protocol P: AnyObject, \(inherited) {}")
+    let source = try #require(expansion.source)
+    #expect(!source.contains("func add") && !source.contains("func +="))
+  }
+
   @Test("names a module with a dot where the compiler has no module selectors")
   func olderCompiler() throws {
     let expansion = ExpansionText(
