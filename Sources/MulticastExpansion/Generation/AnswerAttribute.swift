@@ -20,6 +20,8 @@ struct AnswerAttribute {
   /// Calls all, and throws the first error afterwards.
   var collectsErrors = false
   var isConcurrent = false
+  /// The names in the expressions.
+  var names = ExpressionNames()
   var range: Range<Int>
 
   private static let simple: [String: Policy] = [
@@ -33,9 +35,10 @@ struct AnswerAttribute {
       let value = argument.value
       switch argument.label {
       case nil:
-        policy = try AnswerAttribute.policy(value, in: source)
+        policy = try AnswerAttribute.policy(value, &names, in: source)
       case "default":
         absent = AnswerAttribute.text(value, in: source)
+        names.add(value)
       case "errors":
         collectsErrors =
           try AnswerAttribute.choice(value, of: ["firstStops", "afterAll"]) == "afterAll"
@@ -49,7 +52,7 @@ struct AnswerAttribute {
   }
 
   private static func policy(
-    _ value: ArraySlice<Token>, in source: Source
+    _ value: ArraySlice<Token>, _ names: inout ExpressionNames, in source: Source
   ) throws(Finding) -> Policy {
     // `.first`, `AnswerPolicy.first`, `.reduce(initial, combine)`, `.reduce(initial) { … }`
     guard let dot = value.firstIndex(where: { $0.text == "." }), dot + 1 < value.endIndex else {
@@ -73,6 +76,7 @@ struct AnswerAttribute {
     guard arguments.count == 2 else {
       throw Finding(message: "'.reduce' takes an initial value and a function", range: rest.range)
     }
+    for argument in arguments { names.add(argument) }
     return .reduce(initial: text(arguments[0], in: source), combine: text(arguments[1], in: source))
   }
 

@@ -3,9 +3,12 @@ struct Forwarding {
   let requirement: Requirement
   /// The names of the parameters, as they are declared.
   let parameterNames: [String]
+  /// Those that the expressions of `@Answer` use.
+  private let expressionNames: Set<String>
 
-  init(_ requirement: Requirement) {
+  init(_ requirement: Requirement, expressions: ExpressionNames) {
     self.requirement = requirement
+    expressionNames = Set(expressions.tokens.map(\.text))
     var taken = Set(requirement.parameters.compactMap { $0.name ?? $0.label })
     var names: [String] = []
     for (index, parameter) in requirement.parameters.enumerated() {
@@ -20,9 +23,9 @@ struct Forwarding {
     parameterNames = names
   }
 
-  /// A name that no parameter has.
+  /// A name that no parameter has, and no expression uses.
   func local(_ name: String) -> String {
-    unique(name, among: Set(parameterNames.map { $0.filter { $0 != "`" } }))
+    unique(name, among: expressionNames.union(parameterNames.map { $0.filter { $0 != "`" } }))
   }
 
   /// `(_ file: String, of count: Int)`

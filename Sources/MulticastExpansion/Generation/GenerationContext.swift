@@ -87,6 +87,14 @@ struct GenerationContext {
       .map { source.text($0.range) }
   }
 
+  /// The names of the members of the composite, as far as the declaration tells.
+  var memberNames: Set<String> {
+    Set(declaration.requirements.map { $0.name.filter { $0 != "`" } }).union([
+      "self", "add", "remove", "removeAll", "contains", "count", "isEmpty", "invoke",
+      "refinedDelegates", hubName, "_composition",
+    ])
+  }
+
   /// The name of the property with the hub: `delegates`, unless a requirement is called so.
   var hubName: String {
     unique("delegates", among: Set(declaration.requirements.map(\.name)))

@@ -48,7 +48,10 @@ struct RequirementWriter {
     }
     if answer?.policy == .notForwarded { return }
     try check.check(requirement)
-    let forwarding = Forwarding(requirement)
+    let expressions = answer?.names ?? ExpressionNames()
+    let forwarding = Forwarding(requirement, expressions: expressions)
+    try expressions.check(
+      parameters: forwarding.parameterNames, members: context.memberNames)
     let getter = requirement.getter
     let isAsync = requirement.isAsync || getter?.isAsync == true
     let errors = getter.map(\.errors) ?? requirement.errors

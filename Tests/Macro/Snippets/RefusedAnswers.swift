@@ -138,3 +138,21 @@ protocol WithoutMulticast: AnyObject {
   // expected-error{{'@Answer' belongs to a requirement of a protocol with '@Multicast'}}
   @Answer(.every) func isReady() -> Bool
 }
+
+let count = 3
+let index = 4
+
+func larger(_ left: Int, _ right: Int) -> Int { max(left, right) }
+
+@Multicast
+protocol NamedDefaults: AnyObject {
+  // expected-error{{in the composite, 'count' is the member of the composite: write the type or the module before it, or rename it}}
+  @Answer(.first, default: count) func size() -> Int
+  // expected-error{{in the composite, 'index' is the parameter}}
+  @Answer(.last, default: 2 * index) func height(ofRow index: Int) -> Int
+  // expected-error{{in the composite, 'larger' is the parameter}}
+  @Answer(.reduce(0, larger)) func best(larger: Int) -> Int
+  @Answer(.reduce(0) { count, index in max(count, index) }) func priority(_ index: Int) -> Int
+  @Answer(.first, default: Snippet.count) func width(_ count: Int) -> Int
+  @Answer(.first, default: Int("1", radix: 10) ?? 0) func depth(radix: Int) -> Int
+}
