@@ -25,7 +25,7 @@ public typealias _MulticastComposite = MulticastComposite
 ///
 /// ## Thread safety
 /// Only composites use it, on their actor.
-public struct Composition<Delegate>: @unchecked Sendable {
+public struct Composition<Delegate>: @unchecked Sendable, CustomStringConvertible {
   // Sendable: `hub` is Sendable where its delegates are. Otherwise it is reached only through a
   // composite: one of a nonisolated protocol is not Sendable itself, and the members of one that belongs to
   // an actor check that they run there.
@@ -88,6 +88,11 @@ public struct Composition<Delegate>: @unchecked Sendable {
   ) -> Int where Delegate: Sendable {
     hub.uncheckedInvokeIsolated(isolation: nil, body)
   }
+
+  /// The number of delegates, and the name of their protocol.
+  ///
+  /// - Complexity: O(`count`).
+  public var description: String { hub.description }
 
   /// The delegates, for a caller that may be on any thread.
   @inlinable

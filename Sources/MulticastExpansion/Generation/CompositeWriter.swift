@@ -136,7 +136,12 @@ struct CompositeWriter {
     ] where inherited.contains(conformance) && !isDeclared(property) {
       code.line()
       code.line("/// The description of the delegates.")
-      code.block("\(access)var \(property): String") { $0.line("\(context.hubName).\(property)") }
+      // Any thread may ask for it: it retains no delegate that belongs to an actor.
+      let text =
+        isolationOfHub.isEmpty && context.traits.isolation != .none
+        ? "_composition.description" : "\(context.hubName).\(property)"
+      let isolation = context.traits.isolation == .none ? "" : "nonisolated "
+      code.block("\(access)\(isolation)var \(property): String") { $0.line(text) }
     }
   }
 }

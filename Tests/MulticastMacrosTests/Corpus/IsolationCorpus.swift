@@ -70,6 +70,18 @@ protocol Preconcurrency: AnyObject {
   func show()
 }
 
+@Multicast
+@MainActor
+protocol NamedView: AnyObject, CustomStringConvertible, CustomDebugStringConvertible {
+  func show()
+}
+
+@Multicast
+@MainActor
+protocol NamedSendableView: AnyObject, Sendable, CustomStringConvertible {
+  func show()
+}
+
 @MainActor
 final class ViewRecorder: View, SendableView, RefinedView, RefinedSendableView, Preconcurrency {
   let id: Int
@@ -151,6 +163,15 @@ struct IsolationCorpus {
     #expect(log.take() == both("b") + both("hide true") + both("log c"))
     MulticastPreconcurrency(views).show()
     #expect(log.take() == both("show"))
+  }
+
+  @Test func descriptions() async {
+    let composite = await MulticastNamedView()
+    let expected = await MainActor.run { composite.delegates.description }
+    #expect("\(composite)" == expected)
+    #expect(composite.debugDescription == composite.description)
+    let sendable = await MulticastNamedSendableView()
+    #expect(sendable.description == sendable.delegates.description)
   }
 
   @DatabaseActor @Test func globalActor() {
