@@ -13,9 +13,11 @@ struct Peer {
 
   /// Creates a hub, or returns `nil` if the system cannot hold observers so.
   func make(isWeak: Bool, _ handling: Reception.Handling) -> (any Rival)? {
-    let type = isWeak ? weak : strong
-    return type?.init(Reception(isWeak: isWeak, handling: handling))
+    type(isWeak: isWeak)?.init(Reception(isWeak: isWeak, handling: handling))
   }
+
+  /// The type of its hubs, or `nil` if the system cannot hold observers so.
+  func type(isWeak: Bool) -> (any Rival.Type)? { isWeak ? weak : strong }
 }
 
 extension Peer {

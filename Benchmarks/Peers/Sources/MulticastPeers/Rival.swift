@@ -18,9 +18,10 @@ protocol Rival: AnyObject, Sendable {
   /// Asks all observers so often, and returns the sum of their answers.
   func answers(_ iterations: Int) -> Int
 
-  /// Adds `observers` one by one, and removes each of them.
-  func register(
-    _ observers: ContiguousArray<any Observer & OpenObserver>, whenAdded: () -> Void
+  /// Adds `observers` one by one to each of `systems`, and removes each of them.
+  static func register(
+    _ observers: ContiguousArray<any Observer & OpenObserver>, with systems: [Self],
+    whenAdded: () -> Void
   ) -> RegistrationTimes
   /// Notifies all observers as often as `latencies` has elements, and notes how long each time
   /// took.
@@ -36,18 +37,38 @@ struct RegistrationTimes: Sendable {
 }
 
 extension Rival {
-  func register(
-    _ observers: ContiguousArray<any Observer & OpenObserver>, whenAdded: () -> Void
+  static func register(
+    _ observers: ContiguousArray<any Observer & OpenObserver>, with systems: [Self],
+    whenAdded: () -> Void
   ) -> RegistrationTimes {
     var tokens: [Token] = []
-    tokens.reserveCapacity(observers.count)
+    tokens.reserveCapacity(systems.count * observers.count)
     let start = ThreadClock.nanoseconds
-    for observer in observers { tokens.append(add(observer)) }
+    for system in systems {
+      for observer in observers { tokens.append(system.add(observer)) }
+    }
     let middle = ThreadClock.nanoseconds
     whenAdded()
     let restart = ThreadClock.nanoseconds
-    for token in tokens { remove(token) }
+    var index = 0
+    for system in systems {
+      for _ in observers {
+        system.remove(tokens[index])
+        index += 1
+      }
+    }
     return RegistrationTimes(adding: middle - start, removing: ThreadClock.nanoseconds - restart)
+  }
+
+  /// Makes `count` systems, adds `observers` to each and removes them, and notifies those that are left.
+  static func registerInNew(
+    _ count: Int, _ reception: Reception,
+    _ observers: ContiguousArray<any Observer & OpenObserver>, whenAdded: () -> Void = {}
+  ) -> RegistrationTimes {
+    let systems = (0..<count).map { _ in Self(reception) }
+    let times = register(observers, with: systems, whenAdded: whenAdded)
+    for system in systems { system.notify(1) }
+    return times
   }
 
   func emit(_ latencies: inout [Int]) {
