@@ -170,7 +170,13 @@ final class CallTimer: Sendable {
 extension Registry {
   /// What the entry of a delegate keeps of its origin, with a timer if the hub measures its
   /// delegates.
+  @inline(__always)
   func wordOfDelegate(_ origin: Origin) -> OriginWord {
+    isInspected ? timedWord(of: origin) : word(of: origin)
+  }
+
+  @inline(never)
+  private func timedWord(of origin: Origin) -> OriginWord {
     guard let plan = currentTiming, plan.kind == .delegate else { return word(of: origin) }
     var origin = origin
     origin.timer = CallTimer(plan, .delegate, hub: name, origin)

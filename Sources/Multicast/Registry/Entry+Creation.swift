@@ -4,22 +4,22 @@ extension Entry {
   /// - Parameter hub: the name of the hub, for the message if it is not.
   static func make<Value>(
     _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil,
-    origin: OriginWord = OriginWord(place: .unknown), hub: String? = nil
+    origin: OriginWord = OriginWord(place: .unknown), hub: @autoclosure () -> String? = nil
   ) -> Entry {
     if StaticType(Value.self).isReference {
-      return makeOfReference(delegate, ownership, mailbox, origin, hub)
+      return makeOfReference(delegate, ownership, mailbox, origin, hub())
     }
     guard let object = classInstance(delegate) else {
       require(
         ownership == .strong,
         """
-        \(messagePrefix(hub)) \(type(of: delegate as Any)) is a value type, which cannot be held \
+        \(messagePrefix(hub())) \(type(of: delegate as Any)) is a value type, which cannot be held \
         weakly. Add it with ownership: .strong, or make it a class.
         """)
       return make(
         delegate, isWeak: false, target: nil, mailbox: mailbox, valueOwner: .entry, origin: origin)
     }
-    if ownership == .weak { requireOwner(of: object, as: Value.self, hub) }
+    if ownership == .weak { requireOwner(of: object, as: Value.self, hub()) }
     switch ownership {
     case .weak:
       return make(
@@ -47,7 +47,7 @@ extension Entry {
   /// The same as ``make(_:ownership:mailbox:hub:)``, for a type whose values are references.
   private static func makeOfReference<Value>(
     _ delegate: Value, _ ownership: Ownership, _ mailbox: Mailbox?, _ origin: OriginWord,
-    _ hub: String?
+    _ hub: @autoclosure () -> String?
   ) -> Entry {
     let entry = allocate(for: Value.self)
     let memory = UnsafeMutableRawPointer(entry.head) + valueOffset(Value.self)
@@ -56,8 +56,11 @@ extension Entry {
     var target = memory.load(as: UnsafeMutableRawPointer.self)
     if ownership == .weak {
       let object = Unmanaged<AnyObject>.fromOpaque(target)
-      requireOwner(of: object.takeUnretainedValue(), as: Value.self, hub)
-      target = WeakReference(object.takeUnretainedValue()).word
+      // SAFETY: the value retains the object, so this need not.
+      target = object._withUnsafeGuaranteedRef { object in
+        requireOwner(of: object, as: Value.self, hub())
+        return WeakReference(object).word
+      }
       // From now on the value owns nothing. The caller holds the object.
       object.release()
     }

@@ -37,11 +37,13 @@ extension Entry {
   }
 
   /// - Precondition: something other than the added value can own `object`.
-  static func requireOwner<Value>(of object: AnyObject, as _: Value.Type, _ hub: String?) {
+  static func requireOwner<Value>(
+    of object: AnyObject, as _: Value.Type, _ hub: @autoclosure () -> String?
+  ) {
     require(
       !isErrorBox(Value.self),
       """
-      \(messagePrefix(hub)) \(type(of: object)) is added weakly as an `any Error`, but the box that \
+      \(messagePrefix(hub())) \(type(of: object)) is added weakly as an `any Error`, but the box that \
       owns the error is freed at once. Add it with ownership: .strong, or use a hub of a protocol that \
       refines Error and AnyObject.
       """)
@@ -49,7 +51,7 @@ extension Entry {
     require(
       !bridgedClasses.contains(objectClass),
       """
-      \(messagePrefix(hub)) \(object) is a value that `as AnyObject` has boxed (\(type(of: object))), \
+      \(messagePrefix(hub())) \(object) is a value that `as AnyObject` has boxed (\(type(of: object))), \
       and the box is freed at once if it is held weakly. Add it with ownership: .strong, or make it a class.
       """)
   }

@@ -128,8 +128,12 @@ struct IdentityIndex: ~Copyable {
   }
 
   private func chain(of address: Int) -> Int {
-    // Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. The low bits of an
-    // address are zero; the product's high bits depend on all of them.
-    Int(((UInt(bitPattern: address) &* 0x9E37_79B9_7F4A_7C15) >> 32) & UInt(mask))
+    // Objects of one block of 512 bytes have neighbouring chains: those that were allocated one after the
+    // other are often registered so, and their chains are in the cache then.
+    let unit = UInt(bitPattern: address) >> 4
+    // Fibonacci hashing of the block: the multiplier is 2^64 divided by the golden ratio. The
+    // product's high bits depend on all bits.
+    let block = ((unit >> 5) &* 0x9E37_79B9_7F4A_7C15) >> 32
+    return Int((block ^ (unit & 31)) & UInt(mask))
   }
 }

@@ -87,9 +87,17 @@ final class LeakWatch: @unchecked Sendable {
 
 extension Registry {
   /// What an entry keeps of its origin.
+  @inline(__always)
   func word(of origin: Origin) -> OriginWord {
+    if !isInspected && origin.label == nil && origin.timer == nil {
+      return OriginWord(place: origin)
+    }
+    return recordedWord(of: origin)
+  }
+
+  @inline(never)
+  private func recordedWord(of origin: Origin) -> OriginWord {
     let place = OriginWord(place: origin)
-    if !isInspected && origin.label == nil && origin.timer == nil { return place }
     let watch = currentLeakWatch
     if watch == nil && origin.label == nil && origin.timer == nil { return place }
     return OriginWord(

@@ -55,6 +55,7 @@ extension Registry {
   var extras: RegistryExtras? { lazyExtras.current }
 
   /// Whether anything observes the hub.
+  @inline(__always)
   var isInspected: Bool {
     // SAFETY: the registry keeps its extras.
     lazyExtras.unretained?._withUnsafeGuaranteedRef { $0.isInspected } ?? false
@@ -156,12 +157,12 @@ extension Registry {
   private func insert(_ entry: Unmanaged<Entry>, _ duplicates: DuplicatePolicy) -> Entry? {
     // Another thread may remove and free the entry as soon as it is in the storage.
     // SAFETY: before that the caller holds it.
-    let watched = currentLeakWatch == nil ? nil : entry.takeUnretainedValue()
+    let watched = isInspected ? entry.takeUnretainedValue() : nil
     entriesExpected(by: 1)
-    var insertion = storage.insert(entry, duplicates: duplicates, mayGrow: false)
+    var insertion = insert(entry, duplicates, mayGrow: false)
     if case .full = insertion {
       prune()
-      insertion = storage.insert(entry, duplicates: duplicates, mayGrow: true)
+      insertion = insert(entry, duplicates, mayGrow: true)
     }
     if case .exists(let existing) = insertion {
       entriesExpected(by: -1)
@@ -175,6 +176,16 @@ extension Registry {
     }
     if let watched { warnIfLeaking(watched) }
     return nil
+  }
+
+  @inline(__always)
+  private func insert(
+    _ entry: Unmanaged<Entry>, _ duplicates: DuplicatePolicy, mayGrow: Bool
+  ) -> Insertion {
+    // SAFETY: the registry keeps its storage.
+    published?._withUnsafeGuaranteedRef {
+      $0.insert(entry, duplicates: duplicates, mayGrow: mayGrow)
+    } ?? storage.insert(entry, duplicates: duplicates, mayGrow: mayGrow)
   }
 
   /// Tells the extras of a change of the number of entries, outside of any lock.
@@ -201,7 +212,9 @@ extension Registry {
 
   /// As above; the caller keeps at least the memory of `entry`.
   func remove(_ entry: Unmanaged<Entry>) -> Bool {
-    guard storage.remove(entry) else { return false }
+    let isRemoved =
+      published?._withUnsafeGuaranteedRef { $0.remove(entry) } ?? storage.remove(entry)
+    guard isRemoved else { return false }
     entriesChanged(by: -1)
     return true
   }
