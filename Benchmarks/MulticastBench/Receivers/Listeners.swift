@@ -5,8 +5,9 @@ internal import Multicast
 final class Listeners: Sendable {
   let observers: ContiguousArray<any Observer & OpenObserver>
 
-  init(_ count: Int) {
-    observers = ContiguousArray((0..<count).lazy.map { makeObserver(opaque($0)) })
+  /// - Parameter kinds: the number of their classes.
+  init(_ count: Int, kinds: Int = observerKinds) {
+    observers = ContiguousArray((0..<count).lazy.map { makeObserver(opaque($0 % kinds)) })
   }
 
   /// The events that all of them have received since the last call.

@@ -15,8 +15,11 @@ protocol OpenObserver: Sendable {
 
 /// `kind` is known at run time alone, so no call can be resolved at compile time.
 @inline(never)
+/// The number of classes of observers.
+let observerKinds = 3
+
 func makeObserver(_ kind: Int) -> any Observer & OpenObserver {
-  switch kind % 3 {
+  switch kind % observerKinds {
   case 0: SumObserver()
   case 1: LastObserver()
   default: PeakObserver()
