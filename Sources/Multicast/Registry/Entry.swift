@@ -291,12 +291,13 @@ extension Entry {
   }
 
   /// Whether this entry gives its delegate something that `existing`, of the same delegate, does
-  /// not: a strong reference, a queue, another queue, another buffering.
+  /// not: a strong reference, a queue, another queue, another buffering, or later calls, if a full
+  /// buffer has ended the existing one.
   func extendsTerms(of existing: Entry) -> Bool {
     if existing.head.pointee.isWeak && !head.pointee.isWeak { return true }
-    guard let mailbox else { return false }
-    guard let other = existing.mailbox else { return true }
-    return !mailbox.hasTerms(of: other)
+    guard let other = existing.mailbox else { return mailbox != nil }
+    if other.end != nil { return true }
+    return mailbox.map { !$0.hasTerms(of: other) } ?? false
   }
 }
 

@@ -107,6 +107,30 @@ struct DuplicatePolicyTests {
   }
 
   @Test(
+    "ignored: an `add` that returned before the invocation began is seen, also after a full buffer",
+    arguments: StorageStrategy.allCases, [false, true])
+  func ignoredButDisconnected(storage: StorageStrategy, namesQueue: Bool) async {
+    let journal = Journal()
+    let queue = DispatchQueue(label: "queue")
+    let hub = MulticastDelegate<any Observing>(storage: storage)
+    let delegate = ActingObserver { _, value in journal.record(value) }
+    let buffering = QueueBuffering.bounded(2, whenFull: .disconnect)
+    let old = hub.add(delegate, on: queue, buffering: buffering)
+    queue.suspend()
+    #expect((0..<3).map { value in hub.invoke { $0.receive(value) } } == [1, 1, 0])
+    let new =
+      namesQueue ? hub.add(delegate, on: queue, buffering: buffering) : hub.add(delegate)
+    #expect(!old.isActive && new.isActive && hub.count == 1)
+    #expect(old.statistics?.discarded == 2, "what waited for the old one")
+    #expect((3..<6).map { value in hub.invoke { $0.receive(value) } } == [1, 1, 0])
+    queue.resume()
+    await eventually { !new.isActive }
+    #expect(journal.entries == [3, 4])
+    #expect(new.statistics?.dropped == 1)
+    #expect(hub.isEmpty)
+  }
+
+  @Test(
     "ignored: no invocation calls a delegate twice while it gets other terms",
     arguments: StorageStrategy.allCases)
   func ignoredRacing(storage: StorageStrategy) {
