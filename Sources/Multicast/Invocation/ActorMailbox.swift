@@ -48,11 +48,11 @@ final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
   /// Whether it delivers on `home`.
   func isOn(_ home: any Actor) -> Bool { lane.isOf(home) }
 
-  override func requireInlineCall(of delegate: @autoclosure () -> AnyObject) {
+  override func requireInlineCall(of delegate: @autoclosure () -> Any.Type) {
     require(
       isOn(MainActor.shared) && MainQueue.isCurrent,
       """
-      Multicast: \(type(of: delegate())) was added on \(lane.description), but is called directly. \
+      Multicast: \(delegate()) was added on \(lane.description), but is called directly. \
       Use invoke, which calls it there.
       """)
   }

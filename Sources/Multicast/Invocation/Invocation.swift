@@ -156,7 +156,8 @@ struct Invocation {
     guard let target else { return nil }
     guard isCalled else { return target }
     head.pointee.mailbox?._withUnsafeGuaranteedRef {
-      $0.requireInlineCall(of: target.takeUnretainedValue())
+      $0.requireInlineCall(
+        of: entry.takeUnretainedValue().delegateType(target.takeUnretainedValue()))
     }
     guard let timer = head.pointee.timer else { return target }
     return TimedTarget.beginCall(timer, target)

@@ -58,10 +58,10 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
       && (queue.label == "com.apple.main-thread" || queue.label.hasPrefix("com.apple.root."))
   }
 
-  override func requireInlineCall(of delegate: @autoclosure () -> AnyObject) {
+  override func requireInlineCall(of delegate: @autoclosure () -> Any.Type) {
     fatalError(
       """
-      Multicast: \(type(of: delegate())) was added on the queue "\(queue.label)", but is called \
+      Multicast: \(delegate()) was added on the queue "\(queue.label)", but is called \
       directly. Use invoke, which calls it on its queue.
       """)
   }

@@ -30,6 +30,18 @@ extension Entry {
     classInstance(delegate).map { Int(bitPattern: Unmanaged.passUnretained($0).toOpaque()) }
   }
 
+  /// The type of the delegate, for messages.
+  ///
+  /// - Parameter target: that of the entry, which is the entry itself if the delegate is a value.
+  func delegateType(_ target: AnyObject) -> Any.Type {
+    func typeOfValue<Value>(_: Value.Type) -> Any.Type {
+      // SAFETY: `make` has initialised a value of this type there.
+      type(of: Entry.value(head, as: Value.self).pointee.value as Any)
+    }
+    guard head.pointee.valueOwner == .entry else { return type(of: target) }
+    return _openExistential(head.pointee.valueType, do: typeOfValue)
+  }
+
   /// Whether a value of this type refers to its object through a box, which the runtime allocates
   /// anew for each conversion.
   static func isErrorBox<Value>(_: Value.Type) -> Bool {

@@ -364,7 +364,7 @@ extension Entry {
     if isCalled && state & EntryHead.isPlaced != 0 {
       // SAFETY: the target is retained here, or by the entry.
       let object = target ?? Unmanaged.fromOpaque(head.pointee.target)
-      mailbox?.requireInlineCall(of: object.takeUnretainedValue())
+      mailbox?.requireInlineCall(of: delegateType(object.takeUnretainedValue()))
     }
     return value.pointee.value
   }

@@ -93,9 +93,11 @@ class Mailbox: @unchecked Sendable {
     fatalError("Multicast: every mailbox implements this")
   }
 
-  /// Ends the process unless the calling thread may call `delegate` directly, though it was added
+  /// Ends the process unless the calling thread may call a delegate directly, though it was added
   /// with this mailbox.
-  func requireInlineCall(of delegate: @autoclosure () -> AnyObject) {}
+  ///
+  /// - Parameter delegate: the type of the delegate, for the message.
+  func requireInlineCall(of delegate: @autoclosure () -> Any.Type) {}
 
   /// Whether a call that is not on the call stack of a thread is running: an asynchronous one.
   var isCalling: Bool { false }

@@ -45,6 +45,28 @@ struct InlineTrapTests {
     expectMessage(result, "added on the queue")
   }
 
+  @Test("of a value type too, with a message that names the delegate")
+  func value() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let hub = MulticastDelegate<any Listening>()
+      hub.add(RecordingValue(1, journal: Journal()), ownership: .strong, on: .global())
+      hub.forEach { $0.receive(1) }
+    }
+    expectMessage(result, "RecordingValue was added on the queue")
+  }
+
+  @Test("for in, of a value type on the main actor")
+  func valueOnMain() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let hub = MulticastDelegate<any Listening>()
+      hub.add(RecordingValue(1, journal: Journal()), ownership: .strong, on: .main)
+      runThreads(1) { _ in
+        for delegate in hub { delegate.receive(1) }
+      }
+    }
+    expectMessage(result, "RecordingValue was added on MainActor")
+  }
+
   @Test("forEach on another thread, on the main actor")
   func onMain() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
