@@ -104,6 +104,10 @@ struct Invocation {
       target = promoted
     } else {
       guard access == .read ? EntryHead.isActive(state) : EntryHead.isCallable(state) else {
+        // A blocked one may be dead.
+        if EntryHead.isActive(state) && head.pointee.isWeak && Invocation.isDead(head) {
+          sawDead = true
+        }
         return skipped
       }
       if access == .callIfUnplaced && head.pointee.placedMailbox != nil { return skipped }
@@ -186,8 +190,12 @@ struct Invocation {
   /// the caller must not become its last owner.
   mutating func admits(_ entry: Unmanaged<Entry>) -> Bool {
     // Acquiring: as in `pass`.
-    EntryHead.isCallable(entry.head.pointee.state.load(ordering: .acquiring))
-      && hasLiveTarget(entry)
+    let state = entry.head.pointee.state.load(ordering: .acquiring)
+    guard EntryHead.isCallable(state) else {
+      if EntryHead.isActive(state) { _ = hasLiveTarget(entry) }  // A blocked one may be dead.
+      return false
+    }
+    return hasLiveTarget(entry)
   }
 
   /// Whether `entry` is active, perhaps blocked, and its target alive, which is not retained.

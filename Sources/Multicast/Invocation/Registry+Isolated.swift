@@ -69,7 +69,10 @@ extension Registry {
         return true
       }
       // SAFETY: the invocation holds the entry.
-      guard !entry._withUnsafeGuaranteedRef({ $0.isBlocked }) else { return true }
+      guard !entry._withUnsafeGuaranteedRef({ $0.isBlocked }) else {
+        _ = invocation.isLive(entry)  // Finds out whether it is dead.
+        return true
+      }
       return invocation.pass(entry, access: .read) { (value: Value) in
         let envelope = call ?? Envelope(AsyncCallBox(body))
         call = envelope

@@ -65,6 +65,30 @@ struct DeadDelegateTests {
     #expect(hub.prune() == 0)
   }
 
+  @Test(
+    "the next invocation frees the memory of one that was blocked",
+    arguments: StorageStrategy.allCases, [false, true])
+  func blocked(_ strategy: StorageStrategy, hasQueue: Bool) {
+    let hub = MulticastDelegate<any Observing>(storage: strategy)
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    defer { queue.resume() }
+    let tracker = LifetimeTracker()
+    var delegate: RecordingObserver? = RecordingObserver()
+    let registration = hasQueue ? hub.add(delegate!, on: queue) : hub.add(delegate!)
+    func invoke() -> Int {
+      let payload = RecordingObserver(tracker: tracker)
+      return hub.invoke { _ in withExtendedLifetime(payload) {} }
+    }
+    #expect(invoke() == 1)
+    registration.block()
+    #expect(invoke() == 0)
+    delegate = nil
+    #expect(invoke() == 0)
+    #expect(tracker.live == 0, "the invocation has pruned")
+    #expect(hub.registeredEntries == 0)
+  }
+
   @Test("the living behind it are counted and called", arguments: StorageStrategy.allCases)
   func theLivingBehindIt(_ strategy: StorageStrategy) async {
     let hub = MulticastDelegate<any Observing>(storage: strategy)
