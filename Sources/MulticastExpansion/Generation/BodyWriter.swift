@@ -161,7 +161,8 @@ extension BodyWriter {
     case .reduce(let initial, let combine):
       let function = forwarding.local("combine")
       return [
-        "let \(function): (\(result), \(result)) -> \(result) = \(combine)",
+        // In parentheses, because it may be an operator.
+        "let \(function): (\(result), \(result)) -> \(result) = (\(combine))",
         "var \(answer): \(result) = \(initial)", head,
         "  \(answer) = \(function)(\(answer), \(call))", "}",
         "return \(answer)",

@@ -16,6 +16,8 @@ protocol Async: AnyObject {
   @Answer(.sum) func sum() async -> Int
   @Answer(.sum, default: 9) func sumOrNine() async -> Int
   @Answer(.reduce(1) { $0 * $1 }) func product() async -> Int
+  @Answer(.reduce(10, -)) func rest() async -> Int
+  @Answer(.reduce(0, max)) func largest() async -> Int
   @Answer(.all, default: ["none"]) func all() async -> [String]
   @Answer(.all) func text() async -> String
   @Answer(.all, default: "none") func textOrNone() async -> String
@@ -62,6 +64,8 @@ final class AsyncRecorder: Recorder, Async, Concurrent, SendableAsync, @unchecke
   func sum() async -> Int { id }
   func sumOrNine() async -> Int { id }
   func product() async -> Int { id + 1 }
+  func rest() async -> Int { id }
+  func largest() async -> Int { id }
   func all() async -> [String] { ["\(id)"] }
   func text() async -> String { "\(id)" }
   func textOrNone() async -> String { "\(id)" }
@@ -104,6 +108,8 @@ struct AsyncCorpus {
     #expect(await composite.sum() == 3)
     #expect(await composite.sumOrNine() == 3)
     #expect(await composite.product() == 6)
+    #expect(await composite.rest() == 7)
+    #expect(await composite.largest() == 2)
     #expect(await composite.all() == ["1", "2"])
     #expect(await composite.text() == "12")
     #expect(await composite.textOrNone() == "12")
