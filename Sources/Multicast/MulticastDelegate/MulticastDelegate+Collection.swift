@@ -104,10 +104,11 @@ extension MulticastDelegate {
   /// that may still be called. It does not keep a weak delegate alive.
   package func laterCallees() -> [@Sendable () -> Delegate?] {
     registry.snapshot().compactMap { element in
-      // Here, because the function may run elsewhere: the caller may call this one directly.
-      guard let element, element.liveValue(as: Delegate.self, isCalled: true) != nil else {
-        return nil
-      }
+      // Now, because the function may run elsewhere: it cannot find out then whether the caller may
+      // call a delegate with a place directly. So one that is blocked now is left out.
+      guard let element, !element.isBlocked || element.head.pointee.placedMailbox == nil,
+        element.liveValue(as: Delegate.self, isCalled: true) != nil
+      else { return nil }
       // SAFETY: many threads may use an entry, though it cannot be declared Sendable: see `Entry`.
       nonisolated(unsafe) let entry = element
       return { entry.isBlocked ? nil : entry.liveValue(as: Delegate.self, isCalled: false) }

@@ -1,3 +1,4 @@
+import Dispatch
 import MulticastMacros
 import Testing
 
@@ -180,6 +181,16 @@ struct AsyncCorpus {
     other.unblock()
     await composite.start()
     #expect(log.take() == both("start"))
+  }
+
+  @Test func blockedOnAQueue() async {
+    let (first, second, log) = pair(AsyncRecorder.self)
+    let concurrent = MulticastConcurrent()
+    concurrent.add(first, on: .global()).block()
+    concurrent.add(second)
+    await concurrent.start()
+    #expect(log.take() == ["2 start"])
+    #expect(await concurrent.load("x", 5) == ["x25"])
   }
 
   @Test func removedBeforeItsChildBegins() async {
