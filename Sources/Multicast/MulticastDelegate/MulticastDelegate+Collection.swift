@@ -51,7 +51,8 @@ extension MulticastDelegate {
 /// alive; a strong one that is removed in the meantime lives as long as the iterator.
 ///
 /// The loop calls the delegates directly, so it ends the process at one that was added on a queue
-/// or an actor other than the caller's: use `invoke`, or ``delegates`` to read the list.
+/// or an actor, as `forEach(_:)` does: use `invoke`, or ``delegates`` to read the list. On the main
+/// actor it may reach those that were added `on: .main`.
 extension MulticastDelegate: Sequence {
   /// An iterator over the delegates of a hub. One thread may use it at a time.
   public struct Iterator: IteratorProtocol {

@@ -36,7 +36,8 @@ extension MulticastDelegate where Delegate: Sendable {
   /// - Parameters:
   ///   - delegate: the delegate to call.
   ///   - ownership: whether the hub keeps it alive. A weak delegate is retained for each call only.
-  ///   - home: the actor on which to call it; not kept alive. The registration ends with it.
+  ///   - home: the actor on which to call it; not kept alive. The registration ends with it, at the
+  ///     next call of `invoke`, which still counts it.
   ///   - buffering: how many calls may wait, and what happens to further ones.
   ///   - label: names it in snapshots.
   ///   - fileID: the file of the call, for snapshots. Leave it out.
