@@ -90,8 +90,13 @@ extension Registry {
         hub: name))
     let handle = EntryHandle(entry, in: self)
     guard let existing = insert(entry, duplicates) else { return handle }
-    defer { entry.release() }
-    return merge(entry, delegate, ownership, mailbox, origin, into: existing) ?? handle
+    let merged = merge(entry, delegate, ownership, mailbox, origin, into: existing)
+    // First, because until then the entry, which was not added, counts as one of its line.
+    entry.release()
+    if currentLeakWatch != nil, let entry = merged?.entry, entry !== existing {
+      warnIfLeaking(entry)
+    }
+    return merged ?? handle
   }
 
   /// Gives an existing registration what a new one of the same delegate asks for beside it.

@@ -1,3 +1,4 @@
+import Dispatch
 import Multicast
 import MulticastTestSupport
 import Testing
@@ -71,6 +72,26 @@ struct LeakWarningTests {
     #expect(warnings.withLock { $0 } == [])
     add(delegate)
     #expect(warnings.withLock { $0 } == [4])
+  }
+
+  @Test(
+    "a line that changes existing registrations made them", arguments: StorageStrategy.allCases)
+  func changedRegistrationsCount(_ storage: StorageStrategy) {
+    let hub = MulticastDelegate<Counter>(storage: storage)
+    let warnings = Guarded<[LeakWarning]>([])
+    hub.warnOfLeaks(above: 3) { warning in warnings.withLock { $0.append(warning) } }
+    let delegates = (0..<6).map { _ in Counter() }
+    for (line, delegate) in delegates.enumerated() { hub.add(delegate, line: UInt(line + 1000)) }
+    for (index, delegate) in delegates.enumerated() {
+      // Twice: the second changes nothing.
+      for _ in 0..<2 {
+        hub.add(delegate, on: .global(), fileID: "App/Board.swift", line: 12)
+      }
+      #expect(warnings.withLock { $0.count } == (index < 3 ? 0 : 1))
+    }
+    let warning = warnings.withLock { $0.first }
+    #expect(warning?.site == CallSite(fileID: "App/Board.swift", line: 12))
+    #expect(warning?.count == 4)
   }
 
   @Test func theHandlerMayRegisterAndCancel() {
