@@ -52,7 +52,8 @@ extension MulticastDelegate {
 ///
 /// The loop calls the delegates directly, so it ends the process at one that was added on a queue
 /// or an actor, as `forEach(_:)` does: use `invoke`, or ``delegates`` to read the list. On the main
-/// actor it may reach those that were added `on: .main`.
+/// actor it may reach those that were added `on: .main`. It includes delegates that are blocked,
+/// which `forEach(_:)` skips.
 extension MulticastDelegate: Sequence {
   /// An iterator over the delegates of a hub. One thread may use it at a time.
   public struct Iterator: IteratorProtocol {

@@ -9,6 +9,9 @@ extension Registration {
   /// the meantime is skipped, as if it were not registered. Blocks nest: each needs its
   /// ``unblock()``.
   ///
+  /// A loop over a ``MulticastDelegate``, also `map` and `allSatisfy`, reads the list, and still
+  /// returns the delegate.
+  ///
   /// A call that has begun on another thread may still be running when this returns. What waits in
   /// a buffer stays there and is delivered after the last ``unblock()``, before what is sent then.
   /// Meanwhile `flush` does not wait for it. An `add` that
