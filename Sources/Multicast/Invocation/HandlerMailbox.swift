@@ -193,9 +193,15 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   }
 
   /// Begins delivery, in a mailbox that was created busy.
+  ///
+  /// If it has ended and nothing waits, its consumer finds that out: what follows the last element
+  /// runs where the handler is called.
   func start(_ entry: Entry) {
-    let (effects, isExhausted) = withLock { finishTaken(delivered: 0) }
+    let effects = withLock {
+      var (effects, isExhausted) = finishTaken(delivered: 0)
+      if isExhausted { state.wake(&effects) }
+      return effects
+    }
     perform(effects, for: entry)
-    if isExhausted { whenExhausted?(entry) }
   }
 }

@@ -77,6 +77,31 @@ struct EndActionTests {
     for journal in journals { #expect(journal.entries.count == 101) }
   }
 
+  @Test("where the handler is called, also after the end of a hub whose replay is empty")
+  func afterTheEnd() async {
+    let hub = EventHub<Int>(replay: 1)
+    hub.finish()
+    let ends = Journal()
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let onQueue = hub.subscribe(on: queue, options: [.onEnd { _, _ in ends.record(1) }]) { _ in }
+    #expect(ends.entries.isEmpty)
+    queue.resume()
+    await eventually { ends.entries == [1] }
+    let station = Station()
+    hub.subscribe(
+      with: station,
+      options: [
+        .onEnd { _, _ in
+          station.assertIsolated()
+          ends.record(2)
+        }
+      ]
+    ) { _, _ in }
+    await eventually { ends.entries == [1, 2] }
+    withExtendedLifetime(onQueue) {}
+  }
+
   @Test("a full buffer that disconnects: with that reason, after what waits")
   func disconnected() async {
     let hub = EventHub<Int>()
