@@ -84,13 +84,13 @@ extension EventHub {
   private func reserve(_ event: Event, _ plan: SendPlan) -> Bool {
     var ahead = (count: 0, begun: 0)
     while true {
-      if let sequencer { ahead = sequencer.eventsAhead(through: self) }
+      if let sequencer { ahead = sequencer.eventsAhead }
       switch reserve(event, plan, beside: ahead.count) {
       case .reserved, .unneeded: return true
       case .full: return false
       case .claimed:
         // An event that was ahead may have come into the buffer before this looked there.
-        guard let sequencer, sequencer.eventsAhead(through: self) != ahead else { return false }
+        guard let sequencer, sequencer.eventsAhead != ahead else { return false }
       }
     }
   }

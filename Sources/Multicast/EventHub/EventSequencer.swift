@@ -274,9 +274,11 @@ extension EventSequencer {
   ) -> Int {
     var count = 0
     prepare(event, sent) { event, envelope in
-      values.run {
-        count = hub.deliverForwarding(
-          event, sent.number, envelope, waiters: waiters, by: delivery)
+      deliveryRole.delivering {
+        values.run {
+          count = hub.deliverForwarding(
+            event, sent.number, envelope, waiters: waiters, by: delivery)
+        }
       }
     }
     // Sent before the end, so it counts as taken even if no subscriber wants it.
@@ -292,7 +294,9 @@ extension EventSequencer {
   ) -> Int {
     var count = 0
     prepare(event, sent) { event, envelope in
-      values.run { count = hub.deliver(event, sent.number, envelope, plan, includesNew: true) }
+      deliveryRole.delivering {
+        values.run { count = hub.deliver(event, sent.number, envelope, plan, includesNew: true) }
+      }
     }
     return count
   }
@@ -360,12 +364,10 @@ extension EventSequencer {
 
   /// The number of events that were sent before, may not be in every buffer, and have no reserved
   /// space; and the number of all deliveries that have begun.
-  func eventsAhead(through hub: EventHub<Event>) -> (count: Int, begun: Int) {
-    // Inside a handler of this hub without a buffer, the event of its call is in every buffer. Not
-    // inside one of another hub, which a filter may have sent to.
+  var eventsAhead: (count: Int, begun: Int) {
+    // While this thread calls a handler of this hub without a buffer, its event is in every buffer.
     let isInHandler =
-      DeliveryRole.ofThisThread.contains { $0 === deliveryRole }
-      && FlushingThread.isInHandlerWithoutBuffer(of: hub.registry)
+      DeliveryRole.ofThisThread.contains { $0 === deliveryRole } && deliveryRole.isCallingHandler
     return lock.withLock {
       (pendingWithoutSpace + (deliversWithoutSpace && !isInHandler ? 1 : 0), taken)
     }

@@ -17,18 +17,6 @@ struct FlushingThread {
 }
 
 extension FlushingThread {
-  /// Whether the innermost call of this thread is to an entry of `registry` without a mailbox.
-  ///
-  /// - Complexity: O(entries) if it is to an entry without a mailbox.
-  static func isInHandlerWithoutBuffer(of registry: Registry) -> Bool {
-    guard let entry = ThreadCallStack.innermostCallOfThisThread else { return false }
-    // SAFETY: this thread is calling the entry, so it holds it.
-    return Unmanaged<Entry>.fromOpaque(entry)._withUnsafeGuaranteedRef { entry in
-      entry.head.pointee.mailbox == nil
-        && registry.storage.snapshot().contains { $0 === entry }
-    }
-  }
-
   /// Whether other callbacks that flush must not wait for this thread.
   var isInCallback: Bool { !mailboxes.isEmpty || !roles.isEmpty }
 

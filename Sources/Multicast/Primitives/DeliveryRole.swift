@@ -9,10 +9,13 @@ internal import Synchronization
 /// The thread that has the role calls ``begin(on:)`` and ``end(on:)``; every other operation may be
 /// called from any thread.
 final class DeliveryRole: @unchecked Sendable {
-  // Sendable: only the thread that has the role, and the lock that hands it over, access `outer`.
+  // Sendable: only the thread that has the role, and the lock that hands it over, access `outer` and
+  // `frame`.
 
   /// The role that the thread had before this one.
   private var outer: UnsafeRawPointer?
+  /// Where that thread shows to which entry it delivers, while it delivers an event.
+  private var frame: UnsafeMutablePointer<ThreadCallStack.Frame>?
   /// The number of flushes in which the thread that has the role is blocked.
   // Sequentially consistent everywhere: see `Registry.flush(timeout:)`.
   private let blockedFlushes = Atomic<Int>(0)
@@ -27,6 +30,26 @@ final class DeliveryRole: @unchecked Sendable {
   func end(on thread: ThreadCallStack.Pointer) {
     thread.pointee.deliveryRole = outer
     outer = nil
+  }
+
+  /// Runs `body`, which delivers an event to the entries of a hub. The calling thread has the role.
+  ///
+  /// - Parameter body: begins no other invocation before that of the hub.
+  func delivering(_ body: () -> Void) {
+    frame = ThreadCallStack.current.pointee.top
+    body()
+    frame = nil
+  }
+
+  /// Whether the calling thread, which has the role, is at an entry without a mailbox: then the
+  /// event is in every mailbox. The entry may have been removed.
+  var isCallingHandler: Bool {
+    // Relaxed: a frame of this thread.
+    guard let entry = frame?.pointee.load(ordering: .relaxed) else { return false }
+    // SAFETY: this thread delivers to the entry, so it holds it.
+    return Unmanaged<Entry>.fromOpaque(entry)._withUnsafeGuaranteedRef {
+      $0.head.pointee.mailbox == nil
+    }
   }
 
   /// The roles that the calling thread has.

@@ -235,19 +235,6 @@ extension ThreadCallStack {
     current.pointee.owner.load(ordering: .relaxed)
   }
 
-  /// The entry that the innermost invocation of the calling thread is calling; `nil` if it calls
-  /// none now.
-  static var innermostCallOfThisThread: UnsafeRawPointer? {
-    var candidate = newestOfThisThread
-    while let stack = candidate {
-      let depth = stack.pointee.depth
-      // Relaxed: a frame of this thread.
-      if depth > 0 { return stack.pointee.frames[depth - 1].load(ordering: .relaxed) }
-      candidate = stack.pointee.sibling
-    }
-    return nil
-  }
-
   /// The entries that the calling thread is calling, with repetitions.
   static var callsOfThisThread: [UnsafeRawPointer] {
     var calls: [UnsafeRawPointer] = []

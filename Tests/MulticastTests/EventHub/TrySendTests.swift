@@ -136,6 +136,20 @@ struct TrySendTests {
     withExtendedLifetime(subscription) {}
   }
 
+  @Test("inside the last call of a handler of a hub with one order: its event is in every buffer")
+  func lastCall() {
+    let hub = EventHub<Int>(ordering: .total)
+    let results = Journal()
+    let iterator = hub.events(buffering: .bounded(2, whenFull: .suspend)).makeAsyncIterator()
+    let subscription = hub.subscribe(on: .sender, options: [.once]) { [weak hub] _ in
+      if let hub { results.record(hub.trySend(2) ? 1 : 0) }
+    }
+    hub.send(1)
+    #expect(results.entries == [1])
+    #expect(waiting(iterator) == [1, 2])
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("an event that waits for another sender and has its space reserved counts once")
   func pendingWithSpace() {
     let hub = EventHub<Int>(ordering: .total)
