@@ -18,7 +18,7 @@ extension MulticastActor {
   ///
   /// - Parameters:
   ///   - limit: the most delegates that are called at once; `nil`: all of them.
-  ///   - timeout: for each call; `nil`: none.
+  ///   - timeout: the time for all delegates together; `nil`: no limit.
   ///   - clock: measures the timeout.
   ///   - body: called with each delegate.
   /// - Returns: the delegates with their results, in registration order.
