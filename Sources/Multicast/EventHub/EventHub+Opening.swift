@@ -2,7 +2,8 @@ extension EventHub {
   /// Adds a handler that the delivering thread calls, first with the event that opens each
   /// subscription.
   ///
-  /// The handler may be called with later events before that one; it must ignore them.
+  /// The handler may be called with later events before that one; it must ignore them. What
+  /// measures the calls that it makes is in `origin`.
   ///
   /// - Returns: `nil` if the hub has finished; the handler was not called then, and will not be.
   @usableFromInline
@@ -11,11 +12,6 @@ extension EventHub {
     origin: Origin
   ) -> EventSubscription? {
     kinds.add(SubscriberKinds.handler)
-    let origin = measured(origin)
-    var handler = handler
-    if case .sender(let measured) = HandlerDelivery.sender(handler).measured(by: origin.timer) {
-      handler = measured
-    }
     let registration = registry.add(
       Subscriber(handler: handler, pipeline: nil), weakly: owner, mailbox: nil,
       origin: origin)

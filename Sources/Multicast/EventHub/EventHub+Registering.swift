@@ -26,8 +26,10 @@ extension EventHub {
     var asyncHandler: (@Sendable (Event) async -> Void)?
     let mailbox: Mailbox?
     let start: (Entry) -> Void
-    let origin = request.isSignal ? request.origin : measured(request.origin)
-    switch request.delivery.measured(by: request.isSignal ? nil : origin.timer) {
+    let origin = request.isMeasured ? request.origin : measured(request.origin)
+    // A call that the filter leaves out is none.
+    let delivery = request.delivery.measured(by: request.isMeasured ? nil : origin.timer)
+    switch request.callFilter.map({ delivery.filtered(by: $0) }) ?? delivery {
     case .sender(let inline):
       handler = inline
       // With a replay, later events wait for its end.

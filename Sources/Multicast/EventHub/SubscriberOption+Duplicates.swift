@@ -11,8 +11,8 @@ extension SubscriberOption where Event: Equatable {
   /// many threads call or with several concurrent calls, the one that began last counts.
   ///
   /// Wherever this is among the `options`, a call that it leaves out does not count for
-  /// ``first(_:)``, and is not intercepted. For a sequence, use an algorithm for asynchronous
-  /// sequences that removes duplicates.
+  /// ``first(_:)``, and is neither intercepted nor measured. For a sequence, use an algorithm for
+  /// asynchronous sequences that removes duplicates.
   public static var removingDuplicates: SubscriberOption {
     SubscriberOption { request in
       let latest = LatestEvent<Event>()

@@ -18,8 +18,8 @@ struct SubscriptionRequest<Event: Sendable>: Sendable {
   var onEnd: EndAction?
   /// Gives the handler its own subscription, if it needs that.
   var binding: SubscriptionBinding?
-  /// Whether the handler only tells a reader to read. What measures the reader is in `origin`.
-  var isSignal = false
+  /// Whether `origin` has what measures the calls: `delivery` does something else too, or instead.
+  var isMeasured = false
   /// Where the subscription was made.
   let origin: Origin
 
@@ -36,6 +36,5 @@ struct SubscriptionRequest<Event: Sendable>: Sendable {
     self.binding = binding
     self.origin = origin
     for option in options { option.apply(&self) }
-    if let callFilter { self.delivery = self.delivery.filtered(by: callFilter) }
   }
 }

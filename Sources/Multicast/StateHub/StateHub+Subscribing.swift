@@ -163,6 +163,7 @@ extension StateHub {
     _ delivery: HandlerDelivery<StateUpdate<State, Change>>, _ limit: Int,
     owner: (any AnyObject & Sendable)? = nil, origin: Origin
   ) -> EventSubscription {
+    let (delivery, origin) = measured(delivery, origin)
     if case .sender(let handler) = delivery {
       let follower = StateFollower<State, Change>(cell, waitsForBegin: true)
       let subscription = hub.subscribeInOrder(
@@ -180,7 +181,20 @@ extension StateHub {
     _ delivery: HandlerDelivery<Signal>, _ limit: Int, _ owner: (any AnyObject & Sendable)?,
     _ origin: Origin
   ) -> EventSubscription {
-    hub.subscribe(.init(delivery, Self.buffering(limit), nil, [], owner: owner, origin: origin))
+    var request = SubscriptionRequest(
+      delivery, Self.buffering(limit), nil, [], owner: owner, origin: origin)
+    request.isMeasured = true
+    return hub.subscribe(request)
+  }
+
+  /// `delivery` with a timer, if the hub measures its handlers. A signal that makes no update, as
+  /// the subscriber has it already, is no call.
+  @usableFromInline
+  func measured(
+    _ delivery: HandlerDelivery<StateUpdate<State, Change>>, _ origin: Origin
+  ) -> (HandlerDelivery<StateUpdate<State, Change>>, Origin) {
+    let origin = hub.measured(origin)
+    return (delivery.measured(by: origin.timer), origin)
   }
 
   /// Keeps the newest changes: a follower then always receives the last one, and finds the gap.

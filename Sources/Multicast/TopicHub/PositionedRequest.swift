@@ -85,7 +85,7 @@ extension TopicHub where Topic == String {
     var request = SubscriptionRequest<Element>(
       .sender { _ in signals.signal() }, .unbounded, nil,
       [SubscriberOption { $0.onEnd = { _, _ in signals.topicHasEnded() } }], origin: origin)
-    request.isSignal = true
+    request.isMeasured = true
     return request
   }
 

@@ -87,7 +87,35 @@ struct HandlerTimingTests {
     hub.measureHandlers()
     let subscription = hub.subscribe(on: .sender) { _ in }
     hub.apply(1)
-    // Once for the snapshot, or for the signal of it, and once for the change.
+    // Once for the snapshot, and once for the change.
+    #expect(hub.snapshot.receivers.map { $0.timing?.calls } == [2])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func aChangeThatTheSnapshotHasIsNoCall() async {
+    let hub = StateHub<Int, Int>(0) { $0 += $1 }
+    hub.measureHandlers()
+    let calls = Counter()
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let subscription = hub.subscribe(on: queue) { _ in calls.add() }
+    for change in 1...3 { hub.apply(change) }
+    queue.resume()
+    await hub.flush()
+    #expect(calls.value == 1)
+    #expect(hub.snapshot.receivers.map { $0.timing?.calls } == [1])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func aDuplicateIsNoCall() {
+    let hub = EventHub<Int>()
+    hub.measureHandlers()
+    let calls = Counter()
+    let subscription = hub.subscribe(on: .sender, options: [.removingDuplicates]) { _ in
+      calls.add()
+    }
+    for event in [1, 1, 1, 2] { hub.send(event) }
+    #expect(calls.value == 2)
     #expect(hub.snapshot.receivers.map { $0.timing?.calls } == [2])
     withExtendedLifetime(subscription) {}
   }
