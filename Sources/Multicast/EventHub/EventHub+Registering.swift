@@ -125,40 +125,41 @@ extension EventHub {
       origin: origin,
       willInsert: { binding?.bind($0) })
     if let sequencer {
-      // From now on senders append to the mailbox, whose consumer has not started. The replay,
-      // which is older, goes in front.
-      let (replay, isEnded) = sequencer.attach(start)
-      let replayed = accepted(replay, by: filter, for: registration)
-      if let mailbox, !replayed.isEmpty {
-        let effects = mailbox.withLock { mailbox.state.prepend(replayed) }
-        if let entry = registration.entry {
-          for effect in effects { mailbox.perform(effect, for: entry) }
-        }
-      }
-      // Not `state.isRaised`: the sequencer may still deliver events after that.
-      if isEnded, let entry = registration.entry { finish(entry) }
-      return registration
+      attach(registration, mailbox, start, filter, to: sequencer)
+    } else {
+      finishIfRaised(registration)
     }
-    finishIfRaised(registration)
     return registration
   }
 
-  /// The events of a replay that `filter` accepts.
+  /// Gives a new subscriber its place in the order, and enqueues the replay that `filter` accepts.
   ///
   /// The call stack of this thread shows the entry meanwhile, as for every other call of a filter.
-  private func accepted(
-    _ replay: [Envelope], by filter: (@Sendable (Event) -> Bool)?, for registration: EntryHandle
-  ) -> [Envelope] {
-    guard let filter, !replay.isEmpty else { return replay }
-    guard let entry = registration.entry else { return [] }
-    var accepted: [Envelope] = []
+  /// So a flush in the filter, or in the `deinit` of an event that leaves, does not wait for what
+  /// this subscriber handles only when it has begun.
+  private func attach(
+    _ registration: EntryHandle, _ mailbox: Mailbox?, _ start: StartingPoint?,
+    _ filter: (@Sendable (Event) -> Bool)?, to sequencer: EventSequencer<Event>
+  ) {
+    guard let entry = registration.entry else { return }
+    var isEnded = false
     var invocation = Invocation(ThreadCallStack.current)
     invocation.passForMailbox(.passUnretained(entry)) { _ in
-      accepted = replay.filter { filter($0.event(Event.self)) }
+      // From now on senders append to the mailbox, whose consumer has not started. The replay,
+      // which is older, goes in front.
+      var replay: [Envelope]
+      (replay, isEnded) = sequencer.attach(start)
+      if let filter { replay = replay.filter { filter($0.event(Event.self)) } }
+      if let mailbox, !replay.isEmpty {
+        let effects = mailbox.withLock { mailbox.state.prepend(replay) }
+        for effect in effects { mailbox.perform(effect, for: entry) }
+      }
+      // What has left is destroyed here.
     }
     invocation.end()
     if invocation.sawDead { registry.pruneAfterInvocation() }
-    return accepted
+    // Not `state.isRaised`: the sequencer may still deliver events after that.
+    if isEnded { finish(entry) }
   }
 
   /// Finishes a subscription that another thread may not have found when it finished the hub.

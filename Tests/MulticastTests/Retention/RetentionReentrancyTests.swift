@@ -34,6 +34,40 @@ struct RetentionReentrancyTests {
     following.cancel()
   }
 
+  private final class Leaving: Sendable {
+    let number: Int
+    private let action: @Sendable () -> Void
+
+    init(_ number: Int, _ action: @escaping @Sendable () -> Void = {}) {
+      self.number = number
+      self.action = action
+    }
+
+    deinit { action() }
+  }
+
+  @Test("the deinit of an event that leaves while a handler on a queue subscribes may flush")
+  func leavingAtTheBeginning() async {
+    let hub = EventHub<Leaving>(replay: 1)
+    let (flushes, handled) = (Journal(), Journal())
+    hub.send(
+      Leaving(1) { [weak hub] in
+        if let hub { flushes.record(hub.flush(timeout: .seconds(2)) ? 1 : 0) }
+      })
+    let subscription = hub.subscribe(
+      on: DispatchQueue(label: "queue"),
+      where: { [weak hub] event in
+        // The replay then has the second event only.
+        if event.number == 1 { hub?.send(Leaving(2)) }
+        return event.number > 1
+      }
+    ) { handled.record($0.number) }
+    #expect(flushes.entries == [1])
+    await hub.flush()
+    #expect(handled.entries == [2])
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("sizes, keys and conditions may send and read")
   func rules() async {
     let holder = Guarded<EventHub<Int>?>(nil)
