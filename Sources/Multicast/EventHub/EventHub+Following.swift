@@ -69,7 +69,7 @@ extension EventHub {
     let registration = addFollower(mailbox, follower, owner: owner, origin: origin)
     // A cancellation may remove the entry meanwhile, and the end of the follower stops what `begin`
     // begins.
-    withExtendedLifetime(follower) { begin(registration) }
+    withExtendedLifetime(follower) { beginning(registration) { begin(registration) } }
     if let entry = registration.entry { mailbox.start(entry) }
     return EventSubscription(registration)
   }
@@ -94,7 +94,7 @@ extension EventHub {
     let mailbox = StreamMailbox(
       limit: .max, whenFull: .dropNewest, coalesces: false, drops: nil)
     let registration = addFollower(mailbox, nil, owner: nil, origin: origin)
-    begin(registration)
+    beginning(registration) { begin(registration) }
     return EventConsumer(registration, mailbox, state.end, reader: reader)
   }
 
@@ -114,6 +114,18 @@ extension EventHub {
     return registry.add(
       Subscriber(handler: { _ in }, pipeline: pipeline), weakly: owner, mailbox: mailbox,
       origin: origin)
+  }
+
+  /// Runs `begin` while the call stack of this thread shows the entry.
+  ///
+  /// So a flush in the `deinit` of an event that leaves meanwhile does not wait for what this
+  /// subscriber handles only when it has begun.
+  private func beginning(_ registration: EntryHandle, _ begin: () -> Void) {
+    guard let entry = registration.entry else { return begin() }
+    let invocation = Invocation(ThreadCallStack.current)
+    invocation.show(.passUnretained(entry))
+    begin()
+    invocation.end()
   }
 
   /// Sets where a subscriber begins, which is in the registry already: each delivery tells it to

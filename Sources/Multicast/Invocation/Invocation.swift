@@ -167,13 +167,19 @@ struct Invocation {
     return TimedTarget.beginCall(timer, target)
   }
 
+  /// Shows on the call stack of this thread that what follows is done for `entry`.
+  @inline(__always)
+  func show(_ entry: Unmanaged<Entry>) {
+    frame.pointee.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)  // As in `pass`.
+    cmulticast_barrier_light(lightBarrierIsFence)
+  }
+
   /// As ``pass(_:access:otherwise:_:)``, for the consumer of a mailbox.
   mutating func passForMailbox(
     _ entry: Unmanaged<Entry>, _ body: (UnsafeMutablePointer<EntryHead>) -> Void
   ) {
     let head = entry.head
-    frame.pointee.store(UnsafeRawPointer(entry.toOpaque()), ordering: .releasing)  // As in `pass`.
-    cmulticast_barrier_light(lightBarrierIsFence)
+    show(entry)
     let state = head.pointee.state.load(ordering: .acquiring)  // As in `pass`.
     perturb()
     guard EntryHead.isActive(state) else { return }

@@ -68,6 +68,26 @@ struct RetentionReentrancyTests {
     withExtendedLifetime(subscription) {}
   }
 
+  @Test(
+    "the deinit of an event that leaves while a subscriber of positions begins may flush",
+    arguments: [FollowerKind.serialQueue, .sender, .sequence])
+  func leavingAtTheBeginningOfPositions(_ kind: FollowerKind) async {
+    let hub = EventHub<Leaving>(retention: .seconds(0.001))
+    let flushes = Journal()
+    hub.send(
+      Leaving(1) { [weak hub] in
+        guard let hub else { return }
+        hub.send(Leaving(2))
+        flushes.record(hub.flush(timeout: .seconds(2)) ? 1 : 0)
+      })
+    let sent = ContinuousClock.now
+    while sent.duration(to: .now) < .milliseconds(2) {}
+    let following = await hub.follow(kind, from: .retained) { _ in }
+    #expect(flushes.entries == [1])
+    withExtendedLifetime(following) {}
+    following.cancel()
+  }
+
   @Test("sizes, keys and conditions may send and read")
   func rules() async {
     let holder = Guarded<EventHub<Int>?>(nil)
