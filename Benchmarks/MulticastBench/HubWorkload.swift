@@ -35,7 +35,7 @@ private struct HubHandlers {
   private var requirements: [Requirement] {
     guard size >= 100 else { return [] }
     guard !isOfOneKind else {
-      let limit = size < 1000 ? 1.6 : 2.2
+      let limit = size < 1000 ? 2 : 2.2
       return [
         Requirement("hub, one kind, N = \(size), of floor", .atMost(limit)) {
           $0.ratio("waitFree", to: "floor")
