@@ -50,7 +50,8 @@ extension Registration {
 
   /// Ends the registration, and returns when its callback is not running and never will.
   ///
-  /// It waits only for this callback, not for others of the same invocation. Calls that wait on a
+  /// It waits only for this callback, not for others of the same invocation, nor for a running call
+  /// of a registration that this one has replaced (see ``DuplicatePolicy``). Calls that wait on a
   /// queue are discarded: `flush` first if they are to run. Inside the callback itself, or a filter
   /// or key of the subscription, it returns at once, since two callbacks that wait for each other
   /// would never end. The promise then holds once that call, and every call that other threads had
