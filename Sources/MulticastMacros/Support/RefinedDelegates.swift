@@ -168,40 +168,61 @@ extension RefinedDelegates where Delegate: Sendable {
 public struct UnreportedArguments<Values>: Sendable {
   fileprivate init() {}
 
-  fileprivate var values: Values {
+  fileprivate func fail() -> Never {
     fatalError("Multicast: arguments that are not Sendable cannot be delivered")
   }
 }
 
 extension RefinedDelegates where Delegate: Sendable {
-  /// Delivers nothing: see ``UnreportedArguments``.
+  /// Ends the process: see ``UnreportedArguments``.
+  ///
+  /// - Parameters:
+  ///   - arguments: what `arguments(_:)` returned.
+  ///   - body: not called.
+  /// - Complexity: O(1).
   public func invoke<Arguments>(
     with arguments: UnreportedArguments<Arguments>,
     _ body: @escaping @Sendable (Delegate, Arguments) -> Void
   ) {
-    _ = arguments.values
+    arguments.fail()
   }
 
-  /// Delivers nothing: see ``UnreportedArguments``.
+  /// Ends the process: see ``UnreportedArguments``.
+  ///
+  /// - Parameters:
+  ///   - arguments: what `arguments(_:)` returned.
+  ///   - isolation: the actor that calls this function. Leave it out.
+  ///   - body: not called.
+  /// - Complexity: O(1).
   public func deliver<Arguments>(
     with arguments: UnreportedArguments<Arguments>,
     isolation: isolated (any Actor)? = #isolation,
     @_inheritActorContext _ body: @escaping @isolated(any) @Sendable (Delegate, Arguments) -> Void
   ) {
-    _ = arguments.values
+    arguments.fail()
   }
 
-  /// Delivers nothing: see ``UnreportedArguments``.
+  /// Ends the process: see ``UnreportedArguments``.
+  ///
+  /// - Parameters:
+  ///   - arguments: what `arguments(_:)` returned.
+  ///   - home: not called.
+  ///   - body: not called.
+  /// - Complexity: O(1).
   public func invoke<Arguments>(
     with arguments: UnreportedArguments<Arguments>, onEach home: (Delegate) -> any Actor,
     _ body: @escaping @Sendable (Delegate, Arguments) async -> Void
   ) {
-    _ = arguments.values
+    arguments.fail()
   }
 
-  /// Returns nothing: see ``UnreportedArguments``.
+  /// Ends the process: see ``UnreportedArguments``.
+  ///
+  /// - Parameter arguments: what `arguments(_:)` returned.
+  /// - Returns: never.
+  /// - Complexity: O(1).
   public func sending<Arguments>(_ arguments: UnreportedArguments<Arguments>) -> Arguments {
-    arguments.values
+    arguments.fail()
   }
 }
 
