@@ -32,9 +32,12 @@ struct IsolatedInvocationWriter {
     )
     code.lines(context.typeAttributes)
     code.line("@discardableResult")
+    // Before the access: the compiler accepts no attribute after a modifier.
+    if let attribute = attributeOfOperator { code.line(attribute) }
+    let modifiers = context.typeAccess + (attributeOfOperator == nil ? "nonisolated " : "")
     let hub = "\(context.names.library("MulticastDelegate"))<\(context.delegateType())>"
     let head =
-      "\(context.typeAccess)\(isolationOfOperator) func ~> (hub: \(hub), body: @escaping \(closure)) -> \(context.names.standard("Int"))"
+      "\(modifiers)func ~> (hub: \(hub), body: @escaping \(closure)) -> \(context.names.standard("Int"))"
     code.block(head) { $0.statement(body(hub: "hub", composition: "hub")) }
   }
 
@@ -48,10 +51,11 @@ struct IsolatedInvocationWriter {
     }
   }
 
-  private var isolationOfOperator: String {
+  /// That of the global actor to which the operator belongs; `nil`: it belongs to none.
+  private var attributeOfOperator: String? {
     switch context.traits.isolation {
     case .globalActor(let attribute) where context.traits.isSendable != .yes: attribute
-    default: "nonisolated"
+    default: nil
     }
   }
 
