@@ -156,3 +156,60 @@ protocol NamedDefaults: AnyObject {
   @Answer(.first, default: Snippet.count) func width(_ count: Int) -> Int
   @Answer(.first, default: Int("1", radix: 10) ?? 0) func depth(radix: Int) -> Int
 }
+
+struct Size: Sendable {
+  var width = 0
+  var height = 0
+
+  subscript(at index: Int) -> Int { index }
+}
+
+func measured(_ first: () -> Int, orElse second: () -> Int) -> Int { first() + second() }
+
+@Multicast
+protocol NamesOfAnswersThemselves: AnyObject {
+  @Answer(
+    .reduce(0) { a, b in
+      let (low, high) = (a, b)
+      return high - low
+    })
+  func tuple(low: Int, high: Int) -> Int
+  @Answer(
+    .reduce(0) { a, b in
+      for part in [a, b] where part > 3 { return part }
+      return a
+    })
+  func loop(part: Int) -> Int
+  @Answer(
+    .reduce(0) { a, b in
+      if case let .some(part) = Optional(a) { return part }
+      return b
+    })
+  func pattern(part: Int) -> Int
+  @Answer(.first, default: Size.init(width:height:))
+  func maker(width: Int, height: Int) -> (Int, Int) -> Size
+  @Answer(
+    .first,
+    default: measured {
+      1
+    } orElse: {
+      2
+    })
+  func trailing(orElse: Int) -> Int
+  @Answer(.first, default: Size()[at: 3]) func element(at: Int) -> Int
+}
+
+@Multicast
+protocol NamesThatLookLikeOthers: AnyObject {
+  // expected-error{{in the composite, 'count' is the member of the composite}}
+  @Answer(.first, default: Array(0...count)) func rows() -> [Int]
+  // expected-error{{in the composite, 'index' is the parameter}}
+  @Answer(.first, default: [0: 1, index: 2]) func heights(index: Int) -> [Int: Int]
+  @Answer(
+    .reduce(0) { a, b in
+      // expected-error{{in the composite, 'index' is the parameter}}
+      if let c = Optional(a), index > 3 { return c }
+      return b
+    })
+  func best(index: Int) -> Int
+}
