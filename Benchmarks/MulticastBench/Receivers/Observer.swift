@@ -13,11 +13,11 @@ protocol OpenObserver: Sendable {
   func notify(_ event: Int)
 }
 
-/// `kind` is known at run time alone, so no call can be resolved at compile time.
-@inline(never)
 /// The number of classes of observers.
 let observerKinds = 3
 
+/// `kind` is known at run time alone, so no call can be resolved at compile time.
+@inline(never)
 func makeObserver(_ kind: Int) -> any Observer & OpenObserver {
   switch kind % observerKinds {
   case 0: SumObserver()
