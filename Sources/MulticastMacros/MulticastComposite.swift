@@ -1,7 +1,7 @@
 /// A delegate that forwards to many: what ``Multicast()`` generates.
 ///
-/// If the delegates are not `Sendable`, the generated type has its own `add` and `+=`, which belong
-/// to the actor of the composite.
+/// If the delegates are not `Sendable`, the generated type has its own `add`, and `+=` unless the
+/// protocol is nested in a type. They belong to the actor of the composite.
 ///
 /// ## Thread safety
 /// As ``MulticastDelegate``. The composite of a protocol that is isolated to an actor, and is not

@@ -6,8 +6,8 @@ internal import Synchronization
 /// and while it blocks in a flush, other callbacks that flush must not wait for it.
 ///
 /// ## Thread safety
-/// The thread that has the role calls ``begin(on:)`` and ``end(on:)``; every other operation may be
-/// called from any thread.
+/// The thread that has the role calls ``begin(on:)``, ``end(on:)``, ``delivering(_:)`` and
+/// ``isCallingHandler``; every other operation may be called from any thread.
 final class DeliveryRole: @unchecked Sendable {
   // Sendable: only the thread that has the role, and the lock that hands it over, access `outer` and
   // `frame`.
