@@ -123,9 +123,12 @@ extension EventHub {
   private func beginning(_ registration: EntryHandle, _ begin: () -> Void) {
     guard let entry = registration.entry else { return begin() }
     let invocation = Invocation(ThreadCallStack.current)
-    invocation.show(.passUnretained(entry))
-    begin()
-    invocation.end()
+    // A handle keeps only the memory of the entry, which another thread may remove meanwhile.
+    withExtendedLifetime(entry) {
+      invocation.show(.passUnretained(entry))
+      begin()
+      invocation.end()
+    }
   }
 
   /// Sets where a subscriber begins, which is in the registry already: each delivery tells it to
