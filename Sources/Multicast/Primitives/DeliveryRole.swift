@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// ## Thread safety
 /// The thread that has the role calls ``begin(on:)``, ``end(on:)``, ``delivering(_:)`` and
-/// ``isCallingHandler``; every other operation may be called from any thread.
+/// ``calledEntry``; every other operation may be called from any thread.
 final class DeliveryRole: @unchecked Sendable {
   // Sendable: only the thread that has the role, and the lock that hands it over, access `outer` and
   // `frame`.
@@ -41,15 +41,10 @@ final class DeliveryRole: @unchecked Sendable {
     frame = nil
   }
 
-  /// Whether the calling thread, which has the role, is at an entry without a mailbox: then the
-  /// event is in every mailbox. The entry may have been removed.
-  var isCallingHandler: Bool {
+  /// The entry to which the calling thread, which has the role, delivers now.
+  var calledEntry: UnsafeRawPointer? {
     // Relaxed: a frame of this thread.
-    guard let entry = frame?.pointee.load(ordering: .relaxed) else { return false }
-    // SAFETY: this thread delivers to the entry, so it holds it.
-    return Unmanaged<Entry>.fromOpaque(entry)._withUnsafeGuaranteedRef {
-      $0.head.pointee.mailbox == nil
-    }
+    frame?.pointee.load(ordering: .relaxed)
   }
 
   /// The roles that the calling thread has.
