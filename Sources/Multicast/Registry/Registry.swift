@@ -183,6 +183,8 @@ extension Registry {
     return nil
   }
 
+  /// Calls the storage: that of the default strategy directly, because a dynamic dispatch costs
+  /// time here.
   @inline(__always)
   private func insert(
     _ entry: Unmanaged<Entry>, _ duplicates: DuplicatePolicy, mayGrow: Bool
@@ -217,6 +219,7 @@ extension Registry {
 
   /// As above; the caller keeps at least the memory of `entry`.
   func remove(_ entry: Unmanaged<Entry>) -> Bool {
+    // SAFETY: the registry keeps its storage.
     let isRemoved =
       published?._withUnsafeGuaranteedRef { $0.remove(entry) } ?? storage.remove(entry)
     guard isRemoved else { return false }

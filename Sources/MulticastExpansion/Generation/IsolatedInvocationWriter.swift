@@ -19,8 +19,8 @@ struct IsolatedInvocationWriter {
   }
 
   /// `hub ~> { $0.show() }`, for a protocol that is not nested: an operator belongs to a file or to the type
-  /// of an argument. It has the actor of the delegates, unless they are known to be Sendable: so they are
-  /// bound to it.
+  /// of an argument. It belongs to the actor of the delegates, unless they are known to be Sendable: then
+  /// the compiler binds the delegates to that actor.
   func writeOperator(to code: inout CodeWriter) {
     guard let closure, context.isAtFileScope, context.declaration.primaryAssociatedTypes.isEmpty
     else {

@@ -1,8 +1,8 @@
 /// Writes how to add a delegate to a composite.
 ///
-/// An extension of the composite's protocol cannot have the isolation of the composite. These have it, so the
-/// compiler refuses other callers, and binds the delegates to the actor of the composite. They are written if
-/// the declaration tells that the delegates are not Sendable: otherwise the library's are used.
+/// An extension in the library cannot have the isolation of the composite. What is written here has it, so the
+/// compiler refuses other callers, and binds the delegates to the actor of the composite. It is written if the
+/// declaration tells that the delegates are not Sendable; otherwise the library's members are used.
 struct RegistrationWriter {
   let context: GenerationContext
 

@@ -24,19 +24,19 @@ public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
   /// - Complexity: O(`count`).
   func callInContext(_ body: @autoclosure () -> @Sendable (Delegate) -> Void)
 
-  /// The delegates, each of them to be had later.
+  /// A handle for each delegate, for a call that another task makes later.
   ///
-  /// - Returns: the delegates, in registration order. The values keep no weak delegate alive.
+  /// - Returns: the handles, in registration order. They keep no weak delegate alive.
   /// - Complexity: O(`count`).
   func laterDelegates() -> [LaterDelegate<Delegate>]
 }
 
-/// A delegate that may have gone, or been blocked, when it is called.
+/// A handle of a delegate, which returns it later if it may be called then.
 ///
 /// ## Thread safety
-/// Only delegates that are `Sendable` can be had from it.
+/// Any thread may ask for the delegate, but only if the delegates are `Sendable`.
 public struct LaterDelegate<Delegate>: @unchecked Sendable {
-  // Sendable: see "Thread safety".
+  // Sendable: the function, which may return a delegate on any thread, is called only where delegates are.
 
   private let delegate: @Sendable () -> Delegate?
 
@@ -84,9 +84,9 @@ extension MulticastDelegate: DelegateCaller {
   /// - Complexity: as for ``MulticastDelegate/makeIterator()``.
   public func callees() -> IteratorSequence<Iterator> { IteratorSequence(makeCallIterator()) }
 
-  /// The delegates, each of them to be had later.
+  /// A handle for each delegate, for a call that another task makes later.
   ///
-  /// - Returns: the delegates, in registration order. The values keep no weak delegate alive.
+  /// - Returns: the handles, in registration order. They keep no weak delegate alive.
   /// - Complexity: O(`count`).
   public func laterDelegates() -> [LaterDelegate<Delegate>] {
     laterCallees().map(LaterDelegate.init)

@@ -60,9 +60,9 @@ extension RefinedDelegates: DelegateCaller {
   /// - Complexity: as for ``MulticastDelegate/makeIterator()``.
   public func callees() -> AnyIterator<Delegate> { Self.refined(hub.makeCallIterator()) }
 
-  /// The delegates, each of them to be had later.
+  /// A handle for each delegate, for a call that another task makes later.
   ///
-  /// - Returns: the delegates, in registration order. The values keep no weak delegate alive.
+  /// - Returns: the handles, in registration order. They keep no weak delegate alive.
   /// - Complexity: O(`count`).
   public func laterDelegates() -> [LaterDelegate<Delegate>] {
     hub.laterDelegates().map { original in

@@ -80,6 +80,7 @@ struct RetentionReentrancyTests {
         hub.send(Leaving(2))
         flushes.record(hub.flush(timeout: .seconds(2)) ? 1 : 0)
       })
+    // Until the event is too old.
     let sent = ContinuousClock.now
     while sent.duration(to: .now) < .milliseconds(2) {}
     let following = await hub.follow(kind, from: .retained) { _ in }
