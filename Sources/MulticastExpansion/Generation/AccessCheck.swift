@@ -1,14 +1,26 @@
-/// Warns of a protocol whose composite the compiler may overlook.
+/// Refuses an access with which the composite does not compile, and warns of one with which the compiler may
+/// overlook it.
 ///
 /// In a release build the compiler collects the types that conform to each protocol of the module, if no other
 /// module can have any. Swift 6.3 does not look into the expansions of macros there. If it finds one type only, it
 /// takes every delegate for an object of that type, also a composite, whose memory is another.
 enum AccessCheck {
-  private static let accessLevels: Set<String> = ["package", "public", "open"]
+  static func check(_ context: GenerationContext, _ findings: inout Findings) {
+    let declaration = context.declaration
+    guard !context.enclosingTypes.isEmpty,
+      let modifier = declaration.modifiers.first(where: { $0.name == "private" })
+    else { return }
+    findings.report(
+      """
+      an extension at file scope, which forwards what refining protocols inherit, does not see a 'private' protocol \
+      in a type: make it 'fileprivate'
+      """, at: modifier.range)
+  }
 
-  static func warning(_ declaration: ProtocolDeclaration) -> Finding? {
+  static func warning(_ context: GenerationContext) -> Finding? {
+    let declaration = context.declaration
     let isVisibleElsewhere =
-      declaration.modifiers.contains { accessLevels.contains($0.name) }
+      context.accessElsewhere != nil
       || declaration.attributes.contains { $0.baseName == "usableFromInline" }
     if isVisibleElsewhere { return nil }
     return Finding(

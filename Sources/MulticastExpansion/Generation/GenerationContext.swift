@@ -6,15 +6,13 @@ struct GenerationContext {
   let names: Names
   /// The protocol as an extension names it: with the types around it.
   let extendedType: String
-
-  /// Whether no type and no function is around the protocol.
-  let isAtFileScope: Bool
+  let enclosingTypes: EnclosingTypes
 
   init(
     source: Source, declaration: ProtocolDeclaration, names: Names, extendedType: String? = nil,
-    isAtFileScope: Bool = true
+    enclosingTypes: EnclosingTypes = EnclosingTypes()
   ) {
-    self.isAtFileScope = isAtFileScope
+    self.enclosingTypes = enclosingTypes
     self.source = source
     self.declaration = declaration
     self.names = names
@@ -23,16 +21,18 @@ struct GenerationContext {
   }
 
   /// `public `, or nothing for the access that needs no word.
-  var memberAccess: String {
-    let words = ["public", "package"]
-    return declaration.modifiers.first { words.contains($0.name) }.map { $0.name + " " } ?? ""
+  var memberAccess: String { accessElsewhere.map { $0 + " " } ?? "" }
+
+  /// `public` or `package`, as far as the types around the protocol allow it; `nil`: other modules do not see it.
+  var accessElsewhere: String? {
+    let access = declaration.access ?? enclosingTypes.defaultAccess
+    let levels =
+      access == "public" ? ["public", "package"] : access == "package" ? ["package"] : []
+    return levels.first { enclosingTypes.allow($0) }
   }
 
   /// As ``memberAccess``, for the type itself.
-  var typeAccess: String {
-    let words = ["public", "package", "internal", "fileprivate", "private"]
-    return declaration.modifiers.first { words.contains($0.name) }.map { $0.name + " " } ?? ""
-  }
+  var typeAccess: String { declaration.access.map { $0 + " " } ?? "" }
 
   /// The name without backticks.
   var plainName: String { declaration.name.filter { $0 != "`" } }

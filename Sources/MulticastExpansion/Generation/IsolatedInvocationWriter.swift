@@ -22,7 +22,8 @@ struct IsolatedInvocationWriter {
   /// of an argument. It belongs to the actor of the delegates, unless they are known to be Sendable: then
   /// the compiler binds the delegates to that actor.
   func writeOperator(to code: inout CodeWriter) {
-    guard let closure, context.isAtFileScope, context.declaration.primaryAssociatedTypes.isEmpty
+    guard let closure, context.enclosingTypes.isEmpty,
+      context.declaration.primaryAssociatedTypes.isEmpty
     else {
       return
     }

@@ -31,7 +31,7 @@ struct RegistrationWriter {
   /// `composite += delegate`, for a protocol that is not nested: the compiler does not find an operator in
   /// the type that a macro writes.
   func writeOperator(to code: inout CodeWriter) {
-    guard context.traits.isSendable == .no, context.isAtFileScope else { return }
+    guard context.traits.isSendable == .no, context.enclosingTypes.isEmpty else { return }
     let composite = context.compositeName + context.primaryArguments
     let parameters = "composite: \(composite), delegate: \(context.delegateType())"
     code.line()

@@ -15,7 +15,7 @@ struct Expansion {
         hasModuleSelectors: configuration?.features?.contains("ModuleSelector") ?? false)
       let expansion = Expansion.expand(
         source, names: names, extendedType: request.extendedTypeSyntax?.source,
-        isAtFileScope: request.lexicalContext?.isEmpty ?? true,
+        enclosingTypes: EnclosingTypes(request.lexicalContext?.map(\.source) ?? []),
         isExtension: request.macroRole == "extension",
         isReleaseBuild: configuration?.isReleaseBuild ?? false)
       result = (expansion.source, expansion.findings.map { .init($0, in: source) })
@@ -35,8 +35,9 @@ struct Expansion {
 
   /// The source of the composite, or of the extension.
   static func expand(
-    _ source: Source, names: Names, extendedType: String? = nil, isAtFileScope: Bool = true,
-    isExtension: Bool = false, isReleaseBuild: Bool = false
+    _ source: Source, names: Names, extendedType: String? = nil,
+    enclosingTypes: EnclosingTypes = EnclosingTypes(), isExtension: Bool = false,
+    isReleaseBuild: Bool = false
   ) -> (source: String?, findings: [Finding]) {
     let declaration: ProtocolDeclaration
     do throws(SyntaxError) {
@@ -48,17 +49,18 @@ struct Expansion {
     let context = GenerationContext(
       source: source, declaration: declaration, names: names,
       extendedType: extendedType?.trimmingCharacters(in: .whitespacesAndNewlines),
-      isAtFileScope: isAtFileScope)
+      enclosingTypes: enclosingTypes)
     var findings = Findings()
     var code = CodeWriter()
     RequirementCheck(declaration: declaration, traits: context.traits).checkProtocol(&findings)
+    AccessCheck.check(context, &findings)
     if isExtension {
       ExtensionWriter(context: context).write(to: &code, &findings)
     } else {
       CompositeWriter(context: context).write(to: &code, &findings)
     }
     guard findings.isEmpty else { return (nil, isExtension ? [] : findings.all) }
-    let warning = isReleaseBuild && !isExtension ? AccessCheck.warning(declaration) : nil
+    let warning = isReleaseBuild && !isExtension ? AccessCheck.warning(context) : nil
     return (code.text, warning.map { [$0] } ?? [])
   }
 

@@ -10,6 +10,12 @@ struct ProtocolDeclaration {
   /// The requirements after `where`.
   var constraints: [Constraint] = []
   var members: [Member] = []
+
+  /// The word for its access; `nil`: it has none.
+  var access: String? {
+    let words = ["public", "package", "internal", "fileprivate", "private"]
+    return modifiers.first { words.contains($0.name) }?.name
+  }
 }
 
 /// A member, or members under a condition.

@@ -17,3 +17,11 @@ enum Enum { case a }
 // expected-error{{'@Multicast' belongs to a protocol, not to an actor}}
 @Multicast
 actor Actor2 {}
+
+enum Namespace {
+  @Multicast
+  // expected-error{{does not see a 'private' protocol in a type: make it 'fileprivate'}}
+  private protocol Listener: AnyObject {
+    func hear()
+  }
+}

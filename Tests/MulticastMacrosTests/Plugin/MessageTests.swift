@@ -69,6 +69,32 @@ struct MessageTests {
     }
   }
 
+  @Test("the types around a protocol limit its access, and an extension sets it")
+  func enclosingTypes() throws {
+    func members(_ declaration: String, in types: String...) throws -> String {
+      let list = types.map { #"{"source":"\#($0)"}"# }.joined(separator: ",")
+      let result = try #require(
+        answer(
+          expansion(
+            "@Multicast \(declaration): AnyObject { func f() }",
+            more: #","lexicalContext":[\#(list)]"#)
+        ).expandMacroResult)
+      let source = try #require(result.expandedSource)
+      let line = try #require(source.split(separator: "\n").first { $0.hasSuffix("func f() {") })
+      return line.trimmingCharacters(in: .whitespaces)
+    }
+    #expect(try members("public protocol P", in: "public enum E {}") == "public func f() {")
+    #expect(try members("public protocol P", in: "enum E {}") == "func f() {")
+    #expect(
+      try members("public protocol P", in: "public struct S {}", "@available(x) package class C {}")
+        == "package func f() {")
+    #expect(try members("package protocol P", in: "private actor A {}") == "func f() {")
+    #expect(try members("public protocol P", in: "extension E {}") == "public func f() {")
+    #expect(try members("protocol P", in: "public extension E {}") == "public func f() {")
+    #expect(try members("internal protocol P", in: "public extension E {}") == "func f() {")
+    #expect(try members("protocol P", in: "enum E {}", "public extension E {}") == "func f() {")
+  }
+
   @Test("what a newer compiler adds is ignored, and what an older one lacks is not needed")
   func otherVersions() throws {
     let newer = expansion(
