@@ -1,4 +1,4 @@
-// What cannot be written in Swift: declarations of seven entry points of the Swift runtime, a
+// What cannot be written in Swift: declarations of eight entry points of the Swift runtime, a
 // thread-local pointer, memory barriers, waiting for a word, a prefetch, a pause, and an annotation
 // for the thread sanitizer.
 

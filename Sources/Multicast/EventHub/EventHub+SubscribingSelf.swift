@@ -135,7 +135,7 @@ extension HandlerDelivery {
     return actorOrSender(handler.isolation ?? context) { function(binding.subscription, $0) }
   }
 
-  /// As `isolated(limit:_:)`, with the subscription of `binding`.
+  /// As `isolated(limit:_:context:)`, with the subscription of `binding`, and without a context.
   static func isolated(
     limit: Int,
     _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) async -> Void,

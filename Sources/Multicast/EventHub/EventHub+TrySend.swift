@@ -89,7 +89,7 @@ extension EventHub {
       case .reserved, .unneeded: return true
       case .full: return false
       case .claimed:
-        // An event that was ahead may have come into the buffer before this looked there.
+        // An event that was ahead may have come into the buffer before this checked the space.
         guard let sequencer, sequencer.eventsAhead != ahead else { return false }
       }
     }

@@ -134,7 +134,7 @@ extension HandlerDelivery {
     return .task(handler.isolation ?? context, limit: limit) { await handler($0) }
   }
 
-  /// As ``isolated(limit:_:)``, with the owner of the subscription.
+  /// As ``isolated(limit:_:context:)``, with the owner of the subscription.
   static func isolated<Owner: AnyObject & Sendable>(
     limit: Int, _ handler: @escaping @isolated(any) @Sendable (Owner, Event) async -> Void,
     with owner: Owner, context: (any Actor)?

@@ -130,7 +130,7 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
       return await consumer.next(reader, &readSinceYield)
     }
 
-    /// See ``EventConsumer/prepareRead(_:_:isolation:)``.
+    /// See ``EventConsumer/prepareRead(_:_:share:isolation:)``.
     ///
     /// - Parameter limit: the most events of a batch. As many batches are read as have space in one
     ///   read.

@@ -44,7 +44,7 @@ extension Entry {
       valueOwner: .entry, isPlaced: owner != nil, origin: origin)
   }
 
-  /// The same as ``make(_:ownership:mailbox:hub:)``, for a type whose values are references.
+  /// The same as ``make(_:ownership:mailbox:origin:hub:)``, for a type whose values are references.
   private static func makeOfReference<Value>(
     _ delegate: Value, _ ownership: Ownership, _ mailbox: Mailbox?, _ origin: OriginWord,
     _ hub: @autoclosure () -> String?

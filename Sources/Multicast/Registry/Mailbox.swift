@@ -177,7 +177,7 @@ class Mailbox: @unchecked Sendable {
     return effects.isAccepted  // Destroys a dropped envelope here, outside the lock.
   }
 
-  /// See ``MailboxState/close(_:)``.
+  /// See ``MailboxState/close(_:discarded:)``.
   final func close(_ reason: SubscriptionEnd, for entry: Entry) {
     var discarded = ItemBuffer()
     let effects = withLock {

@@ -51,7 +51,7 @@ extension TopicLog {
     return end.beginning == numbering.beginnings ? end.number : numbering.start
   }
 
-  /// As ``read(_:_:atMost:into:)``, inside the lock.
+  /// As ``read(_:_:atMost:into:_:)``, inside the lock.
   private func find(
     _ topics: Topics, _ cursor: TopicCursor, _ limit: Int, _ items: inout RingBuffer<TopicItem>
   ) -> [MissingEvents] {

@@ -34,7 +34,7 @@ final class PatternSlots: @unchecked Sendable {
     slots.deallocate()
   }
 
-  /// The number of bytes of the slots.
+  /// The number of slots.
   var capacity: Int { mask + 1 }
 
   /// Whether one more node would use more than half of the slots.

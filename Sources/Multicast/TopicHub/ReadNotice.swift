@@ -16,7 +16,7 @@ internal import Synchronization
 final class ReadNotice: ReadTarget {
   /// There may be something to read; the owner is not told of more.
   private static var pending: Int { 2 }
-  /// The reader has looked, or is looking, and nothing has come since.
+  /// The reader has read, or is reading, and nothing has come since it began.
   private static var reading: Int { 1 }
   /// The owner waits to be told.
   private static var waiting: Int { 0 }
@@ -66,7 +66,7 @@ final class ReadNotice: ReadTarget {
     }
   }
 
-  /// The reader is about to look for more.
+  /// The reader is about to read.
   func beginReading() {
     // Acquiring: see `end`.
     _ = state.exchange(Self.reading, ordering: .acquiring)

@@ -3,8 +3,8 @@
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class TopicRetention<Event: Sendable>: @unchecked Sendable {
-  // Sendable: `external` is set before the hub exists, and only subscribers of the hub read it. The
-  // writer that the external log gets does not.
+  // Sendable: `external` is set before the initialiser returns the hub, and only subscribers of the
+  // hub read it. The writer that the external log gets does not.
 
   let log: TopicLog
   private let rules: RetentionRules<Event>
