@@ -131,7 +131,7 @@ extension MulticastComposite where Delegate: Sendable {
   /// - Parameters:
   ///   - composite: the composite.
   ///   - delegate: compared by identity.
-  /// - Complexity: as for `add(_:ownership:)`.
+  /// - Complexity: as for `add`.
   public static func += (composite: Self, delegate: Delegate) {
     composite._composition.hub.add(delegate)
   }

@@ -180,7 +180,7 @@ extension MulticastComposite {
   ///   - delegate: compared by identity.
   /// - Precondition: the caller runs on the actor of the composite, if it has one. `delegate` is
   ///   not used elsewhere afterwards.
-  /// - Complexity: as for `add(_:ownership:)` of the hub.
+  /// - Complexity: as for `add` of the hub.
   public static func += (composite: Self, delegate: Delegate) {
     composite._composition.checkedHub().add(delegate)
   }
@@ -190,6 +190,7 @@ extension MulticastComposite {
   /// - Parameters:
   ///   - composite: the composite.
   ///   - delegate: compared by identity.
+  /// - Precondition: the caller runs on the actor of the composite, if it has one.
   /// - Complexity: as for `remove(_:)`.
   public static func -= (composite: Self, delegate: Delegate) {
     composite._composition.checkedHub().remove(delegate)

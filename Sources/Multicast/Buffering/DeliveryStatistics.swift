@@ -7,8 +7,8 @@
 public struct DeliveryStatistics: Sendable, Hashable, Codable {
   /// All calls or events for the subscriber, whatever became of them.
   public internal(set) var enqueued = 0
-  /// Those delivered: counted after each batch of at most 64 by a queue, and when `next()` returns
-  /// them by a sequence.
+  /// Those delivered. A queue and an actor count after each batch of at most 64, an asynchronous
+  /// handler after each call, and a sequence when `next()` returns the event.
   public internal(set) var delivered = 0
   /// Those dropped because the buffer was full, because a newer event with the same key replaced
   /// them, or because the task of a waiting sender was cancelled.

@@ -4,11 +4,11 @@ public import Synchronization
 extension EventHub {
   /// Delivers `event` to every subscriber that is registered when the call begins.
   ///
-  /// The sender calls handlers without a queue; for other subscribers it appends the event to their
-  /// buffers. It fills every buffer before it calls the first handler, so in each buffer an event
-  /// that a handler sends follows the event that the handler was called with. Handlers without a
-  /// queue are called at once, also by such an inner send: the later handlers see the inner event
-  /// first. With a total order, or a replay, they see it afterwards.
+  /// The sender calls the handlers that have neither a queue nor an actor; for other subscribers it
+  /// appends the event to their buffers. It fills every buffer before it calls the first handler, so
+  /// in each buffer an event that a handler sends follows the event that the handler was called
+  /// with. The handlers that senders call are called at once, also by such an inner send: the later
+  /// handlers see the inner event first. With a total order, or a replay, they see it afterwards.
   ///
   /// It never waits: if a buffer with the policy `.suspend` is full, the event is dropped for that
   /// subscriber, counted in ``HubStatistics/droppedWithoutWaiting``, and reported once for the hub

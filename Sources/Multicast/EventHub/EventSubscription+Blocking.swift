@@ -20,7 +20,7 @@ extension EventSubscription {
 
   /// Removes a block. After the last one its handler is called again.
   ///
-  /// On a registration that has ended this does nothing.
+  /// On a subscription that has ended this does nothing.
   ///
   /// - Precondition: ``block()`` was called once more than this.
   /// - Complexity: amortised O(1).

@@ -33,7 +33,7 @@ final class BoundSubscription: EventSubscription, @unchecked Sendable {
 }
 
 extension EventSubscription {
-  /// `nil` for a handler without a queue, unless the hub has a replay.
+  /// `nil` for a handler that senders call, unless the hub has a replay.
   private var mailbox: Mailbox? { registration.initialMailbox }
 
   /// Whether the handler can still be called.
@@ -63,7 +63,7 @@ extension EventSubscription {
   }
 
   /// Counts of what happened to the events for this subscriber; `nil` without a buffer: for a
-  /// handler without a queue, unless the hub has a replay, and for one that receives positions.
+  /// handler that senders call, unless the hub has a replay, and for one that receives positions.
   ///
   /// - Complexity: O(1).
   public var statistics: DeliveryStatistics? {

@@ -33,14 +33,14 @@ extension Registration {
   /// - Complexity: O(1).
   public var isActive: Bool { handle.isActive }
 
-  /// The counts of calls to a delegate that is called on a queue; `nil` for one that the sender
-  /// calls.
+  /// The counts of calls to a delegate that is called on a queue or an actor; `nil` for one that the
+  /// sender calls.
   ///
   /// - Complexity: O(1).
   public var statistics: DeliveryStatistics? { handle.statistics }
 
-  /// Ends the registration. Cancelling again does nothing. Calls that wait on the delegate's queue
-  /// are discarded; call ``MulticastDelegate/flush()`` first if they are to run.
+  /// Ends the registration. Cancelling again does nothing. Calls that wait for the delegate's queue
+  /// or actor are discarded; call ``MulticastDelegate/flush()`` first if they are to run.
   ///
   /// It never waits for a callback: one that another thread has begun may still be running. See
   /// ``cancelAndWait()``.

@@ -45,7 +45,8 @@ extension ExternalLogWriter {
   ///   - number: its number in the log. Events of other topics, or none, may have the numbers
   ///     between.
   /// - Returns: as ``TopicHub/send(_:to:)``; `nil`, and nothing was done, if `number` is not higher
-  ///   than all before, or if ``begin(epoch:after:)`` was not called.
+  ///   than all before, if ``begin(epoch:after:)`` was not called, or if the hub has finished or is
+  ///   gone.
   /// - Complexity: as ``TopicHub/send(_:to:)``.
   @discardableResult
   public func deliver(_ event: Event, to topic: String, number: UInt64) -> Int? {
