@@ -90,6 +90,7 @@ extension EventHub {
   ///
   /// ```swift
   /// let subscription = prices.subscribe { subscription, price in
+  ///   await store(price)
   ///   if price.value > 100 { subscription.cancel() }
   /// }
   /// ```

@@ -6,7 +6,7 @@
 @usableFromInline
 final class SendWaiterList: @unchecked Sendable {
   // Sendable: everything that changes is accessed inside `lock` alone.
-  /// Never held together with the lock of a mailbox.
+  /// Guards everything that changes. Never held together with the lock of a mailbox.
   private let lock = Lock()
   /// Reaches zero when the event was delivered.
   private let delivery = FlushLatch(1)

@@ -18,6 +18,7 @@ where Base.Element: Sendable {
 
   private let base: Base
   private let hub = Target()
+  /// Guards `task` and `isStopped`. No user code runs inside.
   private let lock = Lock()
   /// The latest iteration.
   private var task: Task<Void, Never>?

@@ -9,6 +9,7 @@ final class SubscriberMonitor: @unchecked Sendable {
   let counts = EventHub<Int>(replay: 1)
   /// The numbers, until the hub finishes.
   let arrivals = EventHub<Int>(replay: 1)
+  /// Guards `role` and `isStale`. The hubs send outside.
   private let lock = Lock()
   /// The role of reporting.
   private var role = ExclusiveRole()

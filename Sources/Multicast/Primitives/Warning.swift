@@ -21,6 +21,7 @@ final class WarningOutput: @unchecked Sendable {
   /// The largest number of lines in a process.
   static var limit: Int { 16 }
 
+  /// Guards the number of lines and the replacement, which is called outside.
   private let lock = Lock()
   private var lineCount = 0
   private var replacement: (@Sendable (String) -> Void)?

@@ -12,6 +12,7 @@ final class ExternalAnswer<Event: Sendable>: @unchecked Sendable {
     case page(ExternalPage<Event>?)
   }
 
+  /// Guards `content`, which is empty when it is set, so that nothing is destroyed inside.
   private let lock = Lock()
   private var content: Content?
 

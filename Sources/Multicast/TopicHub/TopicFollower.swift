@@ -113,6 +113,7 @@ final class FollowerSignals: ReadTarget, @unchecked Sendable {
   /// Set before the handler is added, which keeps it.
   weak var reader: TopicLogReader?
   private let completion: Completion
+  /// Guards `ending`. The hub is called outside.
   private let lock = Lock()
   private var ending: (reason: SubscriptionEnd, failure: (any Error)?)?
 

@@ -94,6 +94,7 @@ extension TopicHub {
   ///
   /// ```swift
   /// let subscription = quotes.subscribe(to: "tea") { subscription, price in
+  ///   await store(price)
   ///   if price.value > 100 { subscription.cancel() }
   /// }
   /// ```

@@ -8,6 +8,7 @@ final class TopicSignals: @unchecked Sendable {
 
   /// What reads, when it is signalled.
   let target: any ReadTarget
+  /// Guards `subscriptions` and `place`. Subscriptions end, and the target is called, outside.
   private let lock = Lock()
   /// What sends the signals; `nil` while the subscriber subscribes.
   private var subscriptions: [EventSubscription]?

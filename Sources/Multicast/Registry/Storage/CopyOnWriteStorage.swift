@@ -1,6 +1,7 @@
 /// The `copyOnWrite` strategy: a list under a lock. A reader retains the list.
 final class CopyOnWriteStorage: EntryStorage, @unchecked Sendable {
   // Sendable: `table` is used only inside `lock`.
+  /// Held by one reader or writer at a time. No user code runs inside.
   private let lock = Lock()
   private var table = EntryTable(ArraySlots())
 

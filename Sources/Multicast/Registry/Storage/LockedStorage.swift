@@ -3,6 +3,7 @@
 /// Simple enough to be obviously right: the oracle for the other strategies.
 final class LockedStorage: EntryStorage, @unchecked Sendable {
   // Sendable: `table` is used only inside `lock`.
+  /// Held by one reader or writer at a time. No user code runs inside.
   private let lock = Lock()
   private var table = EntryTable(ArraySlots())
 
