@@ -5,8 +5,8 @@ extension EventHub {
   /// Delivers `event` to every subscriber that is registered when the call begins.
   ///
   /// The sender calls the handlers that have neither a queue nor an actor; for other subscribers it
-  /// appends the event to their buffers. It fills every buffer before it calls the first handler, so
-  /// in each buffer an event that a handler sends follows the event that the handler was called
+  /// appends the event to their buffers. It fills every buffer before it calls the first handler,
+  /// so in each buffer an event that a handler sends follows the event that the handler was called
   /// with. The handlers that senders call are called at once, also by such an inner send: the later
   /// handlers see the inner event first. With a total order, or a replay, they see it afterwards.
   ///

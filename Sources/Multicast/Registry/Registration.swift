@@ -33,8 +33,8 @@ extension Registration {
   /// - Complexity: O(1).
   public var isActive: Bool { handle.isActive }
 
-  /// The counts of calls to a delegate that is called on a queue or an actor; `nil` for one that the
-  /// sender calls.
+  /// The counts of calls to a delegate that is called on a queue or an actor; `nil` for one that
+  /// the sender calls.
   ///
   /// - Complexity: O(1).
   public var statistics: DeliveryStatistics? { handle.statistics }
