@@ -121,7 +121,8 @@ extension EventHub {
     let binding = SubscriptionBinding()
     return subscribe(
       SubscriptionRequest(
-        .isolated(limit: maxConcurrentCalls, handler, binding), buffering, filter, options,
+        .isolated(limit: maxConcurrentCalls, handler, binding, context: isolation), buffering,
+        filter, options,
         binding: binding, origin: Origin(fileID, line, label)))
   }
 }
@@ -136,13 +137,15 @@ extension HandlerDelivery {
     return actorOrSender(handler.isolation ?? context) { function(binding.subscription, $0) }
   }
 
-  /// As `isolated(limit:_:context:)`, with the subscription of `binding`, and without a context.
+  /// As `isolated(limit:_:context:)`, with the subscription of `binding`.
   static func isolated(
     limit: Int,
     _ handler: @escaping @isolated(any) @Sendable (EventSubscription, Event) async -> Void,
-    _ binding: SubscriptionBinding
+    _ binding: SubscriptionBinding, context: (any Actor)?
   ) -> Self {
     requireConcurrency(limit)
-    return .task(handler.isolation, limit: limit) { await handler(binding.subscription, $0) }
+    return .task(handler.isolation ?? context, limit: limit) {
+      await handler(binding.subscription, $0)
+    }
   }
 }

@@ -107,7 +107,8 @@ extension TopicHub where Topic == String {
     return subscribe(
       matching: CollectionOfOne(pattern),
       SubscriptionRequest(
-        .isolated(limit: maxConcurrentCalls, handler, binding), buffering, filter, options,
+        .isolated(limit: maxConcurrentCalls, handler, binding, context: isolation), buffering,
+        filter, options,
         binding: binding, origin: Origin(fileID, line, label)))
   }
 }

@@ -127,7 +127,8 @@ extension TopicHub {
     return subscribe(
       to: topic,
       SubscriptionRequest(
-        .isolated(limit: maxConcurrentCalls, handler, binding), buffering, filter, options,
+        .isolated(limit: maxConcurrentCalls, handler, binding, context: isolation), buffering,
+        filter, options,
         binding: binding, origin: Origin(fileID, line, label)))
   }
 }

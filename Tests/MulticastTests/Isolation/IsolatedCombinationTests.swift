@@ -51,6 +51,20 @@ struct IsolatedCombinationTests {
     withExtendedLifetime(subscriptions) {}
   }
 
+  @Test("methods of an actor that receive their own subscription run on it, everywhere")
+  func methodsWithSubscription() async {
+    let hub = EventHub<Int>()
+    let topics = TopicHub<String, Int>()
+    let station = Station()
+    let subscriptions = await station.subscribeMethodsWithSubscription(hub, topics)
+    hub.send(1)
+    topics.send(2, to: "a")
+    await hub.flush()
+    await topics.flush()
+    #expect(await station.received.sorted() == [1, 1, 2, 2, 2, 2, 2, 2])
+    withExtendedLifetime(subscriptions) {}
+  }
+
   @Test("keys that ended subscriptions carried cost a sender nothing more")
   func carriedKeysDoNotPileUp() async {
     let hub = EventHub<Int>(replay: 1)
@@ -123,6 +137,26 @@ extension Station {
     [
       hub.subscribe(options: [.onEnd(end)], receiveAsync),
       topics.subscribe(to: 1, maxConcurrentCalls: 2, receiveAsync),
+    ]
+  }
+
+  private func receive(_ subscription: EventSubscription, _ value: Int) { receiveChecked(value) }
+  private func receive(_ subscription: EventSubscription, _ event: TopicEvent<String, Int>) {
+    receiveChecked(event.event)
+  }
+
+  fileprivate func subscribeMethodsWithSubscription(
+    _ hub: EventHub<Int>, _ topics: TopicHub<String, Int>
+  ) -> [EventSubscription] {
+    [
+      hub.subscribe(receive),
+      hub.subscribe(maxConcurrentCalls: 2, receive),
+      topics.subscribe(to: "a", receive),
+      topics.subscribe(to: "a", maxConcurrentCalls: 2, receive),
+      topics.subscribe(matching: "*", receive),
+      topics.subscribe(matching: "*", maxConcurrentCalls: 2, receive),
+      topics.subscribe(matching: ["a", "b.>"], receive),
+      topics.subscribe(matching: ["a", "b.>"], maxConcurrentCalls: 2, receive),
     ]
   }
 
