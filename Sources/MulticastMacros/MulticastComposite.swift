@@ -71,7 +71,7 @@ public struct Composition<Delegate>: @unchecked Sendable, CustomStringConvertibl
   public func invokeOnActor(
     _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
   ) -> Int {
-    precondition(
+    require(
       isolation != nil && isolation === body.isolation,
       "Multicast: invoke takes a closure that belongs to the actor of the composite")
     return hub.uncheckedInvokeIsolated(isolation: nil, body)
@@ -125,7 +125,7 @@ extension MulticastComposite {
     isolation: isolated (any Actor)? = #isolation
   ) -> Registration<Delegate> {
     // That the caller happens to run there is not enough: the compiler would not bind the delegate to it.
-    precondition(
+    require(
       _composition.isolation == nil || _composition.isolation === isolation,
       "Multicast: this composite belongs to an actor and its protocol is not Sendable; add there")
     return _composition.hub.add(

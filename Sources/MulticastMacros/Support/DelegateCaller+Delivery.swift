@@ -49,7 +49,7 @@ extension DelegateCaller where Delegate: Sendable {
 
 /// Requires that a closure which is called now belongs to the actor of its caller.
 func requireOwnActor(_ closure: (any Actor)?, _ caller: (any Actor)?) {
-  precondition(
+  require(
     closure == nil || closure === caller,
     "Multicast: deliver takes a closure that belongs to the actor of its caller")
 }

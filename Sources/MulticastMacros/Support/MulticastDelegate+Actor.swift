@@ -32,7 +32,7 @@ extension MulticastDelegate {
     _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
   ) -> Int {
     // That the caller happens to run there is not enough: the compiler would not bind the delegates to it.
-    precondition(
+    require(
       body.isolation == nil || body.isolation === isolation,
       "Multicast: the protocol of this hub is not Sendable; use the hub on the protocol's actor")
     return uncheckedInvokeIsolated(isolation: nil, body)
