@@ -19,8 +19,8 @@ enum RuntimeContract {
       differences.isEmpty,
       """
       Multicast: this Swift runtime does not behave as this version of the library requires: \
-      \(differences.joined(separator: "; ")). Report it. Where entry points differ, build with \
-      -Xswiftc -DMULTICAST_PORTABLE_WEAK, which does not use them.
+      \(differences.joined(separator: "; ")). Report it. Built with -Xswiftc -DMULTICAST_PORTABLE_WEAK \
+      the library uses fewer entry points of the runtime.
       """)
   }
 
@@ -54,7 +54,7 @@ enum RuntimeContract {
     expect(
       StaticType((any Bound).self).isReference && StaticType(AnyObject.self).isReference,
       "the metadata of an existential does not tell whether it is bound to classes")
-    #if !canImport(ObjectiveC) && !MULTICAST_PORTABLE_WEAK
+    #if !canImport(ObjectiveC)
       for kind in ObjectKind.allCases { checkLifetime(of: kind, expect) }
       checkImmortalObject(expect)
     #endif
@@ -79,7 +79,7 @@ enum RuntimeContract {
   }
 }
 
-#if !canImport(ObjectiveC) && !MULTICAST_PORTABLE_WEAK
+#if !canImport(ObjectiveC)
 
   extension RuntimeContract {
     private typealias Expectation = (Bool, @autoclosure () -> String) -> Void
@@ -129,6 +129,12 @@ enum RuntimeContract {
           expect(retained == object, "swift_tryRetain of \(kind.rawValue) does not return it")
           if retained != nil { probe.release() }
           expect(deinits.pointee == 0, "swift_tryRetain does not retain \(kind.rawValue)")
+          expect(
+            swift_retain_n(object, 2) == object,
+            "swift_retain_n of \(kind.rawValue) does not return it")
+          probe.release()
+          probe.release()
+          expect(deinits.pointee == 0, "swift_retain_n does not retain \(kind.rawValue) so often")
           probe.release()
           expect(
             deinits.pointee == 1,
