@@ -320,14 +320,13 @@ extension ActorLane {
     let existing = table.lock.withLock { table.lanes[identifier]?.lane }
     if let existing, !existing.reference.isStale { return existing }
     let new = ActorLane(home)
-    let concurrent = table.lock.withLock { () -> ActorLane? in
-      if let concurrent = table.lanes[identifier]?.lane, concurrent !== existing {
-        return concurrent
-      }
-      table.lanes[identifier] = Reference(lane: new)
-      return nil
+    let found = table.lock.withLock { () -> ActorLane? in
+      let found = table.lanes[identifier]?.lane
+      if found == nil || found === existing { table.lanes[identifier] = Reference(lane: new) }
+      return found  // Released outside: its `deinit` takes the lock.
     }
-    return concurrent ?? new
+    guard let found, found !== existing else { return new }
+    return found
   }
 
   /// Removes the table's reference to a released lane, unless there is a new one.
