@@ -236,8 +236,10 @@ extension ActorLane {
       mayHaveWaiting.store(false, ordering: .relaxed)
     }
     guard let next = batch.popFirst() else {
-      if mayPoll && pollPause == 0 { return .poll }
-      if pollPause > 0 { pollPause -= 1 }
+      if mayPoll {
+        if pollPause == 0 { return .poll }
+        pollPause -= 1
+      }
       _ = role.keep(if: false)
       return .end
     }
