@@ -23,7 +23,7 @@ extension EventHub {
     where filter: (@Sendable (Event) -> Bool)?, owner: (any AnyObject & Sendable)? = nil,
     origin: Origin
   ) -> EventSubscription {
-    requireStart(start)
+    start.requireValidCount(name)
     let reader = LogReader(log, filter: filter)
     return follow(delivery, owner: owner, origin: measured(origin)) {
       LogFollower(reader, $0)
@@ -139,11 +139,5 @@ extension EventHub {
     let isEnded = reader.begin(start)
     // Not `state.isRaised`: the sequencer may still deliver events after that.
     if isEnded, let entry = registration.entry { finish(entry) }
-  }
-
-  func requireStart(_ start: SubscriptionStart) {
-    require(
-      start.hasValidCount,
-      "\(messagePrefix(name)) a subscription cannot begin with \(start): the count is negative.")
   }
 }

@@ -53,7 +53,7 @@ extension EventHub {
     require(
       limit >= 0,
       "\(messagePrefix(name)) cannot return \(limit) retained events; use a limit of at least 0.")
-    requireStart(start)
+    start.requireValidCount(name)
     let reader = LogReader(log, filter: nil)
     reader.begin(start)
     let last = reader.newest

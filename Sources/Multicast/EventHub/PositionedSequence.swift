@@ -30,7 +30,7 @@ extension EventHub {
     from start: SubscriptionStart, where filter: (@Sendable (Event) -> Bool)? = nil,
     label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> PositionedSequence<Event> {
-    requireStart(start)
+    start.requireValidCount(name)
     return PositionedSequence(
       source: EventSource(state.end) { [weak self] in
         guard let self else { return nil }

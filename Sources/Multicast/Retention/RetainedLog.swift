@@ -28,7 +28,6 @@ struct RetainedLog: ~Copyable {
 
   private let maxCount: Int
   private let maxBytes: Int
-  private let maxAge: Duration?
   /// Whether each event has a size.
   private let countsBytes: Bool
   private let hasOtherLimits: Bool
@@ -44,8 +43,8 @@ struct RetainedLog: ~Copyable {
   private var holes = 0
   /// The sizes of all events together.
   private(set) var bytes = 0
-  /// The events that were appended between two times: `through` is the number of the last of them.
-  private var periods = RingBuffer<(end: Duration, through: UInt64)>()
+  /// `nil`: the age is not limited.
+  private var periods: AgePeriods?
 
   /// - Parameters:
   ///   - count: the most events.
@@ -59,7 +58,7 @@ struct RetainedLog: ~Copyable {
   ) {
     maxCount = count
     maxBytes = bytes
-    maxAge = age
+    periods = age.map { AgePeriods($0) }
     countsBytes = bytes < .max || isMeasured
     hasOtherLimits = countsBytes || age != nil
     trimmedThrough = number
@@ -96,7 +95,7 @@ extension RetainedLog {
     }
     // First: so the memory is that of the most events, and not of one more.
     let number = number ?? newestNumber + 1
-    if maxAge != nil { trim(now: now, &garbage) }
+    trim(now: now, &garbage)
     while count >= maxCount { trimOldest(&garbage) }
     var slot = envelope
     if countsBytes {
@@ -109,12 +108,7 @@ extension RetainedLog {
     newestNumber = number
     slots.append(slot)
     if !numbers.isEmpty { numbers.append(newestNumber) }
-    guard let maxAge else { return }
-    if !periods.isEmpty, now < periods[periods.count - 1].end {
-      periods[periods.count - 1].through = newestNumber
-    } else {
-      periods.append((now + maxAge / 64, newestNumber))
-    }
+    periods?.add(newestNumber, now: now)
   }
 
   /// Whether the next event takes the slot of the oldest one: only the number of events is limited,
@@ -136,10 +130,7 @@ extension RetainedLog {
 
   /// Removes events that are too old.
   mutating func trim(now: Duration, _ garbage: inout Garbage) {
-    guard let maxAge else { return }
-    while !periods.isEmpty, periods[0].end + maxAge <= now, let period = periods.popFirst() {
-      trim(through: period.through, &garbage)
-    }
+    while let number = periods?.popOld(now: now) { trim(through: number, &garbage) }
   }
 
   /// Removes the events up to `number`.
@@ -237,9 +228,7 @@ extension RetainedLog {
   ///
   /// - Complexity: O(1). It removes nothing.
   func newest(at now: Duration?) -> Item? {
-    if let now, let maxAge, !periods.isEmpty, periods[periods.count - 1].end + maxAge <= now {
-      return nil
-    }
+    if let now, periods?.areOld(now: now) == true { return nil }
     return newest
   }
 

@@ -85,8 +85,8 @@ public struct Retention<Event: Sendable>: Sendable {
       seconds > 0,
       "Multicast: a hub cannot retain events for \(seconds) seconds; use a positive number.")
     var retention = Retention()
-    // A century is longer than any process.
-    retention.age = .seconds(min(seconds, 100 * 366 * 86_400))
+    // `seconds` may be infinite, which a `Duration` cannot be.
+    retention.age = min(.seconds(min(seconds, 1e10)), .longestTimeout)
     return retention
   }
 

@@ -18,11 +18,16 @@ public enum SubscriptionStart: Hashable, Sendable {
 }
 
 extension SubscriptionStart {
-  /// Whether the number of events is not negative.
-  var hasValidCount: Bool {
+  /// Ends the process if the number of events is negative.
+  ///
+  /// - Parameter hub: the name of the hub, for the message.
+  func requireValidCount(_ hub: String?) {
     switch self {
-    case .last(let count), .after(_, atMost: let count): count >= 0
-    case .live, .retained: true
+    case .last(let count), .after(_, atMost: let count):
+      require(
+        count >= 0,
+        "\(messagePrefix(hub)) a subscription cannot begin with \(self): the count is negative.")
+    case .live, .retained: break
     }
   }
 }

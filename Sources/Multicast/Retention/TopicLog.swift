@@ -52,7 +52,8 @@ final class TopicLog: @unchecked Sendable {
   var droppedEvents = 0
   /// The number of topics of which events are kept.
   private var filledTopics = 0
-  private var periods = RingBuffer<(end: Duration, through: UInt64)>()
+  /// `nil`: the age is not limited.
+  private var periods: AgePeriods?
   /// Where the numbers come from, and what is known about them.
   var numbering: TopicNumbering
   /// Whether the hub has finished.
@@ -73,6 +74,7 @@ final class TopicLog: @unchecked Sendable {
     self.total = total
     self.isMeasured = isMeasured
     self.clock = clock
+    periods = total.age.map { AgePeriods($0) }
     isExternal = epoch == nil
     numbering = TopicNumbering()
     if let epoch { numbering.begin(epoch: epoch, after: 0) }
@@ -122,7 +124,7 @@ extension TopicLog {
     while count > total.count || bytes > mostBytes, trimOldest(&garbage) {}
     removeIfUnused(topic)
     trim(now: retained.now, &garbage)
-    if let age = total.age { beginPeriod(number, now: retained.now, age) }
+    periods?.add(number, now: retained.now)
     if order.count > 2 * count + 64 { removeStale() }
   }
 
@@ -174,17 +176,8 @@ extension TopicLog {
 
   /// Removes events that are too old. Inside the lock.
   func trim(now: Duration, _ garbage: inout RetainedLog.Garbage) {
-    guard let age = total.age else { return }
-    while !periods.isEmpty, periods[0].end + age <= now, let period = periods.popFirst() {
-      while !order.isEmpty, order[0].number <= period.through, trimOldest(&garbage) {}
-    }
-  }
-
-  private func beginPeriod(_ number: UInt64, now: Duration, _ age: Duration) {
-    if !periods.isEmpty, now < periods[periods.count - 1].end {
-      periods[periods.count - 1].through = number
-    } else {
-      periods.append((now + age / 64, number))
+    while let last = periods?.popOld(now: now) {
+      while !order.isEmpty, order[0].number <= last, trimOldest(&garbage) {}
     }
   }
 
@@ -200,8 +193,7 @@ extension TopicLog {
   /// Removes everything, because the numbers begin anew after `number`. Inside the lock.
   func removeAll(beginningAfter number: UInt64, _ garbage: inout RetainedLog.Garbage) {
     while trimOldest(&garbage) {}
-    var ended = RingBuffer<(end: Duration, through: UInt64)>()
-    swap(&periods, &ended)
+    periods = total.age.map { AgePeriods($0) }
     newestNumber = number
     floor = number
     maxTrimmed = number

@@ -22,7 +22,7 @@ extension TopicHub where Topic == String {
   ) -> PositionedRequest<Event> {
     require(
       !topics.isEmpty, "\(messagePrefix(name)) a subscription needs at least one topic.")
-    requireStart(start)
+    start.requireValidCount(name)
     let names = topics.count == 1 ? topics : Array(Set(topics))
     return PositionedRequest(
       topics: .names(names), externalTopics: .names(names), start: start,
@@ -40,7 +40,7 @@ extension TopicHub where Topic == String {
   ) -> PositionedRequest<Event> {
     require(
       !patterns.isEmpty, "\(messagePrefix(name)) a subscription needs at least one pattern.")
-    requireStart(start)
+    start.requireValidCount(name)
     let patterns = Set(patterns)
     let topics = TopicLog.Topics.matching { topic in
       patterns.contains { $0.matches(topic) }
@@ -87,12 +87,6 @@ extension TopicHub where Topic == String {
       [SubscriberOption { $0.onEnd = { _, _ in signals.topicHasEnded() } }], origin: origin)
     request.isMeasured = true
     return request
-  }
-
-  private func requireStart(_ start: SubscriptionStart) {
-    require(
-      start.hasValidCount,
-      "\(messagePrefix(name)) a subscription cannot begin with \(start): the count is negative.")
   }
 
   private func readLimit(_ buffering: BufferingPolicy<Event>) -> TopicReadLimit {
