@@ -1,35 +1,3 @@
-/// How far the handler of a mailbox has read, if elements only tell it to read elsewhere.
-///
-/// ## Thread safety
-/// The thread that drains the mailbox.
-final class ReadingProgress: @unchecked Sendable {
-  // Sendable: see "Thread safety".
-
-  /// Whether events are left to read that came before the element was taken.
-  var isIncomplete = false
-
-  func takeIsIncomplete() -> Bool {
-    defer { isIncomplete = false }
-    return isIncomplete
-  }
-}
-
-/// Passes the elements of a mailbox to a handler.
-///
-/// ## Thread safety
-/// The thread that drains the mailbox.
-@usableFromInline
-class ElementReceiver: @unchecked Sendable {
-  // Sendable: without state; the subclass says why it is.
-
-  init() {}
-
-  /// Passes an element to the handler of the entry at `head`.
-  func receive(_ element: EnvelopeReference, for head: UnsafeMutablePointer<EntryHead>) {
-    fatalError("Multicast: every receiver implements this")
-  }
-}
-
 /// A mailbox whose consumer calls a delegate or a handler, on the thread that drains it.
 ///
 /// ## Thread safety
