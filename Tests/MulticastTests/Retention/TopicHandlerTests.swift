@@ -85,6 +85,24 @@ struct TopicHandlerTests: ExternalLogSuite {
     following.cancel()
   }
 
+  @Test("a flush does not wait for sequences with positions, nor for readers")
+  func flushBesideSequencesAndReaders() async {
+    let hub = Hub(retention: .last(10))
+    let sequence = hub.events(for: ["a"], from: .live)
+    let byPattern = hub.events(matching: ["*"], from: .live)
+    let signals = Counter()
+    let reader = hub.reader(for: ["a"], from: .live) { signals.add() }
+    hub.send(1, to: "a")
+    await hub.flush()
+    let isDone = flush(hub, .seconds(100))
+    #expect(isDone)
+    var iterator = sequence.makeAsyncIterator()
+    var patternIterator = byPattern.makeAsyncIterator()
+    #expect(await iterator.next()?.payload == 1)
+    #expect(await patternIterator.next()?.payload == 1)
+    #expect(reader.nextIfAvailable()?.payload == 1)
+  }
+
   private func flush(_ hub: Hub, _ timeout: Duration) -> Bool { hub.flush(timeout: timeout) }
 
   @Test("it ends after the last event when the hub finishes", arguments: TopicHandlerKind.all)

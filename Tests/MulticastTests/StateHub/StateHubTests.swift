@@ -268,6 +268,27 @@ struct StateHubTests {
   }
 }
 
+extension StateHubTests {
+  @Test("when a blocking flush returns true, every change that was applied has been handled")
+  func blockingFlush() {
+    let hub = makeChainHub()
+    let copy = StateCopy()
+    let (started, mayContinue) = (Gate("it is called"), Gate("it may continue"))
+    let subscription = hub.subscribe(on: DispatchQueue(label: "changes")) { update in
+      started.open()
+      mayContinue.wait()
+      copy.receive(update)
+    }
+    for change in 0..<100 { hub.apply(change) }
+    started.wait()
+    #expect(!hub.flush(timeout: .milliseconds(1)))
+    mayContinue.open()
+    #expect(hub.flush(timeout: .seconds(100)))
+    #expect(copy.state?.count == 100)
+    withExtendedLifetime(subscription) {}
+  }
+}
+
 private final class RecordingOwner: Sendable {
   let copy = StateCopy()
 }
