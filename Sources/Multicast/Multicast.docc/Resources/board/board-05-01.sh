@@ -1,1 +1,1 @@
-swift run -c release --package-path Examples/FanOutServer
+swift run -c release --package-path Examples/FanOutServer fan-out-server
