@@ -13,7 +13,8 @@ final class StateFile: @unchecked Sendable {
   /// What the file holds.
   struct State: Codable {
     var program: String
-    /// What must be the same to resume: the command line, apart from the hours.
+    /// What must be the same to resume: the threads, the program's own options, and the scenarios
+    /// and variants that were chosen.
     var command: String
     var seed: UInt64
     var seconds = 0.0
