@@ -26,6 +26,7 @@ public func race<State: Sendable, Outcome: Hashable & Sendable>(
     setUp: { $0 < rounds ? setUp() : nil },
     work: { state, thread, round in
       var generator = SplitMix64(seed: seed &+ UInt64(round * actors.count + thread))
+      // Relaxed: it only takes time.
       let step = Atomic<Int>(0)
       for _ in 0..<(generator.next() % 64) { step.add(1, ordering: .relaxed) }
       actors[thread](state)

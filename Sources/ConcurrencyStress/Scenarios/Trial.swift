@@ -28,6 +28,8 @@ public final class Trial: @unchecked Sendable {
   private let began = ContinuousClock.now
   private let lock = NSLock()
   private var failures: [String] = []
+  // Relaxed, as is `completedRounds`: they carry no data. Where the rounds of several threads must
+  // agree, the threads meet at a barrier.
   private let failed = Atomic(false)
   private let completedRounds = Atomic<Int>(0)
 

@@ -5,6 +5,7 @@ internal import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread.
 public final class Counter: Sendable {
+  // Sequentially consistent: a thread that sees a number sees what was done before it was reached.
   private let number = Atomic<Int>(0)
 
   /// A counter at 0.

@@ -11,6 +11,7 @@ internal import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread.
 public final class LifetimeTracker: Sendable {
+  // Sequentially consistent: a thread that sees a destruction sees the creation before it.
   private let creations = Atomic<Int>(0)
   private let destructions = Atomic<Int>(0)
   private let late = Atomic<Int>(0)

@@ -6,7 +6,8 @@ internal import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread.
 public final class WorkerActivity: @unchecked Sendable {
-  // Sendable: what changes is atomic, and `latest` points to a string that never changes. Relaxed everywhere: the values are only displayed.
+  // Sendable: what changes is atomic, and `latest` points to a string that never changes. Relaxed
+  // everywhere: the values are only displayed.
   private let count = Atomic<Int>(0)
   private let latest: Atomic<UnsafePointer<UInt8>>
   /// Keeps the counters of the next object off the cache lines of this one.

@@ -6,8 +6,10 @@ class Target: @unchecked Sendable {
   // Sendable: every stored property is a constant of a Sendable type; so it must be in subclasses.
   let id: Int
   private let lifetimes: LifetimeTracker
+  // Sequentially consistent: a call that begins after `poison` has returned sees it.
   private let poisoned = Atomic(false)
   /// Has this value as long as the object lives.
+  // Relaxed, so that it orders nothing that the hub should order.
   private let canary = Atomic<UInt64>(Target.alive)
 
   private static var alive: UInt64 { 0x5EED_A11F_E5EE_DA11 }

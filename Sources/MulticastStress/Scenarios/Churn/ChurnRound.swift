@@ -13,6 +13,7 @@ final class ChurnRound: ScenarioRound {
   private let slots: [ChurnSlot]
   /// The invocations of each thread.
   private let journals: [ChurnJournal]
+  // Relaxed: only the numbers matter.
   private let nextID = Atomic<Int>(0)
 
   init(_ trial: Trial, operations: Int) {

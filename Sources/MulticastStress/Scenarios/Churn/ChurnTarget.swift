@@ -8,6 +8,7 @@ final class ChurnTarget: Target, @unchecked Sendable {
 
   /// What outlives a delegate.
   final class Life: Sendable {
+    // Relaxed: read when the threads have met after the round.
     let died = Atomic<Int>(ChurnHistory.never)
   }
 
