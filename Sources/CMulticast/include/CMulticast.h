@@ -1,6 +1,6 @@
 // What cannot be written in Swift: declarations of eight entry points of the Swift runtime, a
-// thread-local pointer, memory barriers, waiting for a word, a prefetch, a pause, and an annotation
-// for the thread sanitizer.
+// thread-local pointer, memory barriers, a clock, waiting for a word, a prefetch, a pause, and an
+// annotation for the thread sanitizer.
 
 #ifndef CMULTICAST_H
 #define CMULTICAST_H
