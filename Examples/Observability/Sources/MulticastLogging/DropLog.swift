@@ -38,8 +38,8 @@ public actor DropLog {
   /// Logs what was dropped and refused since the last report; at the first, since each hub began.
   ///
   /// A line has the metadata `hub`, `dropped`, `refused`, and in `receivers` the lines that made the
-  /// receivers, the most drops first, and the number of those that it does not name. Receivers that are gone count in `dropped` only, and those of
-  /// a hub of delegates not at all.
+  /// receivers, the most drops first, and the number of those that it does not name. Receivers that
+  /// are gone count in `dropped` only, and those of a hub of delegates not at all.
   ///
   /// - Complexity: O(receivers of all hubs).
   public func report() {

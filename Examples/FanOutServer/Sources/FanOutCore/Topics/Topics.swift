@@ -167,7 +167,6 @@ extension Topics {
   }
 
   /// A reader for a stream of one topic that has everything up to `position`.
-  ///
   func reader(
     of topic: Topic, continuingAfter position: EventPosition, _ policy: StreamPolicy,
     whenReadable: @escaping @Sendable () -> Void
