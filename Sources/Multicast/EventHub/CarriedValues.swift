@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Task-local keys whose values in the sender a subscriber asked for.
 ///
 /// ## Thread safety
@@ -11,9 +13,38 @@ final class CarriedKeys: Sendable {
     self.captureEach = captureEach
   }
 
+  /// Adds the keys that `captures` does not have.
+  func add(to captures: inout CarriedKeySet.Captures) {
+    for (key, capture) in captureEach where captures[key] == nil { captures[key] = capture }
+  }
+
   /// The values in the current task.
   func capture() -> CarriedValues {
     CarriedValues(bindings: captureEach.map { $0.capture() })
+  }
+}
+
+/// Keys that the subscribers of several hubs asked for: those to which a hub passes its events on.
+///
+/// ## Thread safety
+/// Every operation may be called from any thread.
+final class CarriedKeySet: @unchecked Sendable {
+  // Sendable: `each` is accessed inside `lock` alone.
+
+  typealias Captures = [ObjectIdentifier: @Sendable () -> CarriedValues.Binding]
+
+  private let lock = Lock()
+  private var each: Captures = [:]
+  // Relaxed: as `SubscriberKinds.hasCarriers`.
+  private let hasKeys = Atomic(false)
+
+  var isEmpty: Bool { !hasKeys.load(ordering: .relaxed) }
+
+  var captures: Captures { lock.withLock { each } }
+
+  func add(_ keys: CarriedKeys) {
+    lock.withLock { keys.add(to: &each) }
+    hasKeys.store(true, ordering: .relaxed)
   }
 }
 

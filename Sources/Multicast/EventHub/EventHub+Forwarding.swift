@@ -15,6 +15,9 @@ class EventForwarder<Event: Sendable>: HubState, @unchecked Sendable {
   @usableFromInline
   func forward(_ event: Event, _ waiters: SendWaiterList?) -> Int { 0 }
 
+  /// The keys that those to whom it passes events on have asked for.
+  var keysCarriedFurther: CarriedKeySet? { nil }
+
   /// Delivers an event of the hub, specialised for its type; see ``EventHub/delivery``.
   var delivery: EventHub<Event>.Delivery? { nil }
 }

@@ -63,6 +63,7 @@ extension EventHub {
     }
     if let carried = request.carried {
       sequencer?.carry(carried)
+      state.keysForOrigins?.add(carried)
       kinds.add(SubscriberKinds.carrier)
     }
     let isInline = if case .sender = request.delivery { true } else { false }

@@ -46,7 +46,7 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   @exclusivity(unchecked) private var isEndTaken = false
   /// The keys whose values some subscribers see. Another thread may deliver an event, so they are
   /// captured when it is sent.
-  private var carried: [ObjectIdentifier: @Sendable () -> CarriedValues.Binding] = [:]
+  var carried: CarriedKeySet.Captures = [:]
 
   /// - Parameters:
   ///   - initialValue: the first event to replay, sent to no subscriber.
@@ -183,20 +183,6 @@ extension EventSequencer {
     }
     if isOurs == true { deliver(hub) }
     return isOurs != nil
-  }
-
-  /// Captures the values of `keys` with each event from now on.
-  func carry(_ keys: CarriedKeys) {
-    lock.withLock {
-      for (key, capture) in keys.captureEach { carried[key] = carried[key] ?? capture }
-    }
-  }
-
-  /// The values in the current task that subscribers see.
-  private func captureValues(_ hub: EventHub<Event>) -> CarriedValues? {
-    guard hub.kinds.hasCarriers else { return nil }
-    let keys = lock.withLock { carried }
-    return CarriedValues(bindings: keys.values.map { $0() })
   }
 
   /// Numbers an event and adds it to the log, and to what is pending if another thread delivers.

@@ -47,6 +47,10 @@ class HubState: RegistryExtras, @unchecked Sendable {
   /// Called at the end of the hub, which has finished.
   func hubIsGone() {}
 
+  /// Where the hub adds the keys that its subscribers carry, for the hubs that pass their events on
+  /// to it.
+  var keysForOrigins: CarriedKeySet? { nil }
+
   /// The counter of drops of a hub that contains the hub.
   var containingDrops: DropCounter? { nil }
 }
@@ -141,23 +145,27 @@ final class DetailedState: HubState, @unchecked Sendable {
   private let onChange: (@Sendable (Int) -> Void)?
   private let onExpectation: (@Sendable (Int) -> Void)?
   private let drops: DropCounter?
+  private let carried: CarriedKeySet?
   /// Where the events come from, if the hub knows it. Stopped when the hub finishes.
   private var source: (any HubSource)?
 
   /// - Parameters:
   ///   - inspection: see ``RegistryExtras/sharedInspection``.
   ///   - drops: see ``HubState/containingDrops``.
+  ///   - carried: see ``HubState/keysForOrigins``.
   ///   - source: where the events come from.
   ///   - onExpectation: see ``RegistryExtras/entriesExpected(by:)``.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
     _ name: String?, inspection: HubInspection? = nil, drops: DropCounter? = nil,
+    carried: CarriedKeySet? = nil,
     source: (any HubSource)? = nil, onExpectation: (@Sendable (Int) -> Void)? = nil,
     onChange: (@Sendable (Int) -> Void)? = nil
   ) {
     hubName = name
     shared = inspection
     self.drops = drops
+    self.carried = carried
     self.source = source
     self.onExpectation = onExpectation
     self.onChange = onChange
@@ -169,6 +177,8 @@ final class DetailedState: HubState, @unchecked Sendable {
   override var sharedInspection: HubInspection? { shared }
 
   override var containingDrops: DropCounter? { drops }
+
+  override var keysForOrigins: CarriedKeySet? { carried }
 
   override func entriesChanged(by difference: Int) {
     super.entriesChanged(by: difference)

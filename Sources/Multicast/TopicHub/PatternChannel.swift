@@ -13,7 +13,7 @@ final class PatternChannel<Topic: Hashable & Sendable, Event: Sendable>: Pattern
   init(
     _ patterns: Set<TopicPattern>, in index: PatternIndex, _ gate: TopicGate,
     _ ordering: Ordering, _ storage: StorageStrategy, _ drops: DropCounter,
-    _ inspection: HubInspection
+    _ carried: CarriedKeySet, _ inspection: HubInspection
   ) {
     super.init(patterns)
     let channel = UnownedReference(self)
@@ -21,7 +21,7 @@ final class PatternChannel<Topic: Hashable & Sendable, Event: Sendable>: Pattern
     hub = EventHub(
       ordering: ordering, storage: storage,
       state: DetailedState(
-        nil, inspection: inspection, drops: drops,
+        nil, inspection: inspection, drops: drops, carried: carried,
         onExpectation: { gate.addSubscribersOfAllTopics($0) }
       ) { difference in
         guard let channel = channel.object else { return }

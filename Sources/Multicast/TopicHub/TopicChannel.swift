@@ -42,6 +42,8 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
 
   override var containingDrops: DropCounter? { origin?.common.drops }
 
+  override var keysCarriedFurther: CarriedKeySet? { origin?.common.carried }
+
   // A sender holds the hub, so the origin is there.
   override var delivery: EventHub<Event>.Delivery? { origin?.common.delivery }
 

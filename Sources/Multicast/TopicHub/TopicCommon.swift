@@ -18,13 +18,15 @@ final class TopicCommon<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
   let delivery: EventHub<Event>.Delivery
   /// Counts the drops of all topics, and warns once.
   let drops: DropCounter
+  /// The task-local keys that the subscribers of all topics and of patterns have asked for.
+  let carried: CarriedKeySet
   /// What is observed of the registrations for all topics.
   let inspection: HubInspection
 
   init(
     _ topics: TopicTable<Topic, Event>, _ finishedTopics: FinishedTopics<Event>, _ gate: TopicGate,
     _ crossTopic: CrossTopicDelivery<Topic, Event>, _ delivery: @escaping EventHub<Event>.Delivery,
-    _ drops: DropCounter, _ inspection: HubInspection
+    _ drops: DropCounter, _ carried: CarriedKeySet, _ inspection: HubInspection
   ) {
     self.topics = UnownedReference(topics)
     self.finishedTopics = UnownedReference(finishedTopics)
@@ -32,6 +34,7 @@ final class TopicCommon<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
     self.crossTopic = UnownedReference(crossTopic)
     self.delivery = delivery
     self.drops = drops
+    self.carried = carried
     self.inspection = inspection
   }
 }

@@ -25,7 +25,8 @@ extension TopicHub where Topic == String {
     let target = index.acquire(patterns) {
       prunePatterns()
       return PatternChannel<String, Event>(
-        patterns, in: index, gate, ordering, storage, drops, inspection)
+        patterns, in: index, gate, ordering, storage, drops, common.carried,
+        inspection)
     }
     defer { index.change(target, by: -1) }
     let hub = CrossTopicDelivery<String, Event>.hub(of: target.subject)

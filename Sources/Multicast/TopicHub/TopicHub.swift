@@ -97,10 +97,11 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     // So that no sender goes past the log, which counts as a subscriber of all topics.
     if retention != nil { gate.addSubscribersOfAllTopics(1) }
     let observers = ObserverCount()
+    let carried = CarriedKeySet()
     allTopics = EventHub(
       ordering: ordering, storage: storage,
       state: DetailedState(
-        name, inspection: inspection,
+        name, inspection: inspection, carried: carried,
         onExpectation: { difference in
           observers.add(difference)
           gate.addSubscribersOfAllTopics(difference)
@@ -108,7 +109,8 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     crossTopic = CrossTopicDelivery(
       allTopics: allTopics, observers, sendToOne: deliveries.toPattern)
     common = TopicCommon(
-      topics, finishedTopics, gate, crossTopic, deliveries.toTopic, drops, inspection)
+      topics, finishedTopics, gate, crossTopic, deliveries.toTopic, drops, carried,
+      inspection)
   }
 
   /// As ``finish()``: subscribers still receive the events that wait.

@@ -82,6 +82,31 @@ struct CarriedValueTests {
     #expect(journal.entries == [-1, 1, 2])
   }
 
+  @Test("a handler of all topics, or of a pattern, whose event waits for another delivery")
+  func topicsWithTotalOrder() async {
+    let hub = TopicHub<String, Int>(ordering: .total)
+    let options: [SubscriberOption<TopicEvent<String, Int>>] = [.carrying(Trace.$id)]
+    let journals = (0..<3).map { _ in Journal() }
+    let subscriptions = [
+      hub.allTopics.subscribe(on: .sender, options: options) { _ in journals[0].record(Trace.id) },
+      hub.subscribe(matching: "a.*", on: .sender, options: options) { _ in
+        journals[1].record(Trace.id)
+      },
+      hub.subscribe(matching: "a.>", on: .global(), options: options) { _ in
+        journals[2].record(Trace.id)
+      },
+      // What it sends follows the current event, and is delivered when the value is not bound any more.
+      hub.subscribe(to: "a.b", on: .sender) { event in
+        if event == 1 { Trace.$id.withValue(2) { _ = hub.send(2, to: "a.b") } }
+        if event == 2 { Trace.$id.withValue(3) { _ = hub.trySend(3, to: "a.b") } }
+      },
+    ]
+    Trace.$id.withValue(1) { _ = hub.send(1, to: "a.b") }
+    await hub.flush()
+    for journal in journals { #expect(journal.entries == [1, 2, 3]) }
+    withExtendedLifetime(subscriptions) {}
+  }
+
   @Test("a handler that another sender calls, in a hub with a total order")
   func totalOrder() {
     let hub = EventHub<Int>(ordering: .total)
