@@ -14,7 +14,8 @@ extension EventHub {
   /// keep the hub, and ends when that is released.
   ///
   /// - Parameter buffering: how many numbers may wait.
-  /// - Returns: the sequence, which ends when the hub finishes.
+  /// - Returns: the sequence, which goes on after ``finish()``: with subscribers that receive what
+  ///   waits, and then leave.
   /// - Complexity: amortised O(1).
   public func subscriberCounts(
     buffering: BufferingPolicy<Int> = .latest
@@ -42,7 +43,7 @@ extension EventHub {
     let arrivals = state.observe().arrivals
     // Sequentially consistent: `finish` raises the flag before it reads the monitor.
     if state.isRaised.load(ordering: .sequentiallyConsistent) { return false }
-    return await arrivals.first { $0 >= count } != nil
+    return await arrivals.first { [state] _ in state.total >= count } != nil
   }
 
   /// Returns when the hub has no subscribers: when the last has gone. After ``finish()``, that is
@@ -52,6 +53,6 @@ extension EventHub {
   /// - Complexity: amortised O(1), and the wait.
   @discardableResult
   public func waitForNoSubscribers() async -> Bool {
-    await state.observe().counts.first { $0 == 0 } != nil
+    await state.observe().departures.first { [state] _ in state.total == 0 } != nil
   }
 }

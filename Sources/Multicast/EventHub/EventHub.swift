@@ -136,7 +136,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   /// As ``finish()``: subscribers still receive the events that wait.
   deinit {
     finish()
-    state.current?.counts.finish()
+    state.current?.finish()
     state.hubIsGone()
   }
 }

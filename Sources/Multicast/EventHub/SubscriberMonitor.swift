@@ -1,4 +1,7 @@
-/// Reports the number of subscribers of a hub as events of two other hubs.
+/// Reports the number of subscribers of a hub as events of other hubs.
+///
+/// A report may be late: a thread that changes the number leaves the report to one that is
+/// reporting. So those that wait for a number look at it themselves, at each report.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -7,8 +10,10 @@ final class SubscriberMonitor: @unchecked Sendable {
 
   /// The numbers, until the hub is gone.
   let counts = EventHub<Int>(replay: 1)
-  /// The numbers, until the hub finishes.
+  /// The reports for those that wait for subscribers, until the hub finishes.
   let arrivals = EventHub<Int>(replay: 1)
+  /// The reports for those that wait until no subscriber is left, until the hub is gone.
+  let departures = EventHub<Int>(replay: 1)
   /// Guards `role` and `isStale`. The hubs send outside.
   private let lock = Lock()
   /// The role of reporting.
@@ -17,7 +22,7 @@ final class SubscriberMonitor: @unchecked Sendable {
   private var isStale = false
   private var last: Int?
 
-  /// Reports the number that `current` returns, if it has changed; one thread at a time reports.
+  /// Reports the number that `current` returns; one thread at a time reports.
   func update(_ current: () -> Int) {
     let isOurs = lock.withLock {
       isStale = true
@@ -26,11 +31,20 @@ final class SubscriberMonitor: @unchecked Sendable {
     guard isOurs else { return }
     while takeStale() {
       let count = current()
-      guard count != last else { continue }
-      last = count
-      counts.send(count)
+      if count != last {
+        last = count
+        counts.send(count)
+      }
+      // Also the same number again: who waits may have looked when it was another one.
       arrivals.send(count)
+      departures.send(count)
     }
+  }
+
+  /// No number follows, because the hub is gone.
+  func finish() {
+    counts.finish()
+    departures.finish()
   }
 
   private func takeStale() -> Bool {

@@ -79,6 +79,52 @@ struct SubscriberCountTests {
     }
   }
 
+  @Test("the numbers go on after finish, as subscribers receive what waits")
+  func countsAfterFinish() async {
+    for hub in Self.hubs {
+      let counts = hub.subscriberCounts().makeAsyncIterator()
+      let sequence = hub.events()
+      hub.send(1)
+      hub.finish()
+      #expect(counts.nextIfAvailable() == 1 && counts.end == nil)
+      for await event in sequence { #expect(event == 1) }
+      #expect(counts.nextIfAvailable() == 0 && counts.end == nil)
+    }
+  }
+
+  @Test("a report that comes late ends no wait")
+  func lateReport() async {
+    await onOwnThread {
+      for hub in Self.hubs {
+        let executor = NoticingExecutor()
+        let counts = hub.subscriberCounts()
+        let first = hub.subscribe { _ in }
+        let second = Holder<EventSubscription>(nil)
+        let ended = Counter()
+        let consumer = Task(executorPreference: executor) { for await _ in counts {} }
+        executor.runAll()
+        // In the middle of the report that nobody is left, there is another one.
+        executor.notice.value = {
+          executor.notice.value = nil
+          second.value = hub.subscribe { _ in }
+          Task(executorPreference: executor) {
+            await hub.waitForNoSubscribers()
+            ended.add()
+          }
+          executor.runAll()
+        }
+        first.cancel()
+        executor.runAll()
+        #expect(second.value != nil && ended.value == 0)
+        second.value?.cancel()
+        executor.runAll()
+        #expect(ended.value == 1)
+        consumer.cancel()
+        executor.runAll()
+      }
+    }
+  }
+
   @Test("a wait ends with its task")
   func cancelledWait() async {
     let hub = EventHub<Int>()
@@ -180,5 +226,24 @@ struct SubscriberCountTests {
     }
     #expect(final == 0 && failures.value == 0)
     #expect(await hub.waitForNoSubscribers())
+  }
+}
+
+/// Runs its jobs when it is told to, and notices when one comes.
+private final class NoticingExecutor: TaskExecutor {
+  /// Called when a job has come, by the thread that resumes its task.
+  let notice = Holder<@Sendable () -> Void>(nil)
+  private let jobs = Mutex<[UnownedJob]>([])
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+    notice.value?()
+  }
+
+  func runAll() {
+    while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+      job.runSynchronously(on: asUnownedTaskExecutor())
+    }
   }
 }
