@@ -44,8 +44,9 @@ extension BufferingPolicy {
   /// The newest event only: `bounded(1, whenFull: .dropOldest)`.
   public static var latest: BufferingPolicy { .bounded(1, whenFull: .dropOldest) }
 
-  /// At most one event for each key: a new event replaces the waiting event with the same key,
-  /// which is dropped and counted. Events of a replay are not coalesced.
+  /// At most one event for each key: a new event replaces the waiting event with the same key, in
+  /// its place, before the events of other keys that came in between. The old event is dropped and
+  /// counted. Events of a replay are not coalesced.
   ///
   /// - Parameter key: computes the key of an event. Senders call it, and the key's `hash(into:)`
   ///   and `==`, without holding a lock.
