@@ -179,6 +179,23 @@ struct EndActionTests {
     withExtendedLifetime(subscription) {}
   }
 
+  @Test("an action that is written on an actor does not keep it alive")
+  func actorThatGoes() async {
+    let tracker = LifetimeTracker()
+    let hub = EventHub<Int>()
+    let ends = Counter()
+    var station: Station? = Station(tracker: tracker)
+    await station!.follow(hub, endedBy: ends)
+    let subscription = await station!.subscribe(elsewhere: hub, endedBy: ends)
+    station = nil
+    await eventually { tracker.live == 0 }
+    hub.send(1)
+    #expect(hub.subscriberCount == 1)
+    hub.finish()  // The owner of the first is gone, and the other one has no owner.
+    #expect(ends.value == 1)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("cancelled or finished, never both, in every race")
   func race() {
     struct State: Sendable {
@@ -195,5 +212,19 @@ struct EndActionTests {
       actors: [{ $0.hub.finish() }, { $0.subscription.cancel() }],
       outcome: { $0.ends.value })
     #expect(outcomes.keys.allSatisfy { $0 <= 1 })
+  }
+}
+
+extension Station {
+  fileprivate func follow(_ hub: EventHub<Int>, endedBy ends: Counter) {
+    hub.subscribe(with: self, options: [.onEnd { _, _ in ends.add() }]) { station, event in
+      station.receive(event)
+    }
+  }
+
+  fileprivate func subscribe(
+    elsewhere hub: EventHub<Int>, endedBy ends: Counter
+  ) -> EventSubscription {
+    hub.subscribe(on: .sender, options: [.onEnd { _, _ in ends.add() }]) { _ in }
   }
 }
