@@ -178,14 +178,17 @@ extension EventHub {
   /// comes at the latest after the hub's `deinit`, which finishes the subscribers.
   var removal: @Sendable (Entry) -> Void {
     { [registry, state] entry in
-      if registry.remove(entry) { Self.reportEnd(of: entry, state) }
+      let isDead = entry.isDead
+      if registry.remove(entry), !isDead { Self.reportEnd(of: entry, state) }
     }
   }
 
-  /// Calls the subscriber's action for the end of its events. The caller has removed `entry`.
+  /// Calls the subscriber's action for the end of its events, unless its actor is gone. The caller
+  /// has removed `entry`, whose owner was not gone.
   static func reportEnd(of entry: Entry, _ state: HubState) {
     let pipeline = Entry.value(entry.head, as: Subscriber<Event>.self).pointee.pass { $0.pipeline }
     guard let pipeline, let onEnd = pipeline.onEnd else { return }
+    if let mailbox = pipeline.mailbox, mailbox.withLock({ mailbox.isDeserted }) { return }
     let end = pipeline.mailbox?.end ?? .finished
     if end != .cancelled { onEnd(end, state.failure) }
   }

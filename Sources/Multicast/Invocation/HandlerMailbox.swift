@@ -156,6 +156,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
 
   /// Ends the registration of `entry`, for which nothing can be called any more.
   final func end(_ entry: Entry) {
+    withLock { isDeserted = true }
     cancel(entry)
     whenExhausted?(entry)
   }

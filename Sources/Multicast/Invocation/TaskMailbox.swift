@@ -61,6 +61,7 @@ final class TaskMailbox: Mailbox, @unchecked Sendable {
     guard let actor = home.value else {
       retained.release()
       // Nothing can be called any more.
+      withLock { isDeserted = true }
       cancel(entry)
       whenExhausted?(entry)
       return

@@ -9,7 +9,7 @@ internal import Synchronization
 /// Every operation may be called from any thread.
 @usableFromInline
 class Mailbox: @unchecked Sendable {
-  // Sendable: `state` is used only inside `lock`, `blockedFlushes` and `hasNewSignal` are atomic, and
+  // Sendable: `state` and `isDeserted` are used only inside `lock`, `blockedFlushes` and `hasNewSignal` are atomic, and
   // other variables do not change once the entry, or the mailbox in it, is published. Subclasses explain their own state.
 
   /// The lock of a mailbox that does not share one.
@@ -28,6 +28,9 @@ class Mailbox: @unchecked Sendable {
   /// Whether the consumer reads events elsewhere, and an element only tells it to do so. Set before
   /// the entry is published.
   @exclusivity(unchecked) @usableFromInline final var isFollowing = false
+  /// Whether the actor of the consumer is gone, so that nothing is called any more. Set before the
+  /// entry is removed because of that.
+  @exclusivity(unchecked) final var isDeserted = false
   /// `true` only if the mailbox is open and a signal waits that the consumer has not taken. Stored
   /// inside the lock.
   // Relaxed everywhere: what a signal tells of was stored inside another lock, of a log, of an answer or of

@@ -158,6 +158,42 @@ struct EndActionTests {
     #expect(handled.value == 0 && ends.value == 0)
   }
 
+  @Test("not if the owner or the actor goes after the end, while events wait or during a block")
+  func goneAfterTheEnd() async {
+    for isBlocked in [false, true] {
+      let hub = EventHub<Int>()
+      let (handled, ends) = (Counter(), Counter())
+      let options: [SubscriberOption<Int>] = [.onEnd(isolation: nil) { _, _ in ends.add() }]
+      let queue = DispatchQueue(label: "suspended")
+      queue.suspend()
+      let tracker = LifetimeTracker()
+      var owner: RecordingObserver? = RecordingObserver(tracker: tracker)
+      var station: Station? = Station(tracker: tracker)
+      var subscriptions = [
+        hub.subscribe(with: owner!, on: queue, options: options) { _, _ in handled.add() }
+      ]
+      if isBlocked {
+        subscriptions += [
+          hub.subscribe(with: owner!, options: options) { _, _ async in handled.add() },
+          await station!.subscribe(hub, options: options, handled),
+          await station!.subscribeAsync(hub, options: options, handled),
+        ]
+        for subscription in subscriptions { subscription.block() }
+      } else {
+        hub.send(1)
+      }
+      hub.finish()
+      (owner, station) = (nil, nil)
+      await eventually { tracker.live == 0 }
+      if isBlocked { for subscription in subscriptions { subscription.unblock() } }
+      queue.resume()
+      #expect(await hub.waitForNoSubscribers())
+      queue.sync {}
+      #expect(handled.value == 0 && ends.value == 0)
+      #expect(subscriptions.allSatisfy { $0.end == .finished })
+    }
+  }
+
   @Test("an action that belongs to an actor is called there")
   func isolated() async {
     let hub = EventHub<Int>()
@@ -220,6 +256,18 @@ extension Station {
     hub.subscribe(with: self, options: [.onEnd { _, _ in ends.add() }]) { station, event in
       station.receive(event)
     }
+  }
+
+  fileprivate func subscribe(
+    _ hub: EventHub<Int>, options: [SubscriberOption<Int>], _ handled: Counter
+  ) -> EventSubscription {
+    hub.subscribe(options: options) { _ in handled.add() }
+  }
+
+  fileprivate func subscribeAsync(
+    _ hub: EventHub<Int>, options: [SubscriberOption<Int>], _ handled: Counter
+  ) -> EventSubscription {
+    hub.subscribe(options: options) { _ async in handled.add() }
   }
 
   fileprivate func subscribe(
