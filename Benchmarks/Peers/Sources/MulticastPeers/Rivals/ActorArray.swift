@@ -29,18 +29,25 @@ final class ActorArray<List: ObserverList>: Rival {
     }
   }
 
-  func register(
-    _ observers: ContiguousArray<any Observer & OpenObserver>, whenAdded: () -> Void
+  /// In one task, whose jobs run on other threads too.
+  static func register(
+    _ observers: ContiguousArray<any Observer & OpenObserver>, with systems: [ActorArray],
+    whenAdded: () -> Void
   ) -> RegistrationTimes {
-    let adding = AsyncWork.run { [list] in
+    let lists = systems.map(\.list)
+    let adding = AsyncWork.run {
       let start = ProcessClock.nanoseconds
-      for observer in observers { await list.append(observer) }
+      for list in lists {
+        for observer in observers { await list.append(observer) }
+      }
       return ProcessClock.nanoseconds - start
     }
     whenAdded()
-    let removing = AsyncWork.run { [list] in
+    let removing = AsyncWork.run {
       let start = ProcessClock.nanoseconds
-      for observer in observers { await list.remove(observer) }
+      for list in lists {
+        for observer in observers { await list.remove(observer) }
+      }
       return ProcessClock.nanoseconds - start
     }
     return RegistrationTimes(adding: adding, removing: removing)
