@@ -55,9 +55,11 @@ struct AnswerAttribute {
     _ value: ArraySlice<Token>, _ names: inout ExpressionNames, in source: Source
   ) throws(Finding) -> Policy {
     // `.first`, `AnswerPolicy.first`, `.reduce(initial, combine)`, `.reduce(initial) { … }`
-    guard let dot = value.firstIndex(where: { $0.text == "." }), dot + 1 < value.endIndex else {
+    guard var dot = value.firstIndex(where: { $0.text == "." }), dot + 1 < value.endIndex else {
       throw Finding(message: Self.unknownPolicy, range: value.range)
     }
+    // The module may be before the type.
+    while dot + 3 < value.endIndex, value[dot + 2].text == "." { dot += 2 }
     let name = value[dot + 1]
     let rest = value[(dot + 2)...]
     if let policy = simple[name.text], rest.isEmpty { return policy }
@@ -107,8 +109,12 @@ struct AnswerAttribute {
     var result: [(label: String?, value: ArraySlice<Token>)] = []
     var start = 1
     var depth = 0
+    /// Up to there, commas are those between generic arguments.
+    var end = 0
     for index in 1..<tokens.count {
       let token = tokens[index]
+      guard index >= end else { continue }
+      if token.text == "<" { end = endOfGenericArguments(at: index, in: tokens) ?? end }
       if depth == 0, token.text == "," || index == tokens.count - 1 {
         if start < index {
           let isLabelled =
@@ -123,6 +129,34 @@ struct AnswerAttribute {
       if [")", "]", "}"].contains(token.text) { depth -= 1 }
     }
     return result
+  }
+}
+
+extension AnswerAttribute {
+  /// The index of what follows the generic arguments that `<` at `index` begins; `nil`: it begins none.
+  private static func endOfGenericArguments(at index: Int, in tokens: [Token]) -> Int? {
+    guard tokens[index].isAdjacent, tokens[index - 1].kind == .identifier else { return nil }
+    var depth = 0
+    for position in index..<tokens.count {
+      let token = tokens[position]
+      switch token.text {
+      case "<": depth += 1
+      // Not that of `->`.
+      case ">" where !(token.isAdjacent && tokens[position - 1].text == "-"):
+        depth -= 1
+        guard depth == 0 else { continue }
+        let next = position + 1
+        let follows =
+          next < tokens.count && ["(", ".", ",", ")", "]", ":", "?"].contains(tokens[next].text)
+        return follows ? next : nil
+      default:
+        let isOfType =
+          token.kind == .identifier
+          || [",", ".", ":", "?", "!", "[", "]", "(", ")", "&", "-", ">", "@"].contains(token.text)
+        if !isOfType { return nil }
+      }
+    }
+    return nil
   }
 }
 

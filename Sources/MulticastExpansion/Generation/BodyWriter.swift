@@ -173,7 +173,7 @@ extension BodyWriter {
   /// All are called; the first error is thrown afterwards.
   private func collecting(_ head: String, _ call: String) -> [String] {
     let answers = forwarding.local("answers")
-    let value = plan.combination == .none ? "Void" : result
+    let value = plan.combination == .none ? "()" : result
     var error = "any \(names.standard("Error"))"
     var attempt = "do {"
     if case .typed(let type) = errors {

@@ -118,7 +118,9 @@ struct CompositeWriter {
     if !inherited.isDisjoint(with: ["Equatable", "Hashable"]) {
       code.line()
       code.line("/// Whether both are the same composite.")
-      code.block("\(access)nonisolated static func == (left: \(name), right: \(name)) -> Bool") {
+      code.block(
+        "\(access)nonisolated static func == (left: \(name), right: \(name)) -> \(context.names.standard("Bool"))"
+      ) {
         $0.line("left === right")
       }
     }
@@ -127,7 +129,7 @@ struct CompositeWriter {
       code.block(
         "\(access)nonisolated func hash(into hasher: inout \(context.names.standard("Hasher")))"
       ) {
-        $0.line("hasher.combine(ObjectIdentifier(self))")
+        $0.line("hasher.combine(\(context.names.standard("ObjectIdentifier"))(self))")
       }
     }
     for (conformance, property) in [
@@ -141,7 +143,9 @@ struct CompositeWriter {
         isolationOfHub.isEmpty && context.traits.isolation != .none
         ? "_composition.description" : "\(context.hubName).\(property)"
       let isolation = context.traits.isolation == .none ? "" : "nonisolated "
-      code.block("\(access)\(isolation)var \(property): String") { $0.line(text) }
+      code.block("\(access)\(isolation)var \(property): \(context.names.standard("String"))") {
+        $0.line(text)
+      }
     }
   }
 }

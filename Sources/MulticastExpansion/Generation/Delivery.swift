@@ -103,10 +103,9 @@ struct Delivery {
         return []
       }
       let value = forwarding.value(index)
-      let name = forwarding.local("arguments")
+      let name = forwarding.local("arguments\(index + 1)")
       return [
-        "let \(name)\(index + 1) = \(hub).arguments(\(value))",
-        "let \(value) = \(hub).sending(\(name)\(index + 1))",
+        "let \(name) = \(hub).arguments(\(value))", "let \(value) = \(hub).sending(\(name))",
       ]
     }
   }

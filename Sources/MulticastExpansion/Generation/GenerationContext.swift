@@ -71,7 +71,7 @@ struct GenerationContext {
       associated.flatMap { type in
         type.constraints.filter { $0.left.text != type.name }
       } + declaration.constraints.filter { $0.left.text != "Self" }
-    let texts = constraints.map { $0.text.replacing("Self.", with: "") }
+    let texts = constraints.map(\.text.unqualified)
     return texts.isEmpty ? "" : " where " + texts.joined(separator: ", ")
   }
 

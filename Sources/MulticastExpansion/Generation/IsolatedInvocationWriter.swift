@@ -47,8 +47,8 @@ struct IsolatedInvocationWriter {
     let delegate = context.delegateType()
     switch context.traits.isolation {
     case .none: return nil
-    case .globalActor(let attribute): return "\(attribute) @Sendable (\(delegate)) -> Void"
-    case .actor: return "@Sendable (isolated \(delegate)) -> Void"
+    case .globalActor(let attribute): return "\(attribute) @Sendable (\(delegate)) -> ()"
+    case .actor: return "@Sendable (isolated \(delegate)) -> ()"
     }
   }
 

@@ -63,7 +63,7 @@ struct RequirementWriter {
       context: context)
     var body = BodyWriter(
       forwarding: forwarding, plan: plan, isAsync: isAsync, errors: errors,
-      hub: hub(for: forwarding), result: requirement.result?.text ?? "Void", names: context.names,
+      hub: hub(for: forwarding), result: requirement.result?.text ?? "()", names: context.names,
       globalActor: delivery.globalActor
     ).lines()
     if let lines = delivery.lines(forwarding, hub: hub(for: forwarding)) { body = lines }
@@ -93,22 +93,8 @@ struct RequirementWriter {
     }
   }
 
-  /// Text in which the parameters of the composite have the names of the associated types: `Item` for
-  /// `Self.Item`.
-  private func named(_ text: String) -> String {
-    guard site == .composite, text.contains("Self.") else { return text }
-    var result: [UInt8] = []
-    let bytes = Array(text.utf8)
-    var copied = 0
-    let tokens = Lexer.tokens(of: bytes)
-    // Tokens, because a string may have this text too.
-    for (token, next) in zip(tokens, tokens.dropFirst())
-    where token.text == "Self" && next.text == "." {
-      result += bytes[copied..<token.range.lowerBound]
-      copied = next.range.upperBound
-    }
-    return String(decoding: result + bytes[copied...], as: UTF8.self)
-  }
+  /// Text for the place of the requirement: in an extension of the protocol, `Self.Item` has a meaning.
+  private func named(_ text: String) -> String { site == .composite ? text.unqualified : text }
 
   /// The delegates, as an expression.
   private func hub(for forwarding: Forwarding) -> String {
