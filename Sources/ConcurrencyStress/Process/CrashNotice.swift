@@ -24,6 +24,8 @@ enum CrashNotice {
   private nonisolated(unsafe) static var handlers: [sigaction] = signals.map { _ in .init() }
   private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT]
   private static let install: Void = {
+    // Made here, so that the handler only reads it.
+    _ = threadMessage
     for (index, signal) in signals.enumerated() {
       var action = sigaction()
       #if canImport(Darwin)

@@ -105,27 +105,12 @@ extension ScheduleExecutor {
   }
 
   /// Wakes after this delay, in the time of the schedule.
-  ///
-  /// - Returns: the number of the sleeper.
-  @discardableResult
-  func sleep(_ delay: Duration, _ wake: Wake) -> Int {
+  func sleep(_ delay: Duration, _ wake: Wake) {
     condition.withLock {
       state.sleeps += 1
       state.sleeping.append(
         Sleeper(due: state.now + max(delay, .zero), number: state.sleeps, wake: wake))
       condition.signal()
-      return state.sleeps
-    }
-  }
-
-  /// Wakes nothing after all.
-  ///
-  /// - Returns: whether the sleeper was still asleep.
-  func cancelSleep(_ number: Int) -> Bool {
-    condition.withLock {
-      let index = state.sleeping.firstIndex { $0.number == number }
-      if let index { state.sleeping.remove(at: index) }
-      return index != nil
     }
   }
 

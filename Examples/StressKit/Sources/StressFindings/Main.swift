@@ -6,7 +6,7 @@ import ConcurrencyStress
 enum Main {
   static func main() {
     StressProgram(
-      "stress-findings",
+      "StressFindings",
       summary: "Tries what callers might expect of public packages.",
       scenarios: NotificationCenterFindings.scenarios + ToolchainFindings.scenarios
         + AsyncChannelFindings.scenarios + OpenCombineFindings.scenarios
