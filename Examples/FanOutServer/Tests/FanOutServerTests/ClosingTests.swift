@@ -20,7 +20,7 @@ import Testing
   @Test(arguments: [false, true]) func theFirstAttemptClosesTheStream(_ isWritable: Bool) throws {
     let (stream, socket) = try connect(isWritable: isWritable)
     var closing = Closing()
-    closing.close(stream, of: socket)
+    closing.target(stream, of: socket).close(promise: nil)
     #expect(!stream.isActive)
     // A connection that is busy at this moment is none that takes nothing.
     #expect(socket.isActive)
@@ -31,16 +31,16 @@ import Testing
   ) throws {
     let (stream, socket) = try connect(isWritable: isWritable)
     var closing = Closing()
-    closing.close(stream, of: socket)
-    closing.close(stream, of: socket)
+    closing.target(stream, of: socket).close(promise: nil)
+    closing.target(stream, of: socket).close(promise: nil)
     #expect(socket.isActive == isWritable)
   }
 
   @Test func aConnectionOfHTTP1IsItsOwnSocket() throws {
     let (_, connection) = try connect(isWritable: false)
     var closing = Closing()
-    closing.close(connection)
+    closing.target(connection).close(promise: nil)
     #expect(!connection.isActive)
-    closing.close(connection)
+    closing.target(connection).close(promise: nil)
   }
 }

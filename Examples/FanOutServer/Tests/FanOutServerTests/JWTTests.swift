@@ -207,6 +207,28 @@ import Testing
     }
   }
 
+  @Test func aStreamThatIsNotReadEndsWithItsTokenToo() async throws {
+    var settings = Settings()
+    settings.tokens = AccessTokens(jwt: Milliseconds())
+    settings.heartbeat = .milliseconds(200)
+    settings.historyEvents = 1
+    settings.bufferLimit = 4
+    try await RunningServer.with(settings) { (server) async throws -> Void in
+      let client = try await RawClient.openStalledStream(
+        port: server.port, query: "?access_token=2000")
+      try await server.wait(until: "streams", is: 1)
+      let text = String(repeating: "x", count: 50_000)
+      for _ in 0..<150 {
+        let answer = try await server.request(
+          "POST", "/topics/news", bearer("3600000"), body: .bytes(ByteBuffer(string: text)))
+        #expect(answer.status == 200)
+      }
+      // It does not read the end, so the server closes its connection.
+      try await server.wait(until: "streams", is: 0)
+      await client.close()
+    }
+  }
+
   @Test func theTimeOfATokenEndsWithItsClaim() async throws {
     let keys = try await JWTKeys(Self.secret)
     for (seconds, limit) in [(300.0, 300.0), (1e15, 1e9)] {

@@ -7,16 +7,16 @@ internal import NIOCore
 struct Closing {
   private var hasBegun = false
 
-  mutating func close(_ channel: any Channel) { close(channel, of: channel.socket) }
+  /// What to close now. It is closed outside of this function, because that may lead to a second
+  /// call: it fails the writes that wait.
+  mutating func target(_ channel: any Channel) -> any Channel {
+    target(channel, of: channel.socket)
+  }
 
   /// - Parameter socket: the connection of `channel`, or `channel` itself.
-  mutating func close(_ channel: any Channel, of socket: any Channel) {
-    if hasBegun, socket !== channel, !socket.isWritable {
-      socket.close(promise: nil)
-    } else {
-      channel.close(promise: nil)
-    }
-    hasBegun = true
+  mutating func target(_ channel: any Channel, of socket: any Channel) -> any Channel {
+    defer { hasBegun = true }
+    return hasBegun && socket !== channel && !socket.isWritable ? socket : channel
   }
 }
 

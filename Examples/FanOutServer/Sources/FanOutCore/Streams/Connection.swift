@@ -95,6 +95,6 @@ extension Connection {
   }
 
   func close() {
-    if let context { closing.close(context.channel) }
+    if let context { closing.target(context.channel).close(promise: nil) }
   }
 }

@@ -282,7 +282,8 @@ extension EventStream {
   }
 
   /// Writes a heartbeat if the stream is idle. Closes the connection if nothing was acknowledged for a
-  /// whole interval, or if the client reads nothing and `closesWhenStalled`. Call it at each tick.
+  /// whole interval, or if the client reads nothing and the stream ends or `closesWhenStalled`. Call it at
+  /// each tick.
   ///
   /// - Returns: whether it wrote a heartbeat.
   func handleTick() -> Bool {
@@ -305,7 +306,7 @@ extension EventStream {
     let socket = context.channel.socket
     let ticks = acknowledgements.poll(socket, loop.tick)
     if ticks >= ConnectionLoop.ticksPerInterval { return socket.close(promise: nil) }
-    guard closesWhenStalled, isEnding || !isWritable else { return }
+    guard isEnding || closesWhenStalled && !isWritable else { return }
     // Other streams of HTTP/2 send on the same socket.
     let isStalled =
       socket === context.channel
@@ -315,7 +316,7 @@ extension EventStream {
   }
 
   func closeConnection() {
-    if let context { closing.close(context.channel) }
+    if let context { closing.target(context.channel).close(promise: nil) }
   }
 
   private func connectionLost() {
