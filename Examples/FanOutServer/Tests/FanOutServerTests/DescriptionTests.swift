@@ -61,7 +61,7 @@ import Testing
     try await RunningServer.with { server in
       let values = [
         "policy": "latest", "lastEventId": "1", "event": "price", "retry": "1", "prefix": "a",
-        "after": "a", "limit": "1", "access_token": "x", "topic": "a", "id": "x",
+        "after": "a", "limit": "1", "access_token": "x", "topic": "a", "id": "x", "begin": "1",
       ]
       var used: Set<String> = []
       for (path, value) in try #require(try await description(server)["paths"] as? Object) {

@@ -12,6 +12,18 @@ import Testing
     }
   }
 
+  @Test(arguments: ["/topics/news/events?begin=1", "/events?topic=news&begin=1"])
+  func aStreamBeginsWithAnEventOnDemand(_ path: String) async throws {
+    try await RunningServer.with { server in
+      let id = try await server.published("x")
+      let client = try await RawClient.connect(port: server.port)
+      try await client.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      let text = try await client.read(until: "retry: 2000\n\n")
+      #expect(text.contains("id: \(id)\nevent: begin\ndata: {}\nretry: 2000\n\n"), "\(text)")
+      await client.close()
+    }
+  }
+
   @Test func eventsArriveOnceAndInOrder() async throws {
     try await RunningServer.with { server in
       var streams: [EventReader] = []
@@ -79,7 +91,7 @@ import Testing
 
   @Test(arguments: [
     "?policy=newest", "?policy", "?policy=", "?policy=latest&policy=latest", "?x=1", "?&",
-    "?policy=latest&x",
+    "?policy=latest&x", "?begin", "?begin=0", "?begin=x", "?begin=1&begin=1",
   ])
   func anInvalidQueryIsRefused(_ query: String) async throws {
     try await RunningServer.with { server in

@@ -33,9 +33,15 @@ enum Frame {
   }
 
   /// The reconnection time of the client, and the id for its reconnection until it gets an event.
-  static func retry(milliseconds: Int64, id: EventID? = nil) -> ByteBuffer {
+  ///
+  /// - Parameter isEvent: whether it is an event, `begin`: a browser keeps the id of a block without data for
+  ///   itself.
+  static func retry(
+    milliseconds: Int64, id: EventID? = nil, isEvent: Bool = false
+  ) -> ByteBuffer {
     frame(capacity: 64) { buffer in
       if let id { buffer.writeString("id: \(id)\n") }
+      if isEvent { buffer.writeStaticString("event: begin\ndata: {}\n") }
       buffer.writeString("retry: \(milliseconds)\n\n")
     }
   }

@@ -44,7 +44,8 @@ extension Routes {
       return try await channel.eventLoop.submit {
         let stream = EventStream(
           loop.value, retryMilliseconds: settings.retry.nanoseconds / 1_000_000,
-          closesWhenStalled: streamRequest.policy == .disconnect, end: end)
+          closesWhenStalled: streamRequest.policy == .disconnect,
+          hasBeginning: streamRequest.hasBeginning, end: end)
         try stream.subscribe(
           to: selection, of: topics, after: streamRequest.after, streamRequest.policy)
         return OpenStream(stream: NIOLoopBound(stream, eventLoop: channel.eventLoop))

@@ -7,6 +7,8 @@ struct StreamRequest {
   /// The last event that the client has; `nil` if it has none.
   var after: EventID?
   var policy = StreamPolicy.dropOldest
+  /// Whether the stream begins with an event, from which a script learns the first id.
+  var hasBeginning = false
   /// The token of the query.
   var token: String?
 }
@@ -22,8 +24,9 @@ extension StreamRequest {
     let claim = if let text, !text.isEmpty { try Self.eventID(text) } else { nil as EventID? }
     after = try Self.lastEventID(headers[values: .lastEventID]) ?? claim
     policy = try Self.policy(query.take("policy")) ?? policy
+    hasBeginning = try query.takeNumber("begin", in: 1...1) != nil
     token = try query.take("access_token")
-    try query.refuseRest((hasTopics ? ["topic"] : []) + ["policy", "lastEventId"])
+    try query.refuseRest((hasTopics ? ["topic"] : []) + ["policy", "lastEventId", "begin"])
   }
 
   /// Refuses a policy that patterns do not have: what waits for them is not counted.

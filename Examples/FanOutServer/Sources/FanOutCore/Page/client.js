@@ -65,7 +65,8 @@ class Stream {
   open() {
     const { topics, handlers, options: { url, policy, token, types = [] } } = this;
     const target = address(url, "events", {
-      policy, lastEventId: this.lastID, access_token: typeof token === "function" ? token() : token,
+      policy, lastEventId: this.lastID, begin: 1,
+      access_token: typeof token === "function" ? token() : token,
     });
     for (const topic of topics) target.searchParams.append("topic", topic);
     const source = new EventSource(target);
@@ -76,6 +77,8 @@ class Stream {
       // EventSource gives up after a response that is not a stream, such as 503.
       if (source.readyState === EventSource.CLOSED) this.timer = setTimeout(() => this.open(), 2000);
     };
+    // The first id, which counts until there is an event.
+    source.addEventListener("begin", ({ lastEventId }) => { this.lastID = lastEventId || this.lastID; });
     for (const type of ["message", ...types]) {
       source.addEventListener(type, ({ lastEventId, data }) => {
         this.lastID = lastEventId;

@@ -20,6 +20,8 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   private let retryMilliseconds: Int64
   /// Whether to disconnect a client that reads nothing.
   private let closesWhenStalled: Bool
+  /// Whether it begins with an event.
+  private let hasBeginning: Bool
   /// When the token of the client expires; `nil`: never.
   private let end: NIODeadline?
   private var expiration: Scheduled<Void>?
@@ -55,8 +57,9 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
 
   init(
     _ loop: ConnectionLoop, retryMilliseconds: Int64, closesWhenStalled: Bool,
-    end: NIODeadline? = nil
+    hasBeginning: Bool = false, end: NIODeadline? = nil
   ) {
+    self.hasBeginning = hasBeginning
     self.end = end
     self.loop = loop
     self.retryMilliseconds = retryMilliseconds
@@ -74,7 +77,9 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
       context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { self.expire() }
     }
     context.fireUserInboundEventTriggered(Connection.StreamBegins(stream: self))
-    write(Frame.retry(milliseconds: retryMilliseconds, id: source?.newest))
+    write(
+      Frame.retry(
+        milliseconds: retryMilliseconds, id: source?.newest, isEvent: hasBeginning))
     writePending()
   }
 
