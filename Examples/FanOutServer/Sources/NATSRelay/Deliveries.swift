@@ -33,23 +33,22 @@
     @discardableResult
     func reach(_ id: EventID, within limit: Duration) async -> Bool {
       guard id > last, limit > .zero else { return id <= last }
-      let number = state.withLock { state in
-        state.waiterCount += 1
-        return state.waiterCount
-      }
-      let timer = Task {
-        try? await Task.sleep(for: limit)
-        state.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume()
-      }
+      var timer: Task<Void, Never>?
       await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          guard id > state.last else { return true }
-          state.waiters[number] = (id, continuation)
-          return false
+        let number = state.withLock { state -> Int? in
+          guard id > state.last else { return nil }
+          state.waiterCount += 1
+          state.waiters[state.waiterCount] = (id, continuation)
+          return state.waiterCount
         }
-        if isReady { continuation.resume() }
+        guard let number else { return continuation.resume() }
+        // Started last, because it resumes whoever waits then.
+        timer = Task {
+          try? await Task.sleep(for: limit)
+          state.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume()
+        }
       }
-      timer.cancel()
+      timer?.cancel()
       return id <= last
     }
 
