@@ -7,10 +7,15 @@ import Testing
 /// A server with another log than the local one.
 @Suite(.timeLimit(.minutes(5))) struct OtherLogTests {
   /// A log that the test controls.
-  private struct Script: EventLog {
+  private final class Script: EventLog {
     let topics: Topics
     /// Delivered when the server shuts down.
-    var last: Event?
+    let last: Event?
+
+    init(topics: Topics, last: Event?) {
+      self.topics = topics
+      self.last = last
+    }
 
     func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
       throw Unavailable("the test delivers")

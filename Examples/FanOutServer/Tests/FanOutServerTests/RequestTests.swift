@@ -168,7 +168,7 @@ import Testing
   }
 
   /// A log that must not be used.
-  private struct Untouched: EventLog {
+  private final class Untouched: EventLog {
     func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
       Issue.record("an event was published")
       throw Unavailable("the test publishes nothing")

@@ -120,7 +120,7 @@ import Testing
   }
 
   /// A log that the test controls.
-  private struct Script: EventLog {
+  private final class Script: EventLog {
     func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
       throw Unavailable("the test delivers")
     }

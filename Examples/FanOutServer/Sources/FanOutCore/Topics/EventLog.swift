@@ -20,7 +20,7 @@ public import Multicast
 /// - As an `ExternalLog` it gives events that this server has not kept.
 /// - ``status`` is part of `/health` and the metrics. Without its broker a server keeps its streams
 ///   open, and answers publications with 503.
-public protocol EventLog: ExternalLog where Event == FanOutCore.Event {
+public protocol EventLog: AnyObject, ExternalLog where Event == FanOutCore.Event {
   /// Stores an event, so that it will be delivered.
   ///
   /// - Throws: ``Unavailable`` if it is not stored, or if that is unknown.

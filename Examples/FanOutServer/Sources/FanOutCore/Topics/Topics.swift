@@ -45,8 +45,13 @@ public final class Topics: Sendable {
 
 /// Asks the log of the server, which is made after the hub.
 private final class LogConnection: ExternalLog {
-  private let state = NIOLockedValueBox<(log: (any EventLog)?, writer: ExternalLogWriter<Event>?)>(
-    (nil, nil))
+  private struct State {
+    /// The log has the topics, which have this: its owner keeps it.
+    weak var log: (any EventLog)?
+    var writer: ExternalLogWriter<Event>?
+  }
+
+  private let state = NIOLockedValueBox(State())
 
   var log: (any EventLog)? {
     get { state.withLockedValue(\.log) }
@@ -76,7 +81,8 @@ private final class LogConnection: ExternalLog {
 // MARK: - What the log does
 
 extension Topics {
-  /// Uses `log` for events that the hub does not retain. Call it before the first client connects.
+  /// Uses `log` for events that the hub does not retain, and does not keep it alive. Call it before the first
+  /// client connects.
   func connect(_ log: any EventLog) { self.log.log = log }
 
   /// Keeps an event, and sends it to the subscribers.
