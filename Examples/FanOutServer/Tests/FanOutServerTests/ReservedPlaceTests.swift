@@ -40,6 +40,12 @@ import Testing
     }
     #expect(head.status == .ok)
     #expect(head.headers["connection"] == ["close"])
+    // After the response, the client must close soon: others wait for the place.
+    try channel.writeOutbound(HTTPResponsePart.end(nil))
+    channel.embeddedEventLoop.advanceTime(by: .milliseconds(1999))
+    #expect(channel.isActive)
+    channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+    #expect(!channel.isActive)
   }
 
   @Test(arguments: [nil, "/health"])

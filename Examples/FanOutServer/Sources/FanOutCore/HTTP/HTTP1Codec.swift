@@ -94,7 +94,10 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
       context.write(wrapOutboundOut(.end(trailers.map(HTTPHeaders.init))), promise: promise)
       pendingResponses -= 1
       logAccess()
-      if let refusal, pendingResponses == 0 { write(refusal, context) }
+      guard pendingResponses == 0 else { return }
+      // The client must close now.
+      if isLast { place.expectRequest(context.channel) }
+      if let refusal { write(refusal, context) }
     }
   }
 

@@ -24,6 +24,9 @@ final class ConnectionPlace {
     expectRequest(channel)
   }
 
+  /// A channel whose set-up fails gives its place back too.
+  deinit { release() }
+
   /// Gives the place back. Later calls have no effect.
   func release() {
     deadline?.cancel()
@@ -32,7 +35,7 @@ final class ConnectionPlace {
     if admission == .all { places.release(address) }
   }
 
-  /// Starts the time limit for a request.
+  /// Starts the time limit, for a request or for the end of the connection.
   func expectRequest(_ channel: any Channel) {
     guard admission != .all else { return }
     deadline?.cancel()
