@@ -45,6 +45,18 @@ import Testing
     ([line + " HTTP/1.1", "Host: localhost"] + fields + ["", ""]).joined(separator: "\r\n")
   }
 
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+  func linesThatCannotBeWrittenAreCounted() async throws {
+    let server = try ServerProcess([
+      "--port", "0", "--access-log", "json", "--access-log-file", "/dev/full",
+    ])
+    try await send(head("GET /nothing/here"), try server.port())
+    try server.waitForErrors(
+      containing: "the access log cannot be written (No space left on device): 1 lines are dropped")
+    server.terminate()
+    _ = try server.wait()
+  }
+
   @Test func eachRequestHasALineInTheCombinedFormat() async throws {
     let file = File()
     defer { file.remove() }

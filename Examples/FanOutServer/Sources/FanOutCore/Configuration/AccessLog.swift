@@ -1,6 +1,7 @@
 internal import Dispatch
 public import Logging
 internal import NIOConcurrencyHelpers
+internal import NIOCore
 
 #if canImport(Darwin)
   internal import Darwin
@@ -18,7 +19,8 @@ internal import NIOConcurrencyHelpers
 /// ## Thread safety
 ///
 /// Any thread may use it. A queue of its own writes to the file, so that a slow disk or a full pipe does
-/// not block an event loop. If more than 1 MiB waits, lines are dropped and counted in the server's log.
+/// not block an event loop. Lines are dropped, and counted in the server's log, if more than 1 MiB waits,
+/// or if they cannot be written.
 public final class AccessLog: Sendable {
   /// How a line looks.
   public enum Format: String, Sendable, CaseIterable {
@@ -32,9 +34,15 @@ public final class AccessLog: Sendable {
     var waiting: [UInt8] = []
     var isWriting = false
     var dropped = 0
+    /// Whether the file ends with a part of a line.
+    var isLineOpen = false
+    /// Lines that could not be written, and when the next warning of them is due.
+    var unwritten = 0
+    var nextWarning = ContinuousClock.now
   }
 
   private static let maxBytes = 1 << 20
+  private static let lineEnd = UInt8(ascii: "\n")
 
   let format: Format
   private let path: String?
@@ -82,7 +90,7 @@ extension AccessLog {
         return false
       }
       state.waiting += line.utf8
-      state.waiting.append(UInt8(ascii: "\n"))
+      state.waiting.append(Self.lineEnd)
       defer { state.isWriting = true }
       return !state.isWriting
     }
@@ -107,14 +115,23 @@ extension AccessLog {
     return true
   }
 
-  /// Waits until all lines are in the file.
-  public func flush() { queue.sync {} }
+  /// Waits until all lines are in the file, at most for `limit`: a pipe that nobody reads may be full.
+  ///
+  /// - Returns: whether they are.
+  @discardableResult
+  public func flush(within limit: Duration) -> Bool {
+    let isDone = DispatchSemaphore(value: 0)
+    queue.async { isDone.signal() }
+    let nanoseconds = Int(TimeAmount(limit).nanoseconds)
+    return isDone.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
+  }
 
   private func writeWaiting() {
     while true {
       let (bytes, file, dropped) = state.withLockedValue { state in
         var taken: [UInt8] = []
         swap(&taken, &state.waiting)
+        if state.isLineOpen, !taken.isEmpty { taken.insert(Self.lineEnd, at: 0) }
         let dropped = state.dropped
         state.dropped = 0
         state.isWriting = !taken.isEmpty
@@ -122,25 +139,56 @@ extension AccessLog {
       }
       if dropped > 0 { logger.warning("the access log is too slow: \(dropped) lines are dropped") }
       guard !bytes.isEmpty else { return }
-      Self.write(bytes[...], to: file)
+      let (rest, error) = Self.write(bytes[...], to: file)
+      if rest.isEmpty {
+        state.withLockedValue { $0.isLineOpen = false }
+      } else {
+        drop(rest, of: bytes, error)
+      }
     }
   }
 
-  private static func write(_ bytes: ArraySlice<UInt8>, to file: Int32) {
+  /// Counts the lines of `rest`, the end of `bytes`, which could not be written.
+  private func drop(_ rest: ArraySlice<UInt8>, of bytes: [UInt8], _ error: Int32) {
+    let count = state.withLockedValue { state in
+      if rest.startIndex > 0 { state.isLineOpen = bytes[rest.startIndex - 1] != Self.lineEnd }
+      state.unwritten += rest.count { $0 == Self.lineEnd }
+      // Not for each write: a full disk would fill the server's log too.
+      guard .now >= state.nextWarning else { return 0 }
+      state.nextWarning = .now + .seconds(1)
+      defer { state.unwritten = 0 }
+      return state.unwritten
+    }
+    guard count > 0 else { return }
+    let reason = String(cString: strerror(error))
+    logger.warning("the access log cannot be written (\(reason)): \(count) lines are dropped")
+  }
+
+  /// - Returns: what could not be written, and the number of the error.
+  private static func write(
+    _ bytes: ArraySlice<UInt8>, to file: Int32
+  ) -> (rest: ArraySlice<UInt8>, error: Int32) {
     var rest = bytes
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { bytes in
+      let (count, error) = rest.withUnsafeBytes { bytes in
         #if canImport(Darwin)
-          Darwin.write(file, bytes.baseAddress, bytes.count)
+          (Darwin.write(file, bytes.baseAddress, bytes.count), errno)
         #elseif canImport(Glibc)
-          Glibc.write(file, bytes.baseAddress, bytes.count)
+          (Glibc.write(file, bytes.baseAddress, bytes.count), errno)
         #else
-          Musl.write(file, bytes.baseAddress, bytes.count)
+          (Musl.write(file, bytes.baseAddress, bytes.count), errno)
         #endif
       }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return }
+      if count < 0, error == EINTR { continue }
+      if count < 0, error == EAGAIN {
+        // Whoever shares standard output may have made it non-blocking.
+        var descriptor = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
+        poll(&descriptor, 1, -1)
+        continue
+      }
+      guard count > 0 else { return (rest, error) }
       rest = rest.dropFirst(count)
     }
+    return (rest, 0)
   }
 }

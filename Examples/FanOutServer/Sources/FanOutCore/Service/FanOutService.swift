@@ -7,6 +7,9 @@ public import ServiceLifecycle
 
 /// The server as one service.
 public struct FanOutService: Service {
+  /// How long a shutdown waits for lines of the access log.
+  private static let timeForAccessLog = Duration.seconds(2)
+
   private let settings: Settings
   private let makeLog: (@Sendable (Topics) -> any EventLog)?
   private let whenListening: @Sendable (SocketAddress) async -> Void
@@ -40,7 +43,7 @@ public struct FanOutService: Service {
     let http = HTTPService(
       application: application(routes, eventLoops), log: log,
       topics: topics, loops: loops, drain: .nanoseconds(settings.drain.nanoseconds))
-    defer { settings.accessLog?.flush() }
+    defer { settings.accessLog?.flush(within: Self.timeForAccessLog) }
     // Services shut down in reverse order: the log outlives the last client.
     try await ServiceGroup(
       services: [HubReports(settings, series), LogService(log: log), http],
