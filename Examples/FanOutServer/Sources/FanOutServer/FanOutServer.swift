@@ -141,5 +141,11 @@ private func withoutPasswords(_ message: Substring) -> String {
 
 /// Writes `line` without buffering.
 func writeLine(_ line: String, to file: Int32) {
-  _ = (line + "\n").withCString { write(file, $0, strlen($0)) }
+  var rest = Array((line + "\n").utf8)[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+    if count < 0, errno == EINTR { continue }
+    guard count > 0 else { return }
+    rest = rest.dropFirst(count)
+  }
 }

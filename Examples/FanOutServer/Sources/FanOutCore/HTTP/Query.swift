@@ -51,12 +51,12 @@ extension Query {
     return values.first
   }
 
-  /// Removes all parameters with a name.
+  /// Removes all parameters with a name; capitals do not matter.
   ///
   /// - Returns: their values.
   mutating func takeAll(_ name: String) -> [String] {
-    let values = parameters.filter { $0.name == name }.map(\.value)
-    parameters.removeAll { $0.name == name }
+    let values = parameters.filter { $0.name.lowercased() == name }.map(\.value)
+    parameters.removeAll { $0.name.lowercased() == name }
     return values
   }
 

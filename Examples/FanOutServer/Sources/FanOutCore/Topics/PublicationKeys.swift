@@ -28,6 +28,16 @@ final class PublicationKeys: Sendable {
       order.append(name)
       while order.count > limit, let oldest = order.popFirst() { entries[oldest] = nil }
     }
+
+    /// - Precondition: the event is being published.
+    mutating func wait(for name: Name, _ continuation: CheckedContinuation<Void, Never>) {
+      // Removed, so that the array is not copied: very many may wait.
+      guard case .pending(var waiting) = entries.removeValue(forKey: name) else {
+        preconditionFailure("an event for which a publication waits is not being published")
+      }
+      waiting.append(continuation)
+      entries[name] = .pending(waiting)
+    }
   }
 
   let limit: Int
@@ -64,8 +74,8 @@ extension PublicationKeys {
     var published: [Name: EventID] = [:]
     for name in names {
       switch state.entries[name] {
-      case .pending(let waiting):
-        state.entries[name] = .pending(waiting + [continuation])
+      case .pending:
+        state.wait(for: name, continuation)
         return nil
       case .published(let id): published[name] = id
       case nil: break

@@ -10,6 +10,13 @@ final class TopicCounts: Sendable {
     var reached = 0
     fileprivate var publishing = Rate()
     fileprivate var reaching = Rate()
+
+    fileprivate mutating func add(reached count: Int, at second: Int) {
+      published += 1
+      reached += count
+      publishing.add(at: second)
+      reaching.add(count, at: second)
+    }
   }
 
   private struct State {
@@ -38,12 +45,7 @@ extension TopicCounts {
     let isMany = state.withLockedValue { state in
       state.all.published += 1
       state.all.reached += reached
-      var counts = state.topics[topic] ?? Counts()
-      counts.published += 1
-      counts.reached += reached
-      counts.publishing.add(at: second)
-      counts.reaching.add(reached, at: second)
-      state.topics[topic] = counts
+      state.topics[topic, default: Counts()].add(reached: reached, at: second)
       return state.topics.count > state.limit
     }
     if isMany { removeUnused() }
