@@ -30,6 +30,7 @@ public enum QueueBuffering: Sendable, Hashable {
 }
 
 /// - Precondition: `limit` is at least 1.
+@usableFromInline
 func requireLimit(_ limit: Int) {
   require(
     limit >= 1,

@@ -163,6 +163,8 @@ extension StateHub {
     _ delivery: HandlerDelivery<StateUpdate<State, Change>>, _ limit: Int,
     owner: (any AnyObject & Sendable)? = nil, origin: Origin
   ) -> EventSubscription {
+    // Also if nothing is limited: whether that is so may depend on the caller's actor.
+    requireLimit(limit)
     let (delivery, origin) = measured(delivery, origin)
     if case .sender(let handler) = delivery {
       let follower = StateFollower<State, Change>(cell, waitsForBegin: true)

@@ -218,6 +218,14 @@ struct StateHubTests {
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(message.contains("a buffer limit of 0"))
+    // Of a handler that belongs to no actor too, though its buffer has no limit.
+    let inline = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      subscribeInline(to: makeChainHub(), keepingUpTo: 0).cancel()
+    }
+    let other = String(decoding: inline?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(other.contains("a buffer limit of 0"))
   }
 
   @Test("after finish: changes are refused, the state stays, and a new subscriber gets a snapshot")
@@ -287,6 +295,13 @@ extension StateHubTests {
     #expect(copy.state?.count == 100)
     withExtendedLifetime(subscription) {}
   }
+}
+
+/// In code that belongs to no actor.
+private func subscribeInline(
+  to hub: StateHub<Chain, Int>, keepingUpTo limit: Int
+) -> EventSubscription {
+  hub.subscribe(keepingUpTo: limit) { _ in }
 }
 
 private final class RecordingOwner: Sendable {
