@@ -53,7 +53,7 @@ extension EventSequence.Iterator {
   /// As ``next(timeout:)``, on the isolation of the caller.
   ///
   /// - Parameters:
-  ///   - timeout: from now on. Zero: the wait ends at once.
+  ///   - timeout: as for ``next(timeout:)``.
   ///   - actor: the isolation of the caller.
   /// - Returns: the event, that the time is over, or that no more follow.
   /// - Complexity: amortised O(1), and the wait.

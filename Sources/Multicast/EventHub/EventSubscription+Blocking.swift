@@ -11,9 +11,9 @@ extension EventSubscription {
   ///
   /// A call that has begun on another thread may still be running when this returns. What waits in
   /// a buffer stays there and is delivered after the last ``unblock()``, before what is sent then.
-  /// Meanwhile `flush` does not wait for it. When the hub finishes,
-  /// the subscription ends after its last ``unblock()``. A blocked subscription ends with its
-  /// handle, also if it has an owner.
+  /// Meanwhile `flush` does not wait for it. When the hub finishes, the subscription ends after its
+  /// last ``unblock()``; that of a handler that senders call, in a hub without a replay, at once. A
+  /// blocked subscription ends with its handle, also if it has an owner.
   ///
   /// - Complexity: amortised O(1).
   public func block() { registration.block() }

@@ -74,7 +74,8 @@ extension TopicHub where Topic == String {
   }
 
   /// Awaits `handler` with its own subscription and each event of a topic that `pattern` matches,
-  /// with the topic, in tasks of the hub. Otherwise as the function for one topic.
+  /// with the topic, in tasks of the hub, on the actor to which the handler belongs, if it belongs
+  /// to one. Otherwise as the function for one topic.
   ///
   /// - Parameters:
   ///   - pattern: which topics. The name of a topic is a pattern too.
@@ -82,13 +83,15 @@ extension TopicHub where Topic == String {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
-  ///   - maxConcurrentCalls: how many calls may run at once.
+  ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
+  ///     in the order of each sender; otherwise they begin in that order.
   ///   - isolation: the actor that calls this function. Leave it out.
   ///   - label: names it in snapshots.
   ///   - fileID: the file of the call, for snapshots. Leave it out.
   ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
+  /// - Precondition: `maxConcurrentCalls` is at least 1.
   /// - Complexity: amortised O(tokens of `pattern`).
   @_disfavoredOverload
   public func subscribe(

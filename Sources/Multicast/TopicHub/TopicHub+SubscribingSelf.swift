@@ -87,7 +87,8 @@ extension TopicHub {
         binding: binding, origin: Origin(fileID, line, label)))
   }
 
-  /// Awaits `handler` with its own subscription and each event of `topic`, in tasks of the hub.
+  /// Awaits `handler` with its own subscription and each event of `topic`, in tasks of the hub, on
+  /// the actor to which the handler belongs, if it belongs to one.
   ///
   /// The handler can cancel the subscription, block it, or read its counts. What it receives does
   /// not keep the subscription alive: the handle that this function returns does.
@@ -106,13 +107,15 @@ extension TopicHub {
   ///   - filter: which events the subscriber receives; called by senders. Other events do not enter
   ///     the buffer.
   ///   - options: further choices of this subscriber.
-  ///   - maxConcurrentCalls: how many calls may run at once.
+  ///   - maxConcurrentCalls: how many calls may run at once. With 1, they run one after the other,
+  ///     in the order of each sender; otherwise they begin in that order.
   ///   - isolation: the actor that calls this function. Leave it out.
   ///   - label: names it in snapshots.
   ///   - fileID: the file of the call, for snapshots. Leave it out.
   ///   - line: its line. Leave it out.
   ///   - handler: called with the subscription and each event.
   /// - Returns: a handle; the subscription ends when the handle is destroyed.
+  /// - Precondition: `maxConcurrentCalls` is at least 1.
   /// - Complexity: as for that function.
   @_disfavoredOverload
   public func subscribe(
