@@ -1,0 +1,167 @@
+import Multicast
+
+/// The overloads of a `TopicHub` for one topic.
+struct TopicForms: HandlerHub {
+  typealias Element = Int
+
+  let hub: TopicHub<String, Int>
+
+  init(replay: Int) {
+    hub = TopicHub()
+  }
+
+  static func number(_ element: Element) -> Int { element }
+
+  func send(_ number: Int) { hub.send(number, to: "a") }
+  func finish(throwing error: any Error) { hub.finish(throwing: error) }
+  func flush() async { await hub.flush() }
+  var snapshot: HubSnapshot { hub.snapshot }
+  func measureHandlers() { hub.measureHandlers() }
+
+  func subscribe(
+    _ form: HandlerForm, _ t: HandlerTerms<Element>, _ owner: HandlerOwner,
+    _ home: HandlerHome<Element>
+  ) -> EventSubscription? {
+    switch form {
+    case .plain:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options, label: "form"
+      ) { t.receive(nil, $0) }
+    case .async:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options,
+        maxConcurrentCalls: t.concurrency, label: "form"
+      ) { (event: Element) async in t.receive(nil, event) }
+    case .sender:
+      hub.subscribe(to: "a", on: .sender, where: t.filter, options: t.options, label: "form") {
+        t.receive(nil, $0)
+      }
+    case .main:
+      hub.subscribe(
+        to: "a", on: .main, buffering: t.buffering, where: t.filter, options: t.options,
+        label: "form"
+      ) {
+        MainActor.preconditionIsolated(); t.receive(nil, $0)
+      }
+    case .queue:
+      hub.subscribe(
+        to: "a", on: t.queue, buffering: t.buffering, where: t.filter, options: t.options,
+        label: "form"
+      ) { t.receive(nil, $0) }
+    case .owner:
+      hub.subscribe(
+        to: "a", with: owner, buffering: t.buffering, where: t.filter, options: t.options,
+        label: "form"
+      ) { t.receive(nil, $1) }
+    case .ownerAsync:
+      hub.subscribe(
+        to: "a", with: owner, buffering: t.buffering, where: t.filter, options: t.options,
+        maxConcurrentCalls: t.concurrency, label: "form"
+      ) { (_: HandlerOwner, event: Element) async in t.receive(nil, event) }
+    case .ownerSender:
+      hub.subscribe(
+        to: "a", with: owner, on: .sender, where: t.filter, options: t.options, label: "form"
+      ) { t.receive(nil, $1) }
+    case .ownerMain:
+      hub.subscribe(
+        to: "a", with: owner, on: .main, buffering: t.buffering, where: t.filter,
+        options: t.options, label: "form"
+      ) {
+        MainActor.preconditionIsolated(); t.receive(nil, $1)
+      }
+    case .ownerQueue:
+      hub.subscribe(
+        to: "a", with: owner, on: t.queue, buffering: t.buffering, where: t.filter,
+        options: t.options, label: "form"
+      ) { t.receive(nil, $1) }
+    case .actorOwner:
+      hub.subscribe(
+        to: "a", with: home, buffering: t.buffering, where: t.filter, options: t.options,
+        label: "form"
+      ) { (home: isolated HandlerHome<Element>, event: Element) in home.take(event) }
+    case .actorOwnerAsync:
+      hub.subscribe(
+        to: "a", with: home, buffering: t.buffering, where: t.filter, options: t.options,
+        maxConcurrentCalls: t.concurrency, label: "form"
+      ) { (home: isolated HandlerHome<Element>, event: Element) async in home.take(event) }
+    case .own:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options, label: "form"
+      ) { (own: EventSubscription, event: Element) in t.receive(own, event) }
+    case .ownAsync:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options,
+        maxConcurrentCalls: t.concurrency, label: "form"
+      ) { (own: EventSubscription, event: Element) async in t.receive(own, event) }
+    case .ownQueue:
+      hub.subscribe(
+        to: "a", on: t.queue, buffering: t.buffering, where: t.filter, options: t.options,
+        label: "form"
+      ) { (own: EventSubscription, event: Element) in t.receive(own, event) }
+    default:
+      nil
+    }
+  }
+
+  func subscribe(
+    _ form: HandlerForm, _ t: HandlerTerms<Element>, _ owner: HandlerOwner,
+    on home: isolated HandlerHome<Element>
+  ) -> EventSubscription {
+    switch form {
+    case .inActor:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options, label: "form"
+      ) { home.take($0) }
+    case .inActorAsync:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options,
+        maxConcurrentCalls: t.concurrency, label: "form"
+      ) { (event: Element) async in home.take(event) }
+    case .inActorOwner:
+      hub.subscribe(
+        to: "a", with: owner, buffering: t.buffering, where: t.filter, options: t.options,
+        label: "form"
+      ) { home.takeOwner($0, $1) }
+    case .inActorOwnerAsync:
+      hub.subscribe(
+        to: "a", with: owner, buffering: t.buffering, where: t.filter, options: t.options,
+        maxConcurrentCalls: t.concurrency, label: "form"
+      ) { (owner: HandlerOwner, event: Element) async in home.takeOwner(owner, event) }
+    case .inActorOwn:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options, label: "form"
+      ) { (own: EventSubscription, event: Element) in home.takeOwn(own, event) }
+    case .inActorOwnAsync:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options,
+        maxConcurrentCalls: t.concurrency, label: "form"
+      ) { (own: EventSubscription, event: Element) async in home.takeOwn(own, event) }
+    case .method:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options, label: "form",
+        home.take)
+    case .methodAsync:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options,
+        maxConcurrentCalls: t.concurrency, label: "form", home.take)
+    case .methodOwner:
+      hub.subscribe(
+        to: "a", with: owner, buffering: t.buffering, where: t.filter, options: t.options,
+        label: "form", home.takeOwner)
+    case .methodOwnerAsync:
+      hub.subscribe(
+        to: "a", with: owner, buffering: t.buffering, where: t.filter, options: t.options,
+        maxConcurrentCalls: t.concurrency, label: "form", home.takeOwner)
+    case .methodOwn:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options, label: "form",
+        home.takeOwn)
+    case .methodOwnAsync:
+      hub.subscribe(
+        to: "a", buffering: t.buffering, where: t.filter, options: t.options,
+        maxConcurrentCalls: t.concurrency, label: "form", home.takeOwn)
+    default:
+      fatalError("\(form) belongs to no actor")
+    }
+  }
+}
