@@ -133,7 +133,7 @@ extension MulticastComposite where Delegate: Sendable {
   ///   - delegate: compared by identity.
   /// - Complexity: as for `add`.
   public static func += (composite: Self, delegate: Delegate) {
-    composite._composition.hub.add(delegate)
+    composite._composition.hub += delegate
   }
 
   /// Removes every registration of `delegate`.

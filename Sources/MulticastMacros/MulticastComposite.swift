@@ -182,7 +182,7 @@ extension MulticastComposite {
   ///   not used elsewhere afterwards.
   /// - Complexity: as for `add` of the hub.
   public static func += (composite: Self, delegate: Delegate) {
-    composite._composition.checkedHub().add(delegate)
+    composite._composition.checkedHub() += delegate
   }
 
   /// Removes every registration of `delegate`.

@@ -17,9 +17,13 @@ extension EventHub {
     where filter: (@Sendable (Event) -> Bool)? = nil, label: String? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> EventSequence<Event> {
-    EventSequence(state.end) { [weak self] in
-      self?.consumer(buffering, filter, origin: Origin(fileID, line, label))
-    }
+    events(buffering, filter, Origin(fileID, line, label))
+  }
+
+  private func events(
+    _ buffering: BufferingPolicy<Event>, _ filter: (@Sendable (Event) -> Bool)?, _ origin: Origin
+  ) -> EventSequence<Event> {
+    EventSequence(state.end) { [weak self] in self?.consumer(buffering, filter, origin: origin) }
   }
 
   /// The first event, of the replay or later, that satisfies `predicate`; `nil` if the hub finishes
@@ -29,7 +33,7 @@ extension EventHub {
   /// - Returns: the event, or `nil`.
   /// - Complexity: O(replay), and the wait.
   public func first(where predicate: @escaping @Sendable (Event) -> Bool) async -> Event? {
-    await events(where: predicate).makeAsyncIterator().next()
+    await events(.unbounded, predicate, .unknown).makeAsyncIterator().next()
   }
 
   func consumer(

@@ -6,7 +6,7 @@ extension MulticastDelegate {
   ///   - delegate: compared by identity.
   /// - Complexity: as for ``add(_:ownership:label:fileID:line:)``.
   public static func += (hub: MulticastDelegate, delegate: Delegate) {
-    hub.add(delegate)
+    _ = hub.registry.add(delegate, ownership: .weak, origin: .unknown)
   }
 
   /// Removes every registration of `delegate`.

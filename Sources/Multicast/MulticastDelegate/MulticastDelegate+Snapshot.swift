@@ -12,7 +12,8 @@ extension MulticastDelegate {
   /// Calls `handler` once for each line of the program of which more than `limit` registrations
   /// exist at once: perhaps a leak.
   ///
-  /// Only registrations that are made after this call count. The line of `+=` is not known.
+  /// Only registrations that are made after this call count, and not those of `+=`, whose line is
+  /// not known.
   ///
   /// - Parameters:
   ///   - limit: the most registrations of one line that are no leak.

@@ -51,7 +51,7 @@ public final class MulticastDelegate<Delegate> {
   /// - Complexity: O(`delegates`).
   public convenience init(_ delegates: [Delegate], name: String? = nil) {
     self.init(name: name)
-    for delegate in delegates { add(delegate) }
+    for delegate in delegates { self += delegate }
   }
 
   /// Creates a hub and adds `delegates` weakly, in order.

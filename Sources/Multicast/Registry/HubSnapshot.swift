@@ -44,7 +44,7 @@ public struct ReceiverSnapshot: Sendable, Hashable, Codable {
   /// hubs.
   public internal(set) var topic: String?
 
-  /// The line that registered it; `nil` for `+=` and `init(_:)`.
+  /// The line that registered it; `nil` for `+=`, `init(_:)` and `first(where:)`.
   public let site: CallSite?
 
   /// The label that it was given there.

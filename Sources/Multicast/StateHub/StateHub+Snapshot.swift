@@ -20,7 +20,7 @@ extension StateHub {
   /// Calls `handler` once for each line of the program of which more than `limit` registrations
   /// exist at once: perhaps a leak.
   ///
-  /// Only registrations that are made after this call count. The line of `+=` is not known.
+  /// Only registrations that are made after this call count.
   ///
   /// - Parameters:
   ///   - limit: the most registrations of one line that are no leak.

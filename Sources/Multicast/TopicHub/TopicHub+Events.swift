@@ -16,10 +16,15 @@ extension TopicHub {
     where filter: (@Sendable (Event) -> Bool)? = nil, label: String? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> EventSequence<Event> {
+    events(for: topic, buffering, filter, Origin(fileID, line, label))
+  }
+
+  private func events(
+    for topic: Topic, _ buffering: BufferingPolicy<Event>,
+    _ filter: (@Sendable (Event) -> Bool)?, _ origin: Origin
+  ) -> EventSequence<Event> {
     EventSequence(completion) { [weak self] in
-      self?.withHub(of: topic) {
-        $0.consumer(buffering, filter, origin: Origin(fileID, line, label))
-      }
+      self?.withHub(of: topic) { $0.consumer(buffering, filter, origin: origin) }
     }
   }
 
@@ -34,6 +39,6 @@ extension TopicHub {
   public func first(
     for topic: Topic, where predicate: @escaping @Sendable (Event) -> Bool
   ) async -> Event? {
-    await events(for: topic, where: predicate).makeAsyncIterator().next()
+    await events(for: topic, .unbounded, predicate, .unknown).makeAsyncIterator().next()
   }
 }

@@ -21,9 +21,7 @@ extension TopicHub where Topic == String {
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil, label: String? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> EventSequence<TopicEvent<String, Event>> {
-    events(
-      matching: [pattern], buffering: buffering, where: filter, label: label, fileID: fileID,
-      line: line)
+    events(matching: [pattern], buffering, filter, Origin(fileID, line, label))
   }
 
   /// The events of topics that at least one of `patterns` matches, from now on, with their topics,
@@ -44,11 +42,15 @@ extension TopicHub where Topic == String {
     where filter: (@Sendable (TopicEvent<String, Event>) -> Bool)? = nil, label: String? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> EventSequence<TopicEvent<String, Event>> {
-    let patterns = Set(patterns)
-    return EventSequence(completion) { [weak self] in
-      self?.withHub(matching: patterns) {
-        $0.consumer(buffering, filter, origin: Origin(fileID, line, label))
-      }
+    events(matching: Set(patterns), buffering, filter, Origin(fileID, line, label))
+  }
+
+  private func events(
+    matching patterns: Set<TopicPattern>, _ buffering: BufferingPolicy<TopicEvent<String, Event>>,
+    _ filter: (@Sendable (TopicEvent<String, Event>) -> Bool)?, _ origin: Origin
+  ) -> EventSequence<TopicEvent<String, Event>> {
+    EventSequence(completion) { [weak self] in
+      self?.withHub(matching: patterns) { $0.consumer(buffering, filter, origin: origin) }
     }
   }
 
@@ -64,6 +66,6 @@ extension TopicHub where Topic == String {
     matching pattern: TopicPattern,
     where predicate: @escaping @Sendable (TopicEvent<String, Event>) -> Bool
   ) async -> TopicEvent<String, Event>? {
-    await events(matching: pattern, where: predicate).makeAsyncIterator().next()
+    await events(matching: [pattern], .unbounded, predicate, .unknown).makeAsyncIterator().next()
   }
 }

@@ -53,8 +53,8 @@ extension TopicHub {
   /// Calls `handler` once for each line of the program of which more than `limit` registrations
   /// exist at once, for all topics and patterns together: perhaps a leak.
   ///
-  /// Only registrations that are made after this call count. A subscriber with positions counts
-  /// once for each topic that it names.
+  /// Only registrations that are made after this call count, and not those of `first`, whose line
+  /// is not known. A subscriber with positions counts once for each topic that it names.
   ///
   /// - Parameters:
   ///   - limit: the most registrations of one line that are no leak.

@@ -77,7 +77,10 @@ struct CompositeWriter {
       code.block("\(context.memberAccess)\(initializer)(_ delegates: \(type), \(options))") {
         code in
         code.line("self.init(storage: storage, duplicates: duplicates)")
-        code.line("for delegate in delegates { self.\(context.hubName).add(delegate) }")
+        // Not the line of the macro.
+        code.line(
+          "for delegate in delegates { self.\(context.hubName).add(delegate, fileID: \"\", line: 0) }"
+        )
       }
     }
   }

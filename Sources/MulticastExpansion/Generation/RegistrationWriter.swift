@@ -42,6 +42,9 @@ struct RegistrationWriter {
     let head =
       "\(context.typeAccess)\(isNonisolated ? "nonisolated " : "")func +=\(context.genericParameters)"
       + "(\(parameters))\(context.genericConstraints)"
-    code.block(head) { $0.line("composite.\(context.hubName).add(delegate)") }
+    // Not the line of the macro.
+    code.block(head) {
+      $0.line("composite.\(context.hubName).add(delegate, fileID: \"\", line: 0)")
+    }
   }
 }

@@ -210,6 +210,21 @@ struct IsolationCorpus {
     addFromAnywhere(views[0], to: MulticastRefinedSendableView())
   }
 
+  @Test("an operator and an initializer of a composite do not know their line")
+  @MainActor func unknownLines() {
+    let views = [ViewRecorder(1, Log()), ViewRecorder(2, Log())]
+    let composite = MulticastView([views[0]])
+    composite += views[1]
+    #expect(composite.delegates.snapshot.receivers.map(\.site) == [nil, nil])
+    let refined = MulticastRefinedView()
+    refined += views[0]
+    #expect(refined.delegates.snapshot.receivers.map(\.site) == [nil])
+    let (first, second, _) = pair(MixedRecorder.self)
+    let mixed = MulticastMixedIsolation([first])
+    mixed += second
+    #expect(mixed.delegates.snapshot.receivers.map(\.site) == [nil, nil])
+  }
+
   @Test("a delegate that is not Sendable is added by code of the composite's actor only")
   func addingElsewhere() async {
     let result = await #expect(

@@ -43,7 +43,7 @@ struct ExpansionTests {
             duplicates: Multicast::DuplicatePolicy = .ignore
           ) {
             self.init(storage: storage, duplicates: duplicates)
-            for delegate in delegates { self.delegates.add(delegate) }
+            for delegate in delegates { self.delegates.add(delegate, fileID: "", line: 0) }
           }
 
           /// Creates a composite and adds `delegates` weakly, in order.
@@ -53,7 +53,7 @@ struct ExpansionTests {
             duplicates: Multicast::DuplicatePolicy = .ignore
           ) {
             self.init(storage: storage, duplicates: duplicates)
-            for delegate in delegates { self.delegates.add(delegate) }
+            for delegate in delegates { self.delegates.add(delegate, fileID: "", line: 0) }
           }
 
           /// A file is complete.
@@ -114,7 +114,7 @@ struct ExpansionTests {
         /// Adds `delegate` weakly.
         @MainActor
         public func +=<Item>(composite: MulticastP<Item>, delegate: any P<Item>) {
-          composite.delegates.add(delegate)
+          composite.delegates.add(delegate, fileID: "", line: 0)
         }
 
         """))

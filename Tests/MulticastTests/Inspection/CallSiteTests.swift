@@ -24,7 +24,6 @@ struct CallSiteTests {
     hub.add(watcher, on: .main); #expect(lastLine(of: hub.snapshot) == #line)
     hub.add(watcher, on: DispatchQueue(label: "a")); #expect(lastLine(of: hub.snapshot) == #line)
     hub.add(watcher, on: keeper); #expect(lastLine(of: hub.snapshot) == #line)
-    hub += watcher; #expect(lastLine(of: hub.snapshot) == nil)
     let actor = MulticastActor<any Watching>()
     actor.add(watcher); #expect(lastLine(of: actor.snapshot) == #line)
   }
@@ -98,6 +97,35 @@ struct CallSiteTests {
     let updates = hub.updates(); #expect(lastLine(of: hub.snapshot) == #line)
     let values = hub.values { $0 }; #expect(lastLine(of: hub.snapshot) == #line)
     withExtendedLifetime((first, second, updates, values)) {}
+  }
+
+  @Test("what has no place for the line has none, and is no line with too many registrations")
+  func unknownLines() async {
+    let watchers = [Watcher(), Watcher()]
+    let delegates = MulticastDelegate<any Watching>(watchers)
+    let hub = EventHub<Int>()
+    let topics = TopicHub<String, Int>()
+    let warnings = Counter()
+    delegates.warnOfLeaks(above: 1) { _ in warnings.add() }
+    hub.warnOfLeaks(above: 1) { _ in warnings.add() }
+    topics.warnOfLeaks(above: 1) { _ in warnings.add() }
+    let others = [Watcher(), Watcher()]
+    for watcher in others { delegates += watcher }
+    #expect(delegates.snapshot.receivers.map(\.site) == [nil, nil, nil, nil])
+    withExtendedLifetime((watchers, others)) {}
+    await withTaskGroup { group in
+      for _ in 0..<2 {
+        group.addTask { _ = await hub.first { $0 > 0 } }
+        group.addTask { _ = await topics.first(for: "a") { $0 > 0 } }
+        group.addTask { _ = await topics.first(matching: "*") { $0.event > 0 } }
+      }
+      await eventually { hub.subscriberCount + topics.subscriberCount(reaching: "a") == 6 }
+      let receivers = hub.snapshot.receivers + topics.snapshot.receivers
+      #expect(receivers.map(\.site) == Array(repeating: nil, count: 6))
+      hub.send(1)
+      topics.send(1, to: "a")
+    }
+    #expect(warnings.value == 0)
   }
 
   @Test func aDelegateThatIsAddedAgainKeepsItsLine() {
