@@ -3,7 +3,11 @@ import MulticastTestSupport
 import Testing
 
 /// As ``OverloadTests``, for what a hub reports of a subscription, its buffer and its replay.
-@Suite("Every overload of `subscribe` has the same buffer and reports", .timeLimit(.minutes(10)))
+///
+/// Serialized: handlers block the threads of tasks.
+@Suite(
+  "Every overload of `subscribe` has the same buffer and reports", .serialized,
+  .timeLimit(.minutes(10)))
 struct OverloadReportTests {
   @Test("in a snapshot", arguments: HandlerFamily.allCases, HandlerForm.allCases)
   func snapshot(family: HandlerFamily, form: HandlerForm) async throws {
