@@ -1,7 +1,6 @@
 internal import Dispatch
 public import Logging
 internal import NIOConcurrencyHelpers
-internal import NIOCore
 
 #if canImport(Darwin)
   internal import Darwin
@@ -122,8 +121,7 @@ extension AccessLog {
   public func flush(within limit: Duration) -> Bool {
     let isDone = DispatchSemaphore(value: 0)
     queue.async { isDone.signal() }
-    let nanoseconds = Int(TimeAmount(limit).nanoseconds)
-    return isDone.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
+    return isDone.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1)))) == .success
   }
 
   private func writeWaiting() {
@@ -182,8 +180,7 @@ extension AccessLog {
       if count < 0, error == EINTR { continue }
       if count < 0, error == EAGAIN {
         // Whoever shares standard output may have made it non-blocking.
-        var descriptor = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
-        poll(&descriptor, 1, -1)
+        usleep(10_000)
         continue
       }
       guard count > 0 else { return (rest, error) }

@@ -1,9 +1,7 @@
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
 #endif
 
 /// The number of an event. Ids increase over all topics of a server, so that one `Last-Event-ID` is
@@ -17,8 +15,6 @@ public typealias EventID = UInt64
 
 extension EventID {
   package static var microsecondsSince1970: EventID {
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    return EventID(Swift.max(0, now.tv_sec)) * 1_000_000 + EventID(now.tv_nsec) / 1000
+    EventID(Swift.max(0, Timestamp.now.timeIntervalSince1970 * 1e6))
   }
 }

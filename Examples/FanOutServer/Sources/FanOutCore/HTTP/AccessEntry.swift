@@ -15,7 +15,7 @@ struct AccessEntry {
   /// The parameters of a query that the server knows. None of them is secret.
   private static let parameters: Set<Substring> = [
     "policy", "lasteventid", "last-event-id", "event", "retry", "prefix", "after", "limit",
-    "topic", "id",
+    "topic", "id", "begin",
   ]
 
   private let time = Timestamp.now
@@ -118,7 +118,7 @@ extension AccessEntry {
   }
 
   private var date: String {
-    let parts = Timestamp.parts(time.tv_sec)
+    let parts = Timestamp.parts(time)
     return "\(Timestamp.twoDigits(parts.tm_mday))/\(Timestamp.month(parts))/"
       + "\(parts.tm_year + 1900):\(Timestamp.clock(parts)) +0000"
   }

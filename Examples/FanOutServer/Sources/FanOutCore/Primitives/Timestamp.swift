@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
 #if canImport(Darwin)
   package import Darwin
 #elseif canImport(Glibc)
@@ -7,28 +13,32 @@
 #endif
 
 /// Formats times of logs, in UTC.
+///
+/// A `Date` and not a `timespec`: with `MemberImportVisibility`, the module to which the members of that
+/// belong is the one that the compiler happens to load first, of Glibc and of SwiftNIO.
 package enum Timestamp {
   /// The current time.
-  package static var now: timespec {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return time
+  package static var now: Date { Date() }
+
+  package static var secondsSince1970: Int64 { seconds(now) }
+
+  private static func seconds(_ time: Date) -> Int64 {
+    Int64(time.timeIntervalSince1970.rounded(.down))
   }
 
-  package static var secondsSince1970: Int64 { Int64(now.tv_sec) }
-
   /// A time like `2026-11-22T12:22:49.123Z` (RFC 3339).
-  package static func text(_ time: timespec) -> String {
-    let parts = parts(time.tv_sec)
-    let milliseconds = String(1000 + time.tv_nsec / 1_000_000).dropFirst()
+  package static func text(_ time: Date) -> String {
+    let parts = parts(time)
+    let fraction = time.timeIntervalSince1970 - Double(seconds(time))
+    let milliseconds = String(1000 + Int(fraction * 1000)).dropFirst()
     return "\(parts.tm_year + 1900)-\(twoDigits(parts.tm_mon + 1))-\(twoDigits(parts.tm_mday))T"
       + "\(clock(parts)).\(milliseconds)Z"
   }
 
   /// A time like `Sun, 22 Nov 2026 12:22:49 GMT`, for the header field `Date` (RFC 9110, 5.6.7).
-  static func httpDate(_ time: timespec) -> String {
+  static func httpDate(_ time: Date) -> String {
     let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    let parts = parts(time.tv_sec)
+    let parts = parts(time)
     return "\(days[Int(parts.tm_wday)]), \(twoDigits(parts.tm_mday)) \(month(parts)) "
       + "\(parts.tm_year + 1900) \(clock(parts)) GMT"
   }
@@ -46,8 +56,8 @@ package enum Timestamp {
     "\(twoDigits(parts.tm_hour)):\(twoDigits(parts.tm_min)):\(twoDigits(parts.tm_sec))"
   }
 
-  package static func parts(_ seconds: time_t) -> tm {
-    var seconds = seconds
+  package static func parts(_ time: Date) -> tm {
+    var seconds = time_t(seconds(time))
     var parts = tm()
     gmtime_r(&seconds, &parts)
     return parts
