@@ -34,7 +34,7 @@ public final class StartBarrier: Sendable {
     let current = phase.load(ordering: .acquiring)
     // Acquiring and releasing: afterwards every thread sees what the others did before.
     if arrived.add(1, ordering: .acquiringAndReleasing).newValue == parties {
-      // Relaxed: nobody arrives again before it has seen the new phase, which is stored later.
+      // Relaxed: no party arrives again before it has seen the new phase, which is stored later.
       arrived.store(0, ordering: .relaxed)
       condition.withLock {
         // Releasing: what all threads did before is seen by those that see the new phase.

@@ -14,8 +14,8 @@ public struct HubStatistics: Sendable, Hashable {
   /// `suspend`. `sendWaiting` would have waited for space, and `trySend` would have sent nothing.
   /// The hub writes a warning on standard error for the first one.
   public internal(set) var droppedWithoutWaiting = 0
-  /// Events that were sent after `finish`, and refused. So is an event that reached nobody while
-  /// the hub finished, also if a buffer dropped it.
+  /// Events that were sent after `finish`, and refused. An event that no subscriber received while
+  /// the hub finished counts too, also if a buffer dropped it.
   public internal(set) var refused = 0
   /// Events of a topic that a ``TopicHub`` retains.
   public internal(set) var retained = 0

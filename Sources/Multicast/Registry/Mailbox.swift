@@ -9,8 +9,9 @@ internal import Synchronization
 /// Every operation may be called from any thread.
 @usableFromInline
 class Mailbox: @unchecked Sendable {
-  // Sendable: `state` and `isDeserted` are used only inside `lock`, `blockedFlushes` and `hasNewSignal` are atomic, and
-  // other variables do not change once the entry, or the mailbox in it, is published. Subclasses explain their own state.
+  // Sendable: `state` and `isDeserted` are used only inside `lock`, `blockedFlushes` and
+  // `hasNewSignal` are atomic, and other variables do not change once the entry, or the mailbox in
+  // it, is published. Subclasses explain their own state.
 
   /// The lock of a mailbox that does not share one.
   private let ownLock = Lock()

@@ -103,7 +103,7 @@ struct SubscriberCountTests {
         let ended = Counter()
         let consumer = Task(executorPreference: executor) { for await _ in counts {} }
         executor.runAll()
-        // In the middle of the report that nobody is left, there is another one.
+        // In the middle of the report that no subscriber is left, there is another one.
         executor.notice.value = {
           executor.notice.value = nil
           second.value = hub.subscribe { _ in }

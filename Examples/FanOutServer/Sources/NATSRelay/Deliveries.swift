@@ -42,7 +42,7 @@
           return state.waiterCount
         }
         guard let number else { return continuation.resume() }
-        // Started last, because it resumes whoever waits then.
+        // Started last, because it resumes a waiter only if that is registered by then.
         timer = Task {
           try? await Task.sleep(for: limit)
           state.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume()

@@ -114,7 +114,7 @@ extension AccessLog {
     return true
   }
 
-  /// Waits until all lines are in the file, at most for `limit`: a pipe that nobody reads may be full.
+  /// Waits until all lines are in the file, at most for `limit`: a pipe may be full, and its reader stopped.
   ///
   /// - Returns: whether they are.
   @discardableResult
@@ -150,7 +150,8 @@ extension AccessLog {
   private func drop(_ rest: ArraySlice<UInt8>, of bytes: [UInt8], _ error: Int32) {
     let count = state.withLockedValue { state in
       if rest.startIndex > 0 { state.isLineOpen = bytes[rest.startIndex - 1] != Self.lineEnd }
-      state.unwritten += rest.count { $0 == Self.lineEnd }
+      // At the beginning it ends a line that is there already.
+      state.unwritten += rest.drop { $0 == Self.lineEnd }.count { $0 == Self.lineEnd }
       // Not for each write: a full disk would fill the server's log too.
       guard .now >= state.nextWarning else { return 0 }
       state.nextWarning = .now + .seconds(1)
@@ -179,7 +180,7 @@ extension AccessLog {
       }
       if count < 0, error == EINTR { continue }
       if count < 0, error == EAGAIN {
-        // Whoever shares standard output may have made it non-blocking.
+        // Another process that shares standard output may have made it non-blocking.
         usleep(10_000)
         continue
       }
