@@ -120,11 +120,12 @@ struct Invocation {
         }
         target = nil
       } else {
-        guard let retained = Invocation.retain(entry, isCalled: access != .read) else {
+        switch hold(entry, isCalled: access != .read) {
+        case .dead:
           sawDead = true
           return skipped
+        case .held(let retained): target = retained
         }
-        target = retained
       }
     }
     // If this is the last release, the delegate's `deinit` runs here, outside of any lock.
@@ -137,34 +138,6 @@ struct Invocation {
   @usableFromInline @inline(never)
   static func isDead(_ head: UnsafeMutablePointer<EntryHead>) -> Bool {
     WeakReference(word: head.pointee.target).isDead
-  }
-
-  /// Retains the target of a placed or measured entry.
-  ///
-  /// - Parameter isCalled: whether this thread calls it then.
-  /// - Returns: what to release after the call: the target, or an object in its place. `nil` if
-  ///   the target is dead.
-  @usableFromInline @inline(never)
-  static func retain(_ entry: Unmanaged<Entry>, isCalled: Bool) -> Unmanaged<AnyObject>? {
-    let head = entry.head
-    if isCalled && !head.pointee.isWeak && head.pointee.mailbox == nil,
-      let timer = head.pointee.timer
-    {
-      return TimedTarget.beginCall(timer, nil)
-    }
-    // SAFETY: an active entry owns its target, if that is strong.
-    let target =
-      head.pointee.isWeak
-      ? WeakReference(word: head.pointee.target).promote()
-      : Unmanaged<AnyObject>.fromOpaque(head.pointee.target).retain()
-    guard let target else { return nil }
-    guard isCalled else { return target }
-    head.pointee.mailbox?._withUnsafeGuaranteedRef {
-      $0.requireInlineCall(
-        of: entry.takeUnretainedValue().delegateType(target.takeUnretainedValue()))
-    }
-    guard let timer = head.pointee.timer else { return target }
-    return TimedTarget.beginCall(timer, target)
   }
 
   /// Shows on the call stack of this thread that what follows is done for `entry`.
@@ -232,4 +205,41 @@ struct Invocation {
     // SAFETY: the read section or the snapshot holds the entry, which owns the mailbox.
     return mailbox._withUnsafeGuaranteedRef { $0.enqueue(call, for: entry) }
   }
+}
+
+/// Whether a placed or measured entry can be called.
+@usableFromInline
+enum Hold {
+  case dead
+  /// With what must be released after the call, if anything: the target, or an object in its place.
+  case held(Unmanaged<AnyObject>?)
+}
+
+/// Keeps the target of a placed or measured entry for a call.
+///
+/// A function, because the compiler calls a method that does not read `self` through a second one
+/// without it.
+///
+/// - Parameter isCalled: whether this thread calls the target then.
+@usableFromInline @inline(never)
+func hold(_ entry: Unmanaged<Entry>, isCalled: Bool) -> Hold {
+  let head = entry.head
+  if isCalled && !head.pointee.isWeak && head.pointee.mailbox == nil,
+    let timer = head.pointee.timer
+  {
+    return .held(TimedTarget.beginCall(timer, nil))
+  }
+  // SAFETY: an active entry owns its target, if that is strong.
+  let target =
+    head.pointee.isWeak
+    ? WeakReference(word: head.pointee.target).promote()
+    : Unmanaged<AnyObject>.fromOpaque(head.pointee.target).retain()
+  guard let target else { return .dead }
+  guard isCalled else { return .held(target) }
+  head.pointee.mailbox?._withUnsafeGuaranteedRef {
+    $0.requireInlineCall(
+      of: entry.takeUnretainedValue().delegateType(target.takeUnretainedValue()))
+  }
+  guard let timer = head.pointee.timer else { return .held(target) }
+  return .held(TimedTarget.beginCall(timer, target))
 }

@@ -26,7 +26,7 @@ struct MeasuredCall {
 extension EntryHead {
   /// Measures the calls of a delegate; `nil` if they are not measured, or the entry is not a
   /// delegate's. The entry keeps it.
-  var timer: Unmanaged<CallTimer>? {
+  @inline(__always) var timer: Unmanaged<CallTimer>? {
     // Relaxed: this bit never changes while the entry is active.
     guard state.load(ordering: .relaxed) & EntryHead.isMeasured != 0 else { return nil }
     return origin.timer
@@ -60,18 +60,12 @@ final class TimedTarget {
   ///
   /// - Parameter target: retained for the call; `nil`: the entry keeps it.
   /// - Returns: what to release at its end: the target, unless the call is timed.
+  @inline(__always)
   static func beginCall(
     _ timer: Unmanaged<CallTimer>, _ target: Unmanaged<AnyObject>?
-  ) -> Unmanaged<AnyObject> {
+  ) -> Unmanaged<AnyObject>? {
     let began = timer._withUnsafeGuaranteedRef { $0.begin() }
-    guard began != 0 else { return target ?? nothing.retain() }
+    guard began != 0 else { return target }
     return .passRetained(TimedTarget(target, timer, began))
-  }
-
-  /// An object that costs less to retain than one that may die: the storage that all empty arrays
-  /// share, which lives for ever.
-  private static var nothing: Unmanaged<AnyObject> {
-    // SAFETY: such an array is one reference to a native object.
-    .passUnretained(unsafeBitCast(ContiguousArray<Int>(), to: AnyObject.self))
   }
 }
