@@ -1,11 +1,29 @@
+internal import CMulticast
+
 /// Slots in a Swift array: a reader retains the array as its snapshot, and a change copies the
 /// array if a reader holds it.
 struct ArraySlots: EntrySlots {
   /// One element for each used slot.
-  private(set) var elements: ContiguousArray<Entry?> = []
+  private var elements: ContiguousArray<Entry?> = []
   private(set) var capacity = 0
 
   var used: Int { elements.count }
+
+  /// The entries, for a reader that may keep them while they change.
+  func snapshot() -> ContiguousArray<Entry?> {
+    // A change writes into the array if no reader retains it any more. The reference counts of the
+    // runtime order that after the reads, but do not tell the thread sanitizer, which would report
+    // a race where the compiler has inlined the reads. In its builds each reader has a copy.
+    cmulticast_is_thread_sanitized ? copy() : elements
+  }
+
+  /// The entries, in an array of their own.
+  func copy() -> ContiguousArray<Entry?> {
+    var copy: ContiguousArray<Entry?> = []
+    copy.reserveCapacity(used)
+    for case let entry? in elements { copy.append(entry) }
+    return copy
+  }
 
   func forEachEntry(_ body: (Int, Unmanaged<Entry>) -> Void) {
     for (slot, element) in elements.enumerated() {

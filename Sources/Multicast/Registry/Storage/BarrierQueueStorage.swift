@@ -9,7 +9,7 @@ final class BarrierQueueStorage: EntryStorage, @unchecked Sendable {
   private var table = EntryTable(ArraySlots())
 
   func snapshot() -> ContiguousArray<Entry?> {
-    queue.sync { table.slots.elements }
+    queue.sync { table.slots.snapshot() }
   }
 
   func update<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R {

@@ -6,7 +6,7 @@ final class CopyOnWriteStorage: EntryStorage, @unchecked Sendable {
   private var table = EntryTable(ArraySlots())
 
   func snapshot() -> ContiguousArray<Entry?> {
-    lock.withLock { table.slots.elements }
+    lock.withLock { table.slots.snapshot() }
   }
 
   func update<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R {

@@ -8,12 +8,7 @@ final class LockedStorage: EntryStorage, @unchecked Sendable {
   private var table = EntryTable(ArraySlots())
 
   func snapshot() -> ContiguousArray<Entry?> {
-    lock.withLock {
-      var copy: ContiguousArray<Entry?> = []
-      copy.reserveCapacity(table.count)
-      for case let entry? in table.slots.elements { copy.append(entry) }
-      return copy
-    }
+    lock.withLock { table.slots.copy() }
   }
 
   func update<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R {

@@ -6,7 +6,7 @@ final class ReaderWriterLockStorage: EntryStorage, @unchecked Sendable {
   private var table = EntryTable(ArraySlots())
 
   func snapshot() -> ContiguousArray<Entry?> {
-    lock.withReadLock { table.slots.elements }
+    lock.withReadLock { table.slots.snapshot() }
   }
 
   func update<R>(_ change: (inout EntryTable<ArraySlots>) -> R) -> R {
