@@ -180,10 +180,11 @@ extension TopicLog {
   ///
   /// - Returns: what the reader misses, because there is no such event.
   func settle(_ cursor: TopicCursor, isThere: Bool?) -> MissingEvents? {
-    guard let isThere, cursor.claim != nil else { return nil }
+    guard let isThere, let claim = cursor.claim else { return nil }
     return lock.withLock {
       if isThere {
-        cursor.claim = nil
+        // Otherwise the log has got there only since: the next read moves the reader back.
+        if !numbering.refuses(cursor.number, since: claim) { cursor.claim = nil }
         return nil
       }
       // Otherwise the next read finds what has changed, or the event has arrived.

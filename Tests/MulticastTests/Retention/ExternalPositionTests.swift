@@ -146,4 +146,21 @@ struct ExternalPositionTests: ExternalLogSuite {
     #expect(await texts(later) == [])
     for number in 2...4 { #expect(await wrong.next().map(text) == "a \(number) @\(number)") }
   }
+
+  @Test("a refusal counts, also if the log has come as far before it is asked")
+  func refusedBeforeTheQuestion() async {
+    let broker = Broker()
+    let (hub, writer) = make(broker)
+    writer.begin(epoch: 7, after: 0)
+    await broker.append(1, to: "a", 1)
+    writer.deliver(1, to: "a", number: 1)
+    let sequence = hub.events(for: "a", from: .after(at(3)))
+    writer.refusePositions(after: 1)
+    for number in 2...4 {
+      await broker.append(number, to: "a", UInt64(number))
+      writer.deliver(number, to: "a", number: UInt64(number))
+    }
+    hub.finish()
+    #expect(await texts(sequence) == ["missed ? 7:3-7:1", "a 2 @2", "a 3 @3", "a 4 @4"])
+  }
 }
