@@ -68,15 +68,18 @@ struct TopicNumbering: ~Copyable {
     return low < gaps.count ? gaps[low] : nil
   }
 
-  /// The last gap that ends at `number` or before, and is one of a block or not.
+  /// The last gap that begins before `number`, and is one of a block or not: its part up to
+  /// `number`, because that of a block may have grown since.
   ///
   /// - Complexity: O(gaps).
   func lastGap(through number: UInt64, isOfBlock: Bool) -> Gap? {
     var offset = gaps.count
     while offset > 0 {
       offset -= 1
-      let gap = gaps[offset]
-      if gap.through <= number, gap.isOfBlock == isOfBlock { return gap }
+      var gap = gaps[offset]
+      guard gap.after < number, gap.isOfBlock == isOfBlock else { continue }
+      gap.through = min(gap.through, number)
+      return gap
     }
     return nil
   }

@@ -131,6 +131,27 @@ struct TopicGapTests: ExternalLogSuite {
     #expect(await broker.requests == [2...3, 2...3])
   }
 
+  @Test("a log is asked for what came during a block that goes on after the subscription")
+  func askedForAPartOfABlock() async {
+    let broker = Broker()
+    let (hub, writer) = make(broker)
+    writer.begin(epoch: 7, after: 0)
+    var readers: [TopicReader<Int>] = []
+    for number in 1...5 as ClosedRange<UInt64> {
+      if number == 2 { hub.block() }
+      if number == 4 {
+        readers.append(hub.reader(for: ["a"], from: .after(at(0))) {})
+        readers.append(hub.reader(matching: ["*"], from: .after(at(2))) {})
+      }
+      await broker.append(Int(number), to: "a", number)
+      writer.deliver(Int(number), to: "a", number: number)
+    }
+    hub.unblock()
+    let rest = ["a 3 @3", "missed ? 7:3-7:5"]
+    #expect(await readAnswers(readers[0]) == ["a 1 @1", "a 2 @2"] + rest)
+    #expect(await readAnswers(readers[1]) == rest)
+  }
+
   @Test("a range of which the log had a part has no count")
   func partlyThere() async {
     let broker = Broker()
