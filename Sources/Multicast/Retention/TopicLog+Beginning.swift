@@ -31,9 +31,16 @@ extension TopicLog {
       cursor.noteUncounted()
       cursor.first = cursor.seen
       // A gap that is found later is that of a slow reader, not one from before its time.
-      cursor.hasRead = isContinued && !cursor.hasUncounted
+      cursor.hasRead = isContinued && !cursor.hasUncounted && !isBeforeBlock(cursor)
       return (cursor, missing)
     }
+  }
+
+  /// Whether events came during a block, after the place of a new reader, which an external log may
+  /// have. Inside the lock.
+  private func isBeforeBlock(_ cursor: TopicCursor) -> Bool {
+    let gap = numbering.lastGap(through: cursor.newestAtStart, isOfBlock: true)
+    return gap.map { cursor.number < $0.through } ?? false
   }
 
   /// Removes a reader. It may be called again.

@@ -109,6 +109,24 @@ struct TopicReaderPositionTests: ExternalLogSuite {
     #expect(read(reader) == ["missed a 7:6-7:8", "a 9 @9", "a 10 @10", "a 11 @11"])
   }
 
+  @Test("a reader that continues before a block asks the log for its events", arguments: [100, 2])
+  func continuingBeforeABlock(retained: Int) async {
+    let broker = Broker()
+    let (hub, writer) = make(broker, keeping: retained)
+    writer.begin(epoch: 7, after: 0)
+    for number in 1...5 as ClosedRange<UInt64> {
+      await broker.append(Int(number), to: "a", number)
+      if number == 3 { hub.block() }
+      writer.deliver(Int(number), to: "a", number: number)
+      if number == 3 { hub.unblock() }
+    }
+    let reader = hub.reader(for: ["a"], continuingAfter: at(1)) {}
+    #expect(await readAnswers(reader) == (2...5).map { "a \($0) @\($0)" })
+    // A block that has ended before the position is none of its concern.
+    let later = hub.reader(for: ["a"], continuingAfter: at(3)) {}
+    #expect(read(later) == ["a 4 @4", "a 5 @5"])
+  }
+
   @Test("a position of another epoch is reported, as where a subscription begins")
   func continuingElsewhere() {
     let hub = Hub(retention: .last(4), epoch: 7)
