@@ -190,6 +190,7 @@ extension EventHub {
     guard let pipeline, let onEnd = pipeline.onEnd else { return }
     if let mailbox = pipeline.mailbox, mailbox.withLock({ mailbox.isDeserted }) { return }
     let end = pipeline.mailbox?.end ?? .finished
-    if end != .cancelled { onEnd(end, state.failure) }
+    // A hub that finishes while events wait has not ended a subscription that was disconnected.
+    if end != .cancelled { onEnd(end, end == .finished ? state.failure : nil) }
   }
 }

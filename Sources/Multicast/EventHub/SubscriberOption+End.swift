@@ -16,7 +16,8 @@ extension SubscriberOption {
   ///
   /// - Parameters:
   ///   - isolation: the actor that calls this function. Leave it out.
-  ///   - action: called with the reason, and with the error of `finish(throwing:)`, if any.
+  ///   - action: called with the reason, and, if that is `finished`, with the error of
+  ///     `finish(throwing:)`, if any.
   /// - Returns: the option.
   public static func onEnd(
     isolation: isolated (any Actor)? = #isolation,

@@ -118,6 +118,26 @@ struct EndActionTests {
     #expect(journal.entries == [0, 1, -1])
   }
 
+  @Test("a full buffer that disconnects: without the error of a hub that finishes afterwards")
+  func disconnectedBeforeAFailure() async {
+    let hub = EventHub<Int>()
+    let ends = Journal()
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let subscription = hub.subscribe(
+      on: queue, buffering: .bounded(1, whenFull: .disconnect),
+      options: [
+        .onEnd { end, failure in ends.record(end == .disconnected && failure == nil ? 1 : 0) }
+      ]
+    ) { _ in }
+    for event in 0..<2 { hub.send(event) }
+    hub.finish(throwing: Broken())
+    queue.resume()
+    await eventually { ends.entries.count == 1 }
+    #expect(ends.entries == [1])
+    #expect(subscription.end == .disconnected && subscription.failure == nil)
+  }
+
   @Test("not for a subscription that is cancelled, or whose owner is gone")
   func cancelled() async {
     let hub = EventHub<Int>()
