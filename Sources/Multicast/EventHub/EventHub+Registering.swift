@@ -62,9 +62,10 @@ extension EventHub {
       start = { box.start($0, consumers: limit) }
     }
     if let carried = request.carried {
+      // First: a sender that finds the keys in the sequencer's lock finds that there are some.
+      kinds.add(SubscriberKinds.carrier)
       sequencer?.carry(carried)
       state.keysForOrigins?.add(carried)
-      kinds.add(SubscriberKinds.carrier)
     }
     let isInline = if case .sender = request.delivery { true } else { false }
     let registration = register(

@@ -115,11 +115,8 @@ extension EventSequencer {
     _ event: Event, _ waiters: SendWaiterList? = nil, through hub: EventHub<Event>,
     next: () -> Void = {}
   ) -> (number: UInt64, reached: Int)? {
-    let values = captureValues(hub)
     let retained = rules.retained(event)
-    let added = lock.withLockAfterPolling {
-      add(retained, needsSpace: true) { .event($0, values, waiters: waiters) }
-    }
+    let (added, values) = add(retained, needsSpace: true, hub) { .event($0, $1, waiters: waiters) }
     guard let added, added.isOurs else {
       next()
       return added.map { ($0.sent.number, leave($0, hub)) }
@@ -193,7 +190,7 @@ extension EventSequencer {
   ///   - needsSpace: whether no space is reserved for it.
   ///   - makePending: the event with its number, to be pending.
   /// - Returns: `nil` if the hub has ended.
-  private func add(
+  func add(
     _ retained: RetainedEvent, needsSpace: Bool, _ makePending: (SentEvent) -> PendingDelivery
   ) -> AddedEvent? {
     guard !isEnded else { return nil }
@@ -331,10 +328,9 @@ extension EventSequencer {
   ///
   /// - Returns: `false` if the hub has ended.
   func send(_ event: Event, _ plan: SendPlan, through hub: EventHub<Event>) -> Bool {
-    let values = captureValues(hub)
     let retained = rules.retained(event)
-    let added = lock.withLock {
-      add(retained, needsSpace: !plan.hasReservations) { .planned($0, values, plan) }
+    let (added, values) = add(retained, needsSpace: !plan.hasReservations, hub) {
+      .planned($0, $1, plan)
     }
     guard let added else {
       plan.release()

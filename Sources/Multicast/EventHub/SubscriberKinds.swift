@@ -55,7 +55,8 @@ struct SubscriberKinds: ~Copyable, Sendable {
 
   /// Whether a subscriber may see task-local values of the sender.
   var hasCarriers: Bool {
-    // Relaxed: an event that was sent concurrently with the subscription may carry no values.
+    // Relaxed: an event that was sent concurrently with the subscription may carry no values. A
+    // sender that must find it has taken the lock of the sequencer after the subscriber.
     kinds.load(ordering: .relaxed) & Self.carrier != 0
   }
 

@@ -126,4 +126,48 @@ struct CarriedValueTests {
     #expect(wrong.value == 0)
     withExtendedLifetime(subscription) {}
   }
+
+  private final class Subscriptions: @unchecked Sendable {
+    // Sendable: set by one thread, before it signals another one.
+    weak var hub: EventHub<Int>?
+    var each: [EventSubscription] = []
+  }
+
+  @Test(
+    "a subscription that begins while an event is being sent, which another sender delivers",
+    arguments: [false, true])
+  func beginningDuringASend(tries: Bool) async {
+    let (subscriptions, seen) = (Subscriptions(), Journal())
+    let (isDelivering, mayContinue) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    // The size is computed before the event has its place in the order.
+    let retention = Retention<Int>.bytes(100) { event in
+      guard event == 2, let hub = subscriptions.hub else { return 1 }
+      subscriptions.each.append(
+        hub.subscribe(on: .global(), options: Self.options) { _ in
+          seen.record(Trace.id)
+          seen.record(Trace.name.count)
+        })
+      return 1
+    }
+    let hub = EventHub<Int>(retention: retention)
+    subscriptions.hub = hub
+    let other = hub.subscribe(on: .sender, options: [.carrying(Trace.$name)]) { event in
+      guard event == 1 else { return }
+      isDelivering.signal()
+      mayContinue.wait()
+    }
+    await onOwnThread {
+      runThreads(2) { thread in
+        if thread == 0 { return Trace.$id.withValue(10) { _ = hub.send(1) } }
+        isDelivering.wait()
+        Trace.$id.withValue(20) {
+          Trace.$name.withValue("ann") { _ = tries ? (hub.trySend(2) ? 1 : 0) : hub.send(2) }
+        }
+        mayContinue.signal()
+      }
+    }
+    await hub.flush()
+    #expect(seen.entries == [20, 3])
+    withExtendedLifetime(other) {}
+  }
 }
