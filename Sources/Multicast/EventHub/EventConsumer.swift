@@ -206,6 +206,7 @@ final class EventConsumer: Sendable {
       }
       if let timer, mailbox.isIdle(after: timer) {
         timer.hasEndedWait = true
+        mailbox.spendBudget()  // A wait of no time has not suspended.
         return false
       }
     }

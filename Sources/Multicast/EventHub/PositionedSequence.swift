@@ -126,7 +126,10 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
     /// Reads the next events, and returns the first one.
     @usableFromInline
     mutating func readNext(isolation actor: isolated (any Actor)?) async -> Element? {
-      guard let reader else { return nil }
+      guard let reader else {
+        await Task.yieldAfterMany()
+        return nil
+      }
       return await consumer.next(reader, &readSinceYield)
     }
 
@@ -138,7 +141,10 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
     mutating func prepareRead(
       batchesUpTo limit: Int, isolation actor: isolated (any Actor)?
     ) async -> Bool {
-      guard let reader else { return false }
+      guard let reader else {
+        await Task.yieldAfterMany()
+        return false
+      }
       let most = EventConsumer.readShare
       let share = limit < most ? most - most % limit : most
       return await consumer.prepareRead(reader, &readSinceYield, share: share)

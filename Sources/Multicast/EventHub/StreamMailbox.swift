@@ -145,7 +145,8 @@ extension StreamMailbox {
     if count > 1 { mayLinger = true }
   }
 
-  /// Counts a result that is not an event: a number of dropped events, or the end.
+  /// Counts a result that is not an event: a number of dropped events, the end, or that the time of
+  /// a wait is over.
   func spendBudget() { budget -= 1 }
 
   /// Whether events were taken and not yet returned.

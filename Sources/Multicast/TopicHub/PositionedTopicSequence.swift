@@ -89,7 +89,10 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
     /// Waits for the next events, and returns the first one, or what comes before it.
     @usableFromInline
     mutating func readNext(isolation actor: isolated (any Actor)?) async -> Element? {
-      guard let reader else { return nil }
+      guard let reader else {
+        await Task.yieldAfterMany()
+        return nil
+      }
       defer { isElsewhere = replay != nil || !rest.isEmpty }
       if !hasBegun {
         hasBegun = true

@@ -97,6 +97,33 @@ struct FairnessTests {
     #expect(try #require(before) <= 64)
   }
 
+  @Test("a wait of no time that finds nothing")
+  func waitsOfNoTime() async throws {
+    let hub = EventHub<Int>()
+    let iterator = hub.events().makeAsyncIterator()
+    let before = await Consumer().consume(1000) { _ = await iterator.next(timeout: .zero) }
+    #expect(try #require(before) <= 64)
+    withExtendedLifetime(hub) {}
+  }
+
+  @Test("a new iterator of a hub that is gone, with and without positions", arguments: 0..<4)
+  func goneHub(_ kind: Int) async throws {
+    let sequences = {
+      let hub = EventHub<Int>(retention: .all)
+      let topics = TopicHub<String, Int>(retention: .all)
+      return (hub.events(), hub.events(from: .live), topics.events(for: ["a"], from: .live))
+    }()
+    let before = await Consumer().consume(1000) {
+      switch kind {
+      case 0: for await _ in sequences.0 {}
+      case 1: for await _ in sequences.1 {}
+      case 2: for await _ in sequences.1.batches(upTo: 10) {}
+      default: for await _ in sequences.2 {}
+      }
+    }
+    #expect(try #require(before) <= 64)
+  }
+
   @Test(
     "with positions: before 512 events, of a hub or of topics, one by one or in batches",
     arguments: 0..<4)
