@@ -136,24 +136,21 @@ extension MailboxState {
   /// Stops the wait of `sender` and drops its element, which the next element counts as dropped.
   mutating func cancel(_ sender: SendWaiter) -> Effects {
     var effects = Effects()
-    var others = RingBuffer<(item: Item, sender: SendWaiter)>()
-    var dropped = 0
-    while var other = parked.popFirst() {
-      if other.sender === sender {
-        statistics.dropped += 1
-        dropped = other.item.dropped + 1
-        effects.dropped = 1
-        effects.garbage = other.item.element
-        effects.release(sender, .dropped)
-        closeGap(atParked: others.count)
-      } else {
-        other.item.dropped += dropped
-        dropped = 0
-        others.append(other)
-      }
+    // Usually near an end: many senders are cancelled in the order in which they came, or in reverse.
+    guard !sender.isReleased, let offset = parked.offset(where: { $0.sender === sender })
+    else { return effects }
+    let item = parked.remove(at: offset).item
+    statistics.dropped += 1
+    let dropped = item.dropped + 1
+    if offset < parked.count {
+      parked[offset].item.dropped += dropped
+    } else {
+      droppedAtEnd += dropped
     }
-    droppedAtEnd += dropped
-    parked = others
+    effects.dropped = 1
+    effects.garbage = item.element
+    effects.release(sender, .dropped)
+    closeGap(atParked: offset)
     effects.flushed = takeCompletedFlushes()
     return effects
   }

@@ -55,6 +55,38 @@ struct RingBuffer<Element>: ~Copyable {
     }
   }
 
+  /// The offset of an element that satisfies `isMatch`: of the one that is nearest to an end.
+  ///
+  /// - Complexity: O(n), where n is the number of elements between it and that end.
+  func offset(where isMatch: (Element) -> Bool) -> Int? {
+    for place in 0..<(count + 1) / 2 {
+      if isMatch(pointer(place).pointee) { return place }
+      if isMatch(pointer(count - 1 - place).pointee) { return count - 1 - place }
+    }
+    return nil
+  }
+
+  /// Removes the element at `offset` from the front.
+  ///
+  /// - Complexity: O(n), where n is the number of elements before it, or behind it if that is less.
+  mutating func remove(at offset: Int) -> Element {
+    precondition(offset >= 0 && offset < count, "offset \(offset) of \(count) elements")
+    let element = pointer(offset).move()
+    if offset < count / 2 {
+      for place in (0..<offset).reversed() {
+        pointer(place + 1).moveInitialize(from: pointer(place), count: 1)
+      }
+      head = (head + 1) & (slotCount - 1)
+    } else {
+      for place in offset..<count - 1 {
+        pointer(place).moveInitialize(from: pointer(place + 1), count: 1)
+      }
+    }
+    count -= 1
+    if isMostlyEmpty { resize(to: slotCount / 2) }
+    return element
+  }
+
   /// The slot of the element at `offset`, or the free one behind the elements.
   @inline(__always)
   private func pointer(_ offset: Int) -> UnsafeMutablePointer<Element> {

@@ -25,6 +25,14 @@ struct RingBufferTests {
         ring[offset] = -step
         array[offset] = -step
       }
+      if step % 4 == 0, let offset = array.indices.randomElement() {
+        let found = ring.offset { $0 == array[offset] }
+        #expect(found == offset)
+        let element = ring.remove(at: offset)
+        #expect(element == array.remove(at: offset))
+        ring.append(element)
+        array.append(element)
+      }
     }
     while let element = ring.popFirst() { #expect(element == array.removeFirst()) }
     #expect(array.isEmpty)
@@ -47,6 +55,8 @@ struct RingBufferTests {
       }
       ring[3] = RecordingObserver(tracker: tracker)
       #expect(tracker.live == 10)
+      for offset in [0, 8, 4] { _ = ring.remove(at: offset) }
+      #expect(tracker.live == 7)
     }
     #expect(tracker.live == 0 && tracker.created == 701)
   }

@@ -49,6 +49,25 @@ struct CostLaws {
   }
 
   @Test(
+    "cancelling many senders that wait for space, in their order or in reverse, is not quadratic",
+    arguments: [false, true])
+  func manyWaitingSenders(newestFirst: Bool) {
+    let count = 20_000
+    var state = MailboxState(limit: 1, whenFull: .suspend, isIdle: true)
+    _ = state.append(Envelope(event: 0))
+    let senders = (0..<count).map { _ in SendWaiter() }
+    for sender in senders { _ = state.append(Envelope(event: 1), sender: sender) }
+    let begin = threadTime()
+    for index in 0..<count { _ = state.cancel(senders[newestFirst ? count - 1 - index : index]) }
+    // Again, as when a sender is cancelled after it was released.
+    for sender in senders { _ = state.cancel(sender) }
+    let each = (threadTime() - begin) / count
+    let (isEmpty, dropped) = (state.parked.isEmpty, state.statistics.dropped)
+    #expect(isEmpty && dropped == count)
+    #expect(each < 50_000, "\(each) ns for each")
+  }
+
+  @Test(
     "a registration costs at most 104 bytes beside the delegate, and no allocation for its handle")
   func memoryOfARegistration() throws {
     let hub = MulticastDelegate<any Observing>(storage: .waitFree)
