@@ -2,7 +2,7 @@ extension EventHub {
   /// What the hub looks like now: its receivers, where they were registered, and what waits for
   /// them.
   ///
-  /// It runs no code of the program.
+  /// It calls no code of the program. Only the `deinit` of what ends meanwhile may run here.
   ///
   /// - Complexity: O(subscribers).
   public var snapshot: HubSnapshot {
