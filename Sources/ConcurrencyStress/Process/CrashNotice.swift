@@ -47,6 +47,7 @@ enum CrashNotice {
     message = strdup("BROKEN  \(happened)\nrepeat with: \(command)\n")
     Self.log = log
     free(old)
+    SignalStack.install()
     install
   }
 
@@ -54,7 +55,9 @@ enum CrashNotice {
   static func prepareThread(_ text: String?) {
     free(pthread_getspecific(threadMessage))
     pthread_setspecific(threadMessage, text.map { strdup("BROKEN  \($0)\n") })
-    if text != nil { install }
+    guard text != nil else { return }
+    SignalStack.install()
+    install
   }
 
   /// Calls async-signal-safe functions only, beside `pthread_getspecific`, which reads a field.

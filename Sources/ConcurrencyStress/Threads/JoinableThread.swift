@@ -31,7 +31,9 @@ struct JoinableThread: @unchecked Sendable {
         // Optional on some platforms, and so is the result, which is not used.
         let object = (argument as UnsafeMutableRawPointer?)!
         // SAFETY: balances `passRetained` below; the thread starts once.
-        Unmanaged<ThreadMain>.fromOpaque(object).takeRetainedValue().run()
+        let main = Unmanaged<ThreadMain>.fromOpaque(object).takeRetainedValue()
+        SignalStack.install()
+        main.run()
         return argument
       }, Unmanaged.passRetained(ThreadMain(body)).toOpaque())
     precondition(error == 0, "pthread_create failed with error \(error)")

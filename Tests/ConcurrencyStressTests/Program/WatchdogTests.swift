@@ -50,6 +50,29 @@ import Testing
     #expect(!errors.contains("the first"))
   }
 
+  @Test(arguments: [false, true])
+  func anOverflowOfTheStackSaysWhichTrialItWas(_ hasThread: Bool) async throws {
+    func check(_ result: ExitTest.Result) {
+      let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+      #expect(errors.contains("BROKEN  counting on second crashed\nrepeat with: count-stress"))
+    }
+    if hasThread {
+      check(
+        try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+          CrashNotice.prepare("counting on second crashed", "count-stress --seed 1")
+          RunningThread { overflow(1) }.join()
+        })
+    } else {
+      check(
+        try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+          await onOwnThread {
+            CrashNotice.prepare("counting on second crashed", "count-stress --seed 1")
+            overflow(1)
+          }
+        })
+    }
+  }
+
   @Test func aProcessThatNeedsMoreMemoryThanTheLimitBreaksAPromise() throws {
     let trial = try counting([], .rounds(1))
     let monitor = Monitor(stall: 60, memoryLimit: 1, interval: 0.01)
@@ -59,6 +82,12 @@ import Testing
     #expect(trial.brokenPromises.count == 1)
     #expect(monitor.peakMemory > 1 << 20)
   }
+}
+
+/// Calls itself until the stack is used up.
+private func overflow(_ depth: Int) {
+  if depth > 0 { overflow(depth + 1) }
+  withExtendedLifetime(depth) {}
 }
 
 /// Threads that do not end are reported with their last steps.
