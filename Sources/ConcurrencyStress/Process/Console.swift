@@ -14,6 +14,15 @@ struct Console: Sendable {
     isTerminal = isatty(descriptor) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
 
+  /// Opens those of the standard files that are closed, so that no other file gets their numbers,
+  /// and then what is printed.
+  static func reserve() {
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
+    where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", O_RDWR)  // Gets the lowest free number.
+    }
+  }
+
   /// Prints a line that stays.
   func print(_ line: String) {
     write((isTerminal ? Self.clear : "") + line + "\n")

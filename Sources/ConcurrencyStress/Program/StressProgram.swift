@@ -100,6 +100,7 @@ extension StressProgram {
   public func start(_ arguments: [String]) {
     // Writing to a pipe without a reader is an error like any other, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
+    Console.reserve()
     do {
       let options = try StressOptions(arguments, for: self)
       if options.wantsHelp {
