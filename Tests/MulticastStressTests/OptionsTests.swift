@@ -52,7 +52,7 @@ import Testing
     ["--mix", "1:1:1:1:1"], ["--scenario", "nonsense"], ["--scenario", "churn,"],
     ["--strategy", "fastest"],
     ["--hours", "0"], ["--hours", "soon"], ["--memory", "0"], ["--state", "a.json"],
-    ["--hours", "1", "--rounds", "2"],
+    ["--hours", "1", "--rounds", "2"], ["--bad\nname"], ["--scenario", "bad\u{1B}[31m\nname"],
   ])
   func whatCannotBeFollowedIsRefusedInOneLine(_ arguments: [String]) throws {
     let error = #expect(throws: StressOptionError.self) { try StressOptions(arguments) }

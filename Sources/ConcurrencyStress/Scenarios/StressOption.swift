@@ -130,9 +130,9 @@ public struct StressOptionError: Error, CustomStringConvertible {
 
   /// Creates an error with a line for the user.
   ///
-  /// - Parameter message: one line.
+  /// - Parameter message: one line. Control characters, also those of another line, are replaced.
   public init(_ message: String) {
-    self.message = message
+    self.message = message.printable
   }
 
   /// The line.
