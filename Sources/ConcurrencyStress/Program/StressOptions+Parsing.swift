@@ -104,7 +104,10 @@ extension StressOptions {
   private static func choices(
     _ chosen: [String], _ text: String, from known: [String], _ name: String
   ) throws(StressOptionError) -> [String] {
-    let named = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    // A name may have a comma, too.
+    let named =
+      known.contains(text)
+      ? [text] : text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     for choice in named where !known.contains(choice) {
       throw StressOptionError("\(name): '\(choice)' is none of \(known.joined(separator: ", "))")
     }

@@ -49,9 +49,9 @@ struct StressReport {
   /// The command that repeats a trial.
   func command(for trial: Trial) -> String {
     let variant = trial.variant.flatMap { name in
-      program.variants.map { "\($0.option) \(name) " }
+      program.variants.map { "\($0.option) \(name.shellWord) " }
     }
-    return "\(program.name) --scenario \(trial.scenario.name) \(variant ?? "")"
+    return "\(program.name) --scenario \(trial.scenario.name.shellWord) \(variant ?? "")"
       + trial.options.command
   }
 }

@@ -63,8 +63,8 @@ extension StressOptions: Equatable {
 
   /// The part of a command line that repeats what threads do, apart from the choice of the trial.
   var command: String {
-    let limit = rounds.map { "--rounds \($0)" } ?? "--seconds \(seconds.shortened)"
-    let own = texts.map { "\($0.name) \($0.text) " }.joined()
+    let limit = rounds.map { "--rounds \($0)" } ?? "--seconds \(seconds.exact)"
+    let own = texts.map { "\($0.name) \($0.text.shellWord) " }.joined()
     return "--seed \(seed) --threads \(threads) \(own)\(limit)"
   }
 }

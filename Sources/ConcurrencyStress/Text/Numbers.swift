@@ -17,6 +17,11 @@ extension Double {
   var shortened: String {
     self == rounded() && magnitude < 1e15 ? "\(Int(self))" : String(format: "%.2f", self)
   }
+
+  /// The shortest text that stands for exactly this number.
+  var exact: String {
+    self == rounded() && magnitude < 1e15 ? "\(Int(self))" : "\(self)"
+  }
 }
 
 extension Duration {

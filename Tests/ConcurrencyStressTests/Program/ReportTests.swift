@@ -46,6 +46,38 @@ import Testing
     #expect(repeated[limit] == 5)
   }
 
+  @Test(arguments: ["0.001", "1e-05", "2.345", "10", "1e6"])
+  func theCommandHasTheSecondsThatWereAskedFor(_ seconds: String) throws {
+    let options = try StressOptions(["--seconds", seconds], for: countingProgram)
+    let trial = Trial(countingProgram.scenarios[0], variant: "first", options, .until(.now))
+    let command = StressReport(countingProgram, options).command(for: trial)
+    let repeated = try StressOptions(
+      command.split(separator: " ").dropFirst().map(String.init), for: countingProgram)
+    #expect(repeated.seconds == options.seconds)
+    #expect(repeated.seconds == Double(seconds))
+  }
+
+  @Test func theCommandIsQuotedForTheShell() throws {
+    let text = StressOption(
+      "--text", "TEXT", "a text", default: "two words", requirement: "a text", format: { $0 },
+      parse: { $0 })
+    let program = StressProgram(
+      "quote-stress", summary: "Quotes.",
+      variants: StressVariants(option: "--variant", noun: "variant", names: ["a, b", "c"]),
+      options: [text], scenarios: [StressScenario("it's one", promise: "none") { _ in }])
+    let options = try StressOptions(["--rounds", "1"], for: program)
+    let trial = Trial(program.scenarios[0], variant: "a, b", options, .rounds(1))
+    let command = StressReport(program, options).command(for: trial)
+    #expect(
+      command.hasPrefix("quote-stress --scenario 'it'\\''s one' --variant 'a, b' --seed"),
+      "\(command)")
+    #expect(command.contains(" --text 'two words' "))
+    // What the shell makes of it.
+    let repeated = try StressOptions(
+      ["--scenario", "it's one", "--variant", "a, b", "--text=two words"], for: program)
+    #expect(repeated.scenarios == ["it's one"] && repeated.variants == ["a, b"])
+  }
+
   @Test func theStatusSaysWhetherAPromiseBroke() throws {
     #expect(try report().finish(writingTo: nil) == 0)
     #expect(try report(broken: ["it broke"]).finish(writingTo: nil) == 1)
