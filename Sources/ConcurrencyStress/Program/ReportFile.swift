@@ -8,28 +8,62 @@ struct ReportFile: @unchecked Sendable {
   // Sendable: it never changes, and the thread that runs the trials writes alone.
   private let path: String
   private let handle: FileHandle
+  /// `nil` for a pipe, a terminal or another device, which cannot be rewritten.
+  private let regular: stat?
 
-  /// Opens `path`, and empties it.
+  /// Opens `path`, and leaves what it contains.
   init(_ path: String) throws(StressOptionError) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else {
-      throw StressOptionError("cannot write '\(path)': \(String(cString: strerror(errno)))")
-    }
     self.path = path
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw Self.error(path) }
     handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var status = stat()
+    let isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    regular = isRegular ? status : nil
+  }
+
+  /// Whether `path` leads to this file.
+  func isSame(as path: String) -> Bool {
+    var other = stat()
+    guard let regular, stat(path, &other) == 0 else { return false }
+    return other.st_dev == regular.st_dev && other.st_ino == regular.st_ino
+  }
+
+  /// Removes an older report.
+  func clear() throws(StressOptionError) {
+    guard regular == nil || ftruncate(handle.fileDescriptor, 0) == 0 else {
+      throw Self.error(path)
+    }
+  }
+
+  /// What the operating system says of the last call.
+  private static func error(_ path: String) -> StressOptionError {
+    StressOptionError("cannot write '\(path)': \(String(cString: strerror(errno)))")
   }
 
   /// Writes the report as JSON, in the place of the one before.
   func write(_ report: StressReport) throws(StressOptionError) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    let data: Data
     do {
-      let data = try encoder.encode(report) + Data("\n".utf8)
-      try handle.seek(toOffset: 0)
-      try handle.write(contentsOf: data)
-      try handle.truncate(atOffset: UInt64(data.count))
+      data = try encoder.encode(report) + Data("\n".utf8)
     } catch {
       throw StressOptionError("cannot write '\(path)': \(error)")
+    }
+    let descriptor = handle.fileDescriptor
+    guard regular == nil || lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.error(path) }
+    var rest = Array(data)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        throw Self.error(path)
+      }
+    }
+    guard regular == nil || ftruncate(descriptor, off_t(data.count)) == 0 else {
+      throw Self.error(path)
     }
   }
 }

@@ -119,10 +119,7 @@ extension StressProgram {
   /// Runs the scenarios on a thread of their own: the main thread serves the main queue, which the
   /// code under test may use.
   private func run(_ options: StressOptions) throws(StressOptionError) -> Never {
-    let file = try options.jsonPath.map { path throws(StressOptionError) in try ReportFile(path) }
-    let state = try options.statePath.map { path throws(StressOptionError) in
-      try StateFile(path, for: self, options)
-    }
+    let (file, state) = try openFiles(options)
     let run = StressRun(self, options, state: state, file: file)
     Interruption.install()
     let thread = Thread {
@@ -132,5 +129,20 @@ extension StressProgram {
     thread.stackSize = 8 << 20
     thread.start()
     dispatchMain()
+  }
+
+  /// Opens the report and the state. Empties an older report only if both can be used.
+  func openFiles(
+    _ options: StressOptions
+  ) throws(StressOptionError) -> (ReportFile?, StateFile?) {
+    let file = try options.jsonPath.map { path throws(StressOptionError) in try ReportFile(path) }
+    let state = try options.statePath.map { path throws(StressOptionError) in
+      if let file, file.isSame(as: path) || file.isSame(as: path + ".crash") {
+        throw StressOptionError("--json and --state name the same file '\(path)'")
+      }
+      return try StateFile(path, for: self, options)
+    }
+    try file?.clear()
+    return (file, state)
   }
 }

@@ -105,6 +105,60 @@ import Testing
     #expect(throws: StressOptionError.self) { try ReportFile("/nowhere/at/all.json") }
   }
 
+  @Test func aReportIsKeptUntilTheStateIsReadToo() throws {
+    let (report, state) = (temporaryPath(), temporaryPath())
+    defer { for path in [report, state, state + ".crash"] { unlink(path) } }
+    try Data("older".utf8).write(to: URL(fileURLWithPath: report))
+    try Data("no state".utf8).write(to: URL(fileURLWithPath: state))
+    let options = try StressOptions(
+      ["--hours", "1", "--json", report, "--state", state], for: countingProgram)
+    #expect(throws: StressOptionError.self) { try countingProgram.openFiles(options) }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: report)) == Data("older".utf8))
+    unlink(state)
+    #expect(throws: Never.self) { try countingProgram.openFiles(options) }
+    // Not `Data(contentsOf:)`: on Linux it leaks when the file is empty.
+    #expect(try FileManager.default.attributesOfItem(atPath: report)[.size] as? Int == 0)
+  }
+
+  @Test func aReportDoesNotReplaceTheState() throws {
+    let (state, link) = (temporaryPath(), temporaryPath())
+    defer { for path in [state, state + ".crash", link] { unlink(path) } }
+    let first = try StressOptions(["--hours", "1", "--state", state], for: countingProgram)
+    _ = try countingProgram.openFiles(first)
+    try #require(symlink(state, link) == 0)
+    let saved = try Data(contentsOf: URL(fileURLWithPath: state))
+    for path in [state, link, state + ".crash"] {
+      let options = try StressOptions(
+        ["--hours", "1", "--state", state, "--json", path], for: countingProgram)
+      #expect(throws: StressOptionError.self) { try countingProgram.openFiles(options) }
+      #expect(try Data(contentsOf: URL(fileURLWithPath: state)) == saved)
+    }
+  }
+
+  @Test func aReportMayGoIntoAPipe() throws {
+    let path = temporaryPath()
+    defer { unlink(path) }
+    try #require(mkfifo(path, 0o600) == 0)
+    let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    try #require(reader >= 0)
+    defer { close(reader) }
+    let file = try ReportFile(path)
+    try file.clear()
+    #expect(try report().finish(writingTo: file) == 0)
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    let count = read(reader, &bytes, bytes.count)
+    let object = try JSONSerialization.jsonObject(with: Data(bytes.prefix(max(count, 0))))
+    #expect((object as? [String: Any])?["held"] as? Bool == true)
+  }
+
+  #if os(Linux)
+    @Test func aFullDiskIsToldInOneLine() throws {
+      let file = try ReportFile("/dev/full")
+      let error = try #require(throws: StressOptionError.self) { try file.write(report()) }
+      #expect(error.message == "cannot write '/dev/full': No space left on device")
+    }
+  #endif
+
   @Test func laterTrialsAddToTheFirst() throws {
     var report = try report()
     let later = TrialResult(
