@@ -104,8 +104,12 @@ func reportFailure(
     try await function()
   } when: {
     true
-  } matching: { _ in
-    failures.add()
+  } matching: { issue in
+    #if compiler(>=6.3)
+      if issue.isFailure { failures.add() }
+    #else
+      failures.add()
+    #endif
     return false
   }
 }

@@ -51,6 +51,22 @@ import Testing
     #expect(found.contains { $0.contains("round 0 failed") })
   }
 
+  #if compiler(>=6.3)
+    @Test func aWarningIsNoFailure() async throws {
+      let rounds = Counter()
+      let function: @concurrent @Sendable () async -> Void = {
+        rounds.add()
+        Issue.record("this takes long", severity: .warning)
+      }
+      let stress = try await issues(StressTrait.stress(rounds: 5), function)
+      #expect(rounds.value == 5)
+      #expect(stress.count == 5)
+      let schedules = try await issues(ScheduleTrait.schedules(5), function)
+      #expect(rounds.value == 10)
+      #expect(schedules.count == 5)
+    }
+  #endif
+
   @Test func theSeedRepeatsTheRound() async throws {
     let numbers = Holder<[UInt64]>([])
     for _ in 0..<2 {
