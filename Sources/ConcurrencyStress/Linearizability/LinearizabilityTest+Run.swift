@@ -244,10 +244,14 @@ extension LinearizabilityTest {
       for (index, result) in expected {
         let action = history.operations[index].action
         lines.append(
-          "then \(action.callText) of thread \(history.operations[index].thread) returns "
-            + "\(result.isEmpty ? "nothing" : result), not \(action.resultText)")
+          "then \(action.callText) of thread \(history.operations[index].thread) "
+            + (result.hasPrefix("throws ") ? result : "returns \(Self.words(result))")
+            + ", not \(Self.words(action.resultText))")
       }
     }
     return lines.joined(separator: "\n")
   }
+
+  /// The text of a result, which is empty for a call that returns nothing.
+  private static func words(_ result: String) -> String { result.isEmpty ? "nothing" : result }
 }

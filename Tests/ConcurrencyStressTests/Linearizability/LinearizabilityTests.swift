@@ -103,6 +103,19 @@ private final class BrokenQueue: Sendable {
     #expect(failure.contains("then take() of thread 0 returns 7, not throws Empty()"), "\(failure)")
     #expect(broken.failureOperations == 1)
   }
+
+  @Test func aResultThatIsNothingHasAWord() throws {
+    struct Full: Error {}
+    let silent = LinearizabilityTest({ 0 }, model: 0)
+      .operation("put", { _ in }, model: { _ in throw Full() }).run(seconds: 10)
+    let missing = try #require(silent.failure)
+    #expect(missing.hasSuffix("then put() of thread 0 throws Full(), not nothing"), "\(missing)")
+    let refusing = LinearizabilityTest({ 0 }, model: 0)
+      .operation("put", { _ in throw Full() }, model: { _ in }).run(seconds: 10)
+    let thrown = try #require(refusing.failure)
+    #expect(
+      thrown.hasSuffix("then put() of thread 0 returns nothing, not throws Full()"), "\(thrown)")
+  }
 }
 
 /// A register of one number.
