@@ -75,7 +75,7 @@ extension StressTrait {
   ) async throws {
     // A suite passes the trait on to its tests.
     guard testCase != nil else { return try await function() }
-    let end = seconds.map { ContinuousClock.now.advanced(by: .seconds($0)) }
+    let end = seconds.map { ContinuousClock.now.advanced(by: .seconds($0.asWait)) }
     for number in 0..<rounds {
       if number > 0, let end, ContinuousClock.now >= end { return }
       let seed = seed ?? SplitMix64.runSeed &+ UInt64(number)

@@ -54,7 +54,7 @@ extension LinearizabilityTest {
       !operations.isEmpty, "the test has no operation: add one with operation(_:_:model:)")
     let seed = seed ?? SplitMix64.runSeed
     var generator = SplitMix64(seed: seed)
-    let end = ContinuousClock.now.advanced(by: .seconds(seconds))
+    let end = ContinuousClock.now.advanced(by: .seconds(seconds.asWait))
     var count = 0
     repeat {
       let plans = (0..<64).map { _ in HistoryPlan(self, &generator) }
@@ -62,7 +62,8 @@ extension LinearizabilityTest {
       for (plan, history) in zip(plans, histories) {
         count += 1
         if isExplained(history) { continue }
-        let limit = min(ContinuousClock.now.advanced(by: .seconds(seconds)), .now + .seconds(20))
+        let limit = min(
+          ContinuousClock.now.advanced(by: .seconds(seconds.asWait)), .now + .seconds(20))
         let smallest = shrink(plan, history, until: limit, &generator)
         return LinearizabilityReport(
           histories: count, seed: seed, failure: describe(smallest, count, seed),

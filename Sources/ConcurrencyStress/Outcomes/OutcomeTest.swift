@@ -76,7 +76,7 @@ extension OutcomeTest {
   ///   - seed: repeats how the actors are delayed; that of the run if `nil`.
   /// - Returns: the table.
   public func run(seconds: Double = 5, seed: UInt64? = nil) -> OutcomeTable<Outcome> {
-    let end = ContinuousClock.now.advanced(by: .seconds(seconds))
+    let end = ContinuousClock.now.advanced(by: .seconds(seconds.asWait))
     var table = OutcomeTable(seed: seed ?? SplitMix64.runSeed, expected: expected, order: order)
     repeat { table.add(race(500, seed: table.nextSeed)) } while table.held && .now < end
     return table

@@ -215,7 +215,7 @@ extension ScheduleExecutor {
 
   /// - Returns: whether another thread has enqueued a job.
   private func waitForForeignJob() -> Bool {
-    let deadline = Date(timeIntervalSinceNow: patience)
+    let deadline = Date(timeIntervalSinceNow: patience.asWait)
     return condition.withLock {
       while state.ready.isEmpty && state.sleeping.isEmpty {
         guard condition.wait(until: deadline) else { break }

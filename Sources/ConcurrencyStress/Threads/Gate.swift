@@ -43,7 +43,7 @@ public final class Gate: @unchecked Sendable {
   /// - Parameter seconds: the longest wait.
   /// - Returns: whether it is open.
   public func opens(within seconds: Double) -> Bool {
-    let deadline = Date(timeIntervalSinceNow: seconds)
+    let deadline = Date(timeIntervalSinceNow: seconds.asWait)
     return condition.withLock {
       while !opened {
         guard condition.wait(until: deadline) else { return opened }
@@ -51,6 +51,11 @@ public final class Gate: @unchecked Sendable {
       return true
     }
   }
+}
+
+extension Double {
+  /// This number of seconds, or thirty years if it is more: clocks cannot express every wait.
+  package var asWait: Double { min(self, 1e9) }
 }
 
 /// The number of seconds after which a thread that waits counts as stuck: 900.

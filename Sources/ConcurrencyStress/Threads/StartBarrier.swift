@@ -55,7 +55,7 @@ public final class StartBarrier: Sendable {
   }
 
   private func sleep(through current: Int) {
-    let deadline = seconds.isFinite ? Date(timeIntervalSinceNow: seconds) : nil
+    let deadline = seconds.isFinite ? Date(timeIntervalSinceNow: seconds.asWait) : nil
     condition.withLock {
       while phase.load(ordering: .acquiring) == current {
         guard let deadline else {
