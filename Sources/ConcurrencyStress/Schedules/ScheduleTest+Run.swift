@@ -36,7 +36,7 @@ extension ScheduleTest {
           schedules: number + 1, isComplete: false,
           failure: result.failure(of: order, seed: own, again: again))
       }
-      return ScheduleReport(schedules: schedules, isComplete: false, failure: nil)
+      return ScheduleReport(schedules: max(schedules, 1), isComplete: false, failure: nil)
     }
   }
 
@@ -86,7 +86,7 @@ extension ScheduleTest {
         }
         choices = result.decisions[..<last].map(\.choice) + [result.decisions[last].choice + 1]
       }
-      return ScheduleReport(schedules: limit, isComplete: false, failure: nil)
+      return ScheduleReport(schedules: max(limit, 1), isComplete: false, failure: nil)
     }
   }
 

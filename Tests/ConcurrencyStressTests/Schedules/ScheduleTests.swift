@@ -123,6 +123,18 @@ private func failingSeed(_ test: ScheduleTest) throws -> UInt64 {
     #expect(report.schedules == 50)
   }
 
+  @Test func theReportCountsTheScheduleThatAlwaysRuns() {
+    let runs = Counter()
+    let test = ScheduleTest { _ in
+      runs.add()
+      await withTaskGroup { group in for _ in 0..<3 { group.addTask {} } }
+    }
+    #expect(test.run(schedules: 0).schedules == 1)
+    #expect(test.run(schedules: -5).schedules == 1)
+    #expect(test.explore(limit: 0).schedules == 1)
+    #expect(runs.value == 3)
+  }
+
   @Test func unstructuredTasksAreScheduledToo() throws {
     let test = ScheduleTest { schedule in
       let order = Journal()
