@@ -27,9 +27,22 @@ public final class PerThread<Element: Sendable>: @unchecked Sendable {
   ///
   /// - Parameter thread: a number below that of the threads.
   /// - Returns: the element.
+  /// - Precondition: there is an element with this number.
   public subscript(thread: Int) -> Element {
-    get { elements[thread] }
-    _modify { yield &elements[thread] }
+    get {
+      check(thread)
+      return elements[thread]
+    }
+    _modify {
+      check(thread)
+      yield &elements[thread]
+    }
+  }
+
+  /// Traps beside the elements: the buffer checks its indices in debug builds only.
+  private func check(_ thread: Int) {
+    precondition(
+      elements.indices.contains(thread), "thread \(thread): there are \(elements.count) elements")
   }
 
   /// The elements of all threads. To be read when the threads are done.

@@ -1,7 +1,7 @@
 import ConcurrencyStress
 import Testing
 
-/// Gates and time limits.
+/// Gates, time limits and elements of threads.
 @Suite struct ThreadTests {
   @Test func aWaitMayHaveNoLimit() throws {
     let gate = Gate()
@@ -21,5 +21,15 @@ import Testing
       }
     }
     #expect(foreign.run(schedules: 1).held)
+  }
+
+  @Test func anElementOfNoThreadTraps() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      PerThread(repeating: 0, threads: 2)[2] = 1
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("thread 2: there are 2 elements"), "\(errors)")
   }
 }
