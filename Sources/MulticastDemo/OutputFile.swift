@@ -16,7 +16,7 @@ struct OutputFile: ~Copyable {
   /// - Parameter input: the file that is being read, which must not be emptied.
   init(path: String, sparing input: FileIdentity? = nil) throws {
     name = path
-    descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    descriptor = Self.open(path)
     closes = true
     guard descriptor >= 0 else { throw DemoError.system("cannot write \(path)", errno) }
     // Only a regular file can be emptied. Others, a pipe say, do not need it.
@@ -27,6 +27,15 @@ struct OutputFile: ~Copyable {
     guard ftruncate(descriptor, 0) == 0 else {
       throw DemoError.system("cannot write \(path)", errno)
     }
+  }
+
+  /// Opens the file with a number above those of the standard files: of these, one that is closed
+  /// leaves its number to this file, and what is printed there would follow.
+  private static func open(_ path: String) -> Int32 {
+    let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    guard (0...STDERR_FILENO).contains(descriptor) else { return descriptor }
+    defer { close(descriptor) }
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
   }
 
   /// Takes a file that is open already, and leaves it open.

@@ -94,6 +94,18 @@ extension ProgramTests {
     #expect(run.outputLines.first == Self.sampleLine[...])
   }
 
+  @Test(arguments: ["2>&-", "<&- 2>&-"])
+  func theProgressDoesNotGoIntoTheOutput(_ redirection: String) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("out")
+    let run = try DemoProcess.run(
+      shell: "\"$0\" --sample 20 --match 10.0 --output '\(path)' \(redirection)")
+    #expect(run.status == 0)
+    let lines = String(decoding: try folder.read("out"), as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 20)
+    #expect(lines.allSatisfy { $0.hasPrefix("10.0.") })
+  }
+
   @Test func aPipeIsRead() throws {
     let run = try DemoProcess.run(shell: "printf 'a\\nb\\n' | \"$0\" --input -")
     #expect(run.status == 0)
