@@ -55,15 +55,15 @@ extension LineSource.State {
       ended = true
       return partial.isEmpty ? nil : [Event(partial[...])]
     }
-    guard let end = partial[old...].lastIndex(of: Self.newline) else {
-      guard partial.count <= LineSource.longestLine else {
-        ended = true
-        throw DemoError.failure(
-          "cannot read \(file.name): "
-            + "line \(eventsRead + 1) is longer than \(LineSource.longestLine) bytes")
-      }
-      return nil
+    // Only the first line can be too long: the others were read at once.
+    guard (partial[old...].firstIndex(of: Self.newline) ?? partial.count) <= LineSource.longestLine
+    else {
+      ended = true
+      throw DemoError.failure(
+        "cannot read \(file.name): "
+          + "line \(eventsRead + 1) is longer than \(LineSource.longestLine) bytes")
     }
+    guard let end = partial[old...].lastIndex(of: Self.newline) else { return nil }
     let lines = partial
     partial = Array(lines[(end + 1)...])
     return lines[..<end].split(separator: Self.newline, omittingEmptySubsequences: false)

@@ -56,6 +56,14 @@ import Testing
     #expect(error.message.contains("line 2 is longer than 1048576 bytes"))
   }
 
+  @Test func aLineThatIsReadWithItsEndHasTheSameLimit() throws {
+    let line = [UInt8](repeating: 0x78, count: LineSource.longestLine + 1)
+    for rest in [[], [0x0A], [0x0A, 0x61, 0x0A]] as [[UInt8]] {
+      let error = try #require(throws: DemoError.self) { try lines([0x0A] + line + rest) }
+      #expect(error.message.contains("line 2 is longer than 1048576 bytes"))
+    }
+  }
+
   @Test(.timeLimit(.minutes(5)))
   func linesAreGivenOutBeforeTheInputEnds() throws {
     let pipe = Pipe()
