@@ -55,10 +55,10 @@ extension LinearizabilityTest {
     let seed = seed ?? SplitMix64.runSeed
     var generator = SplitMix64(seed: seed)
     let end = ContinuousClock.now.advanced(by: .seconds(seconds.asWait))
-    var count = 0
+    var (count, size) = (0, 1)
     repeat {
       let plans = (0..<64).map { _ in HistoryPlan(self, &generator) }
-      let histories = record(plans, seed: generator.next())
+      let histories = record(plans, seed: generator.next(), until: end, &size)
       for (plan, history) in zip(plans, histories) {
         count += 1
         if isExplained(history) { continue }
@@ -83,13 +83,16 @@ extension LinearizabilityTest {
     precondition(
       !operations.isEmpty, "the test has no operation: add one with operation(_:_:model:)")
     return StressScenario(name, promise: promise) { trial in
+      var size = 1
       while !trial.isOver {
         var generator = trial.generator(for: -1)
         let plans = (0..<64).map { _ in HistoryPlan(self, &generator) }
         let activities = trial.activities.count > threads ? trial.activities : nil
-        // The watchdog of the program ends it if a call does not return.
+        // The watchdog of the program ends it if a call does not return. It waits for the end of a
+        // round, however long the calls take.
         let histories = record(
-          plans, seed: generator.next(), seconds: .infinity, activities: activities)
+          plans, seed: generator.next(), seconds: .infinity, activities: activities,
+          until: .now + .seconds(1), &size)
         for (plan, history) in zip(plans, histories) {
           if activities == nil { trial.activities[0].add(plan.count) }
           guard !isExplained(history) else { continue }
@@ -109,6 +112,25 @@ extension LinearizabilityTest {
 extension LinearizabilityTest {
   func isExplained(_ history: History<TestCall>) -> Bool {
     history.isLinearizable(by: TestModel(model: model, operations: operations))
+  }
+
+  /// Records the first ones of these plans: those for which there is time until `end`, and one at
+  /// least.
+  ///
+  /// - Parameter size: how many to record at once. It grows as long as they take little time.
+  private func record(
+    _ plans: [HistoryPlan], seed: UInt64, seconds: Double = timeLimit,
+    activities: [WorkerActivity]? = nil, until end: ContinuousClock.Instant, _ size: inout Int
+  ) -> [History<TestCall>] {
+    var histories: [History<TestCall>] = []
+    repeat {
+      let began = ContinuousClock.now
+      histories += record(
+        Array(plans[histories.count...].prefix(size)), seed: seed &+ UInt64(histories.count),
+        seconds: seconds, activities: activities)
+      size = .now - began < .milliseconds(50) ? min(2 * size, plans.count) : max(size / 2, 1)
+    } while histories.count < plans.count && .now < end
+    return histories
   }
 
   /// Does what each plan says on a new object, with all threads at once.
@@ -216,13 +238,14 @@ extension LinearizabilityTest {
     _ generator: inout SplitMix64
   ) -> History<TestCall> {
     var (plan, history) = (plan, history)
-    var attempts = 4
+    var (attempts, size) = (4, 1)
     while attempts <= 64 {
       var isSmaller = false
       search: for candidate in plan.smaller {
         for _ in 0..<attempts {
           guard ContinuousClock.now < end else { return history }
-          let histories = record(Array(repeating: candidate, count: 64), seed: generator.next())
+          let histories = record(
+            Array(repeating: candidate, count: 64), seed: generator.next(), until: end, &size)
           guard let failing = histories.first(where: { !isExplained($0) }) else { continue }
           (plan, history, isSmaller) = (candidate, failing, true)
           break search

@@ -78,7 +78,9 @@ extension OutcomeTest {
   public func run(seconds: Double = 5, seed: UInt64? = nil) -> OutcomeTable<Outcome> {
     let end = ContinuousClock.now.advanced(by: .seconds(seconds.asWait))
     var table = OutcomeTable(seed: seed ?? SplitMix64.runSeed, expected: expected, order: order)
-    repeat { table.add(race(500, seed: table.nextSeed)) } while table.held && .now < end
+    repeat {
+      table.add(race(500, until: end, seed: table.nextSeed))
+    } while table.held && .now < end
     return table
   }
 
@@ -90,7 +92,7 @@ extension OutcomeTest {
   /// - Returns: the table.
   public func run(rounds: Int, seed: UInt64? = nil) -> OutcomeTable<Outcome> {
     var table = OutcomeTable(seed: seed ?? SplitMix64.runSeed, expected: expected, order: order)
-    table.add(race(rounds, seed: table.nextSeed))
+    table.add(race(rounds, until: nil, seed: table.nextSeed))
     return table
   }
 
@@ -104,7 +106,9 @@ extension OutcomeTest {
     StressScenario(name, promise: promise) { trial in
       while !trial.isOver {
         var generator = trial.generator(for: -1)
-        let table = run(rounds: 200, seed: generator.next())
+        var table = OutcomeTable(seed: generator.next(), expected: expected, order: order)
+        // The watchdog waits for the end of a round, however long the actors take.
+        table.add(race(200, until: .now + .seconds(1), seed: table.nextSeed))
         trial.activities[0].add(table.rounds * actors.count)
         trial.expect(table.held, "a forbidden outcome came\n\(table)")
         trial.completeRound()
@@ -112,8 +116,10 @@ extension OutcomeTest {
     }
   }
 
-  private func race(_ rounds: Int, seed: UInt64) -> [Outcome: Int] {
+  private func race(
+    _ rounds: Int, until end: ContinuousClock.Instant?, seed: UInt64
+  ) -> [Outcome: Int] {
     ConcurrencyStress.race(
-      rounds: rounds, seed: seed, setUp: state, actors: actors, outcome: outcome)
+      rounds: rounds, until: end, seed: seed, setUp: state, actors: actors, outcome: outcome)
   }
 }

@@ -19,11 +19,27 @@ public func race<State: Sendable, Outcome: Hashable & Sendable>(
   actors: [@Sendable (State) -> Void],
   outcome: @escaping @Sendable (State) -> Outcome
 ) -> [Outcome: Int] {
+  race(
+    rounds: rounds, until: nil, seed: seed, setUp: setUp, actors: actors, outcome: outcome)
+}
+
+/// - Parameter end: when no further round begins, apart from the first one; never if `nil`.
+func race<State: Sendable, Outcome: Hashable & Sendable>(
+  rounds: Int,
+  until end: ContinuousClock.Instant?,
+  seed: UInt64?,
+  setUp: @escaping @Sendable () -> State,
+  actors: [@Sendable (State) -> Void],
+  outcome: @escaping @Sendable (State) -> Outcome
+) -> [Outcome: Int] {
   let outcomes = Outcomes<Outcome>()
   let seed = seed ?? SplitMix64.runSeed
   runRounds(
     threads: actors.count, seconds: 4 * timeLimit,
-    setUp: { $0 < rounds ? setUp() : nil },
+    setUp: { round in
+      let isInTime = round == 0 || end.map { .now < $0 } ?? true
+      return round < rounds && isInTime ? setUp() : nil
+    },
     work: { state, thread, round in
       var generator = SplitMix64(seed: seed &+ UInt64(round * actors.count + thread))
       // Relaxed: it only takes time.

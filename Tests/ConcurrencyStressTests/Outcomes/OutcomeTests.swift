@@ -1,6 +1,8 @@
-import ConcurrencyStress
+import Foundation
 import Synchronization
 import Testing
+
+@testable import ConcurrencyStress
 
 /// A number that is read and written separately.
 private final class Cell: Sendable {
@@ -33,6 +35,21 @@ private final class Cell: Sendable {
     #expect(lines[2].hasPrefix("false") && lines[2].hasSuffix("FORBIDDEN   an increment is lost"))
     let error = #expect(throws: StressFailure.self) { try test.check(seconds: 600) }
     #expect(error?.description.contains("a forbidden outcome came (seed ") == true)
+  }
+
+  @Test func slowActorsDoNotExceedTheTime() throws {
+    let test = OutcomeTest(
+      { 0 }, actors: [{ _ in usleep(20_000) }, { _ in }], outcome: { $0 },
+      expected: [0: .accepted()])
+    #expect((1..<500).contains(test.run(seconds: 0.1).rounds))
+    #expect(test.run(rounds: 7).rounds == 7)
+    let program = StressProgram(
+      "slow-stress", summary: "Waits.",
+      scenarios: [test.scenario("slow", promise: "a round takes about a second")])
+    let trial = Trial(
+      program.scenarios[0], try StressOptions([], for: program), .rounds(1))
+    program.scenarios[0].run(trial)
+    #expect(trial.rounds == 1 && (2..<400).contains(trial.operations))
   }
 
   @Test func everyRoundHasOneOutcome() throws {
