@@ -1,6 +1,7 @@
 /// Text in columns that are aligned left.
 enum Columns {
-  static func text(_ lines: [[String]]) -> String {
+  static func text(_ cells: [[String]]) -> String {
+    let lines = cells.map { $0.map(\.printable) }  // A cell with several lines would break them.
     let count = lines.map(\.count).max() ?? 0
     let widths = (0..<count).map { column in
       lines.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0

@@ -76,6 +76,18 @@ private final class BrokenQueue: Sendable {
     #expect(trial.rounds == 1 && (1..<64).contains(subjects.value - before))
   }
 
+  @Test func aValueOfSeveralLinesStaysInItsColumn() throws {
+    let broken = LinearizabilityTest({ 0 }, model: 0)
+      .operation("put", ["a\n\"b\""], { $1 }, model: { _, _ in "" }).run(seconds: 10)
+    let failure = try #require(broken.failure)
+    #expect(failure.contains(##"put("a\n\"b\"") → "a\n\"b\"""##), "\(failure)")
+    let notes = ScheduleTest { schedule in
+      schedule.note("first\nsecond")
+      schedule.fail("it broke")
+    }.run(schedules: 1)
+    #expect(notes.description.contains("1      first\u{FFFD}second\n"), "\(notes)")
+  }
+
   @Test func moreThreadsMayCall() throws {
     for threads in 3...4 {
       let report = LinearizabilityTest(
