@@ -26,6 +26,15 @@ final class StateFile: @unchecked Sendable {
     var results: [TrialResult] = []
     /// The trial that is running.
     var running: Running?
+
+    /// Whether a run can go on from these numbers: each can grow, and none is below zero.
+    var isPossible: Bool {
+      let counts =
+        [passes, trials, sessions, peakMemory] + results.flatMap { [$0.rounds, $0.operations] }
+      let times = [seconds] + results.map(\.seconds)
+      return counts.allSatisfy { (0...Int.max >> 8).contains($0) }
+        && times.allSatisfy { (0...1e9).contains($0) }
+    }
   }
 
   struct Running: Codable {
@@ -35,6 +44,8 @@ final class StateFile: @unchecked Sendable {
   }
 
   private let path: String
+  /// Where links of `path` lead: a new file there replaces the old one, and no link or device.
+  private let target: URL
   private(set) var state: State
   /// A file to which a crash writes its message.
   let crashLog: Int32
@@ -46,13 +57,21 @@ final class StateFile: @unchecked Sendable {
     _ path: String, for program: StressProgram, _ options: StressOptions
   ) throws(StressOptionError) {
     self.path = path
+    target = Self.target(of: path)
     let command = Self.command(options)
-    if let data = FileManager.default.contents(atPath: path), !data.isEmpty {
-      do {
-        state = try JSONDecoder().decode(State.self, from: data)
-      } catch {
+    var status = stat()
+    let exists = stat(path, &status) == 0
+    guard !exists || status.st_mode & S_IFMT == S_IFREG else {
+      throw StressOptionError("cannot write '\(path)': not a regular file")
+    }
+    guard let data = exists ? FileManager.default.contents(atPath: path) : Data() else {
+      throw StressOptionError("cannot read '\(path)'")
+    }
+    if !data.isEmpty {
+      guard let saved = try? JSONDecoder().decode(State.self, from: data), saved.isPossible else {
         throw StressOptionError("'\(path)' is no state of a run; choose another file")
       }
+      state = saved
       guard state.program == program.name, state.command == command else {
         throw StressOptionError(
           "'\(path)' is the state of another run: \(state.program) \(state.command)")
@@ -78,12 +97,23 @@ final class StateFile: @unchecked Sendable {
     try save()
   }
 
+  /// Where the links at this path lead, also if nothing is there yet.
+  private static func target(of path: String) -> URL {
+    var target = URL(fileURLWithPath: path)
+    for _ in 0..<32 {
+      guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: target.path)
+      else { break }
+      target = URL(fileURLWithPath: next, relativeTo: target.deletingLastPathComponent())
+    }
+    return target
+  }
+
   private func save() throws(StressOptionError) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
     do {
       try (encoder.encode(state) + Data("\n".utf8))
-        .write(to: URL(fileURLWithPath: path), options: .atomic)
+        .write(to: target, options: .atomic)
     } catch {
       throw StressOptionError("cannot write '\(path)': \(error.localizedDescription)")
     }

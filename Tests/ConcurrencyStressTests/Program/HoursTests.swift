@@ -109,6 +109,46 @@ import Testing
     }
   }
 
+  @Test func whatIsNoFileIsNotReplacedByTheState() throws {
+    let (path, link) = (temporaryPath(), temporaryPath())
+    defer { for path in [path, link] { remove(path) } }
+    // A device, a pipe or a folder would be replaced, or cannot be.
+    try #require(mkfifo(path, 0o600) == 0)
+    for taken in [path, FileManager.default.temporaryDirectory.path] {
+      let error = #expect(throws: StressOptionError.self) {
+        try StateFile(taken, for: countingProgram, options(["--hours", "1"]))
+      }
+      #expect(error?.message == "cannot write '\(taken)': not a regular file")
+    }
+    unlink(path)
+    // A link is followed, before and after its file is there.
+    try #require(symlink(path, link) == 0)
+    for sessions in 1...2 {
+      let file = try StateFile(link, for: countingProgram, options(["--hours", "1"]))
+      #expect(file.state.sessions == sessions)
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
+      #expect(FileManager.default.fileExists(atPath: path))
+    }
+  }
+
+  @Test(arguments: [
+    ("\"trials\" : 0", "\"trials\" : -9223372036854775808"),
+    ("\"passes\" : 0", "\"passes\" : -5"),
+    ("\"sessions\" : 1", "\"sessions\" : 9223372036854775807"),
+    ("\"seconds\" : 0", "\"seconds\" : -1e308"),
+  ])
+  func aStateThatCannotBeIsRefused(_ number: String, _ other: String) throws {
+    let path = temporaryPath()
+    defer { remove(path) }
+    _ = try StateFile(path, for: countingProgram, options(["--hours", "1"]))
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    try #require(text.contains(number))
+    try Data(text.replacing(number, with: other).utf8).write(to: URL(fileURLWithPath: path))
+    #expect(throws: StressOptionError.self) {
+      try StateFile(path, for: countingProgram, options(["--hours", "1"]))
+    }
+  }
+
   @Test func anInterruptEndsTheRunWithItsReport() async throws {
     let result = try await #require(
       processExitsWith: .exitCode(0), observing: [\.standardOutputContent]
