@@ -2,12 +2,14 @@ internal import Foundation
 
 /// Prints which trial was running if the process crashes. The crash then proceeds as without this.
 enum CrashNotice {
-  // SAFETY: the thread that runs the trials writes `message` between two of them. The handler of a
-  // signal that a trial raises reads it; it may still read the message before, which is freed after
-  // another trial only.
+  // SAFETY: the thread that runs the trials writes `message` between two of them, under `lock`: tests
+  // run several programs at once. The handler of a signal that a trial raises reads it without the
+  // lock; it may still read the message before, which is freed after another trial only.
   private nonisolated(unsafe) static var message: UnsafeMutablePointer<CChar>?
+  /// Guards what `prepare` changes.
+  private static let lock = NSLock()
   /// The message before.
-  // SAFETY: only the thread that runs the trials uses it.
+  // SAFETY: accessed under `lock` only.
   private nonisolated(unsafe) static var previous: UnsafeMutablePointer<CChar>?
   /// A file to which the message goes too, or -1.
   // SAFETY: as `message`.
@@ -42,10 +44,13 @@ enum CrashNotice {
   ///
   /// - Parameter log: a file to which it is written too, or -1.
   static func prepare(_ happened: String, _ command: String, log: Int32 = -1) {
-    let old = previous
-    previous = message
-    message = strdup("BROKEN  \(happened)\nrepeat with: \(command)\n")
-    Self.log = log
+    let old = lock.withLock {
+      let old = previous
+      previous = message
+      message = strdup("BROKEN  \(happened)\nrepeat with: \(command)\n")
+      Self.log = log
+      return old
+    }
     free(old)
     SignalStack.install()
     install

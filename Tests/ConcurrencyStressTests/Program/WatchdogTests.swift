@@ -50,6 +50,14 @@ import Testing
     #expect(!errors.contains("the first"))
   }
 
+  @Test func runsThatPrepareAtOnceKeepTheMemory() async {
+    await #expect(processExitsWith: .success) {
+      runThreads(4) { _ in
+        for _ in 0..<50_000 { CrashNotice.prepare("a trial", "count-stress") }
+      }
+    }
+  }
+
   @Test(arguments: [false, true])
   func anOverflowOfTheStackSaysWhichTrialItWas(_ hasThread: Bool) async throws {
     func check(_ result: ExitTest.Result) {
