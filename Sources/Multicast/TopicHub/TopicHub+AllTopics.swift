@@ -12,12 +12,12 @@ extension TopicHub {
   /// As ``send(_:to:)``, if the gate is not plain.
   ///
   /// - Parameter hub: the hub of `topic`, or `nil` if the topic does not exist. If the hub retains,
-  ///   this is looked up later instead: see ``retain(_:of:)``.
+  ///   this is looked up later instead: see ``retainEvent(_:of:)``.
   @usableFromInline @inline(never)
   func sendToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
     guard !gate.isFinished && !gate.isBlocked else { return 0 }
     guard retains else { return deliverToAll(event, to: topic, through: hub) }
-    guard retain(event, of: topic) else { return 0 }
+    guard retainEvent(event, of: topic) else { return 0 }
     return deliverToAll(event, to: topic, through: topics.hub(of: topic))
   }
 
@@ -28,7 +28,7 @@ extension TopicHub {
   /// sender finds the subscriber.
   ///
   /// - Returns: `false` if the hub has finished.
-  func retain(_ event: Event, of topic: Topic) -> Bool {
+  func retainEvent(_ event: Event, of topic: Topic) -> Bool {
     guard let retention else { return true }
     requireOwnEvents(retention.log)
     // SAFETY: only the initialisers for topics that are strings set the retention.

@@ -58,7 +58,7 @@ extension TopicHub {
   /// - Complexity: O(subscribers of `topic`), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
-    if !gate.isFinished && !gate.isBlocked && retain(event, of: topic) {
+    if !gate.isFinished && !gate.isBlocked && retainEvent(event, of: topic) {
       let isKept = sendersKeepTopics
       if !isKept, let hub = topics.hub(of: topic) {
         return await hub.sendWaiting(event, by: nil)

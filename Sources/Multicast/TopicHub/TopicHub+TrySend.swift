@@ -24,7 +24,7 @@ extension TopicHub {
       }
       return true
     }
-    guard retain(event, of: topic) else { return false }
+    guard retainEvent(event, of: topic) else { return false }
     deliverToAll(event, to: topic, through: topics.hub(of: topic))
     return true
   }
@@ -35,7 +35,7 @@ extension TopicHub {
     // Includes those that subscribe during the call: one with positions may have found its place before
     // the event, and must be told of it.
     let isSent = hub.trySend(event, includesNew: true) {
-      isRetained = retain(event, of: topic)
+      isRetained = retainEvent(event, of: topic)
       return isRetained
     }
     guard isRetained else { return false }
