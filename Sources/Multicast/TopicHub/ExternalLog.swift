@@ -55,8 +55,9 @@ public protocol ExternalLog<Event>: Sendable {
   /// a client may have received the event from another process.
   ///
   /// - Parameter position: with an epoch of 0 if the subscriber named no epoch.
-  /// - Returns: `nil` if the log cannot be reached. The hub then accepts the position until
-  ///   ``ExternalLogWriter/refusePositions(after:)`` refuses it.
+  /// - Returns: `false`: the subscriber receives the range up to the position as missed, unless the
+  ///   hub has received as many events in the meantime. `nil` if the log cannot be reached: the hub
+  ///   then accepts the position until ``ExternalLogWriter/refusePositions(after:)`` refuses it.
   func contains(_ position: EventPosition) async -> Bool?
 }
 
