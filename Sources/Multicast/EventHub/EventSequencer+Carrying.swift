@@ -10,6 +10,7 @@ extension EventSequencer {
   ///
   /// - Parameter makePending: the event with its number and these values, to be pending.
   /// - Returns: the event, `nil` if the hub has ended; and the values.
+  @inline(__always)
   func add(
     _ retained: RetainedEvent, needsSpace: Bool, _ hub: EventHub<Event>,
     _ makePending: (SentEvent, CarriedValues?) -> PendingDelivery

@@ -46,7 +46,7 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   @exclusivity(unchecked) private var isEndTaken = false
   /// The keys whose values some subscribers see. Another thread may deliver an event, so they are
   /// captured when it is sent.
-  var carried: CarriedKeySet.Captures = [:]
+  @exclusivity(unchecked) var carried: CarriedKeySet.Captures = [:]
 
   /// - Parameters:
   ///   - initialValue: the first event to replay, sent to no subscriber.
