@@ -217,8 +217,8 @@ enum Hold {
 
 /// Keeps the target of a placed or measured entry for a call.
 ///
-/// A function, because the compiler calls a method that does not read `self` through a second one
-/// without it.
+/// Not a method: where one does not read `self`, the compiler makes a second function without it,
+/// and each call goes through both.
 ///
 /// - Parameter isCalled: whether this thread calls the target then.
 @usableFromInline @inline(never)

@@ -64,7 +64,7 @@ private final class BrokenQueue: Sendable {
   @Test func slowCallsDoNotExceedTheTime() throws {
     let subjects = Counter()
     let test = LinearizabilityTest({ subjects.add() }, model: 0)
-      .operation("wait", { _ in usleep(40_000) }, model: { _ in })
+      .operation("wait", { _ in usleep(40_000) }, model: { _ in })  // A call that takes long.
     #expect((1..<64).contains(test.run(seconds: 0.1).histories))
     let program = StressProgram(
       "slow-stress", summary: "Waits.",

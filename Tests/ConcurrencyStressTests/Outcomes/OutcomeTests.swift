@@ -39,6 +39,7 @@ private final class Cell: Sendable {
 
   @Test func slowActorsDoNotExceedTheTime() throws {
     let test = OutcomeTest(
+      // An actor that takes long.
       { 0 }, actors: [{ _ in usleep(20_000) }, { _ in }], outcome: { $0 },
       expected: [0: .accepted()])
     #expect((1..<500).contains(test.run(seconds: 0.1).rounds))
