@@ -151,7 +151,7 @@ extension ActorLane {
   private struct Drain {
     var pending: Pending
     var count: Int
-    var effects: MailboxState.Effects
+    var effects: MailboxState.Effects?
   }
 
   /// What a job does next.
@@ -208,25 +208,29 @@ extension ActorLane {
   private func perform(
     _ drain: Drain, keeping kept: UnsafeRawPointer, _ budget: inout Budget
   ) -> Step {
+    let pending = drain.pending
     // SAFETY: the job has a retain of the entry, which keeps its mailbox.
-    let mailbox = drain.pending.mailbox.takeUnretainedValue()
-    let entry = drain.pending.entry.takeUnretainedValue()
-    mailbox.finish(drain.effects)
-    var delivered = mailbox.deliverTaken(to: entry, keeping: kept)
-    let isOver = budget.spend(
-      mailbox.progress == nil ? drain.count : drain.count * Self.callsPerCheck)
-    let calls = budget.calls
-    let (effects, isExhausted, step) = lock.withLockAfterPolling {
-      let (effects, isExhausted) = mailbox.finishTaken(&delivered, for: entry)
-      if effects.wake { waiting.append(drain.pending) }
-      return (effects, isExhausted, isOver ? .restart : nextStep(calls, mayPoll: true))
+    return pending.mailbox._withUnsafeGuaranteedRef { mailbox in
+      let (mustContinue, step) = pending.entry._withUnsafeGuaranteedRef { entry in
+        if let effects = drain.effects { mailbox.finish(effects) }
+        var delivered = mailbox.deliverTaken(to: entry, keeping: kept)
+        let isOver = budget.spend(
+          mailbox.progress == nil ? drain.count : drain.count * Self.callsPerCheck)
+        let calls = budget.calls
+        let (drained, step) = lock.withLockAfterPolling {
+          let drained = mailbox.finishTaken(&delivered, for: entry)
+          if drained.mustContinue { waiting.append(pending) }
+          return (drained, isOver ? .restart : nextStep(calls, mayPoll: true))
+        }
+        if let effects = drained.effects { mailbox.finish(effects) }
+        delivered.destroyRest()  // Here, outside the lock.
+        if drained.isExhausted { mailbox.whenExhausted?(entry) }
+        return (drained.mustContinue, step)
+      }
+      // If this is the last reference, the `deinit` of a delegate runs here, on its actor.
+      if !mustContinue { pending.entry.release() }
+      return step
     }
-    mailbox.finish(effects)
-    delivered.destroyRest()  // Here, outside the lock.
-    if isExhausted { mailbox.whenExhausted?(entry) }
-    // If this is the last reference, the `deinit` of a delegate runs here, on its actor.
-    if !effects.wake { drain.pending.entry.release() }
-    return step
   }
 
   /// Takes elements of the next mailbox; gives up the role if there is none. Inside `lock`.

@@ -53,13 +53,13 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ///
   /// - Returns: whether to drain again.
   final func drain(_ entry: Entry) -> Bool {
-    finish(withLock { take(Self.share, for: entry).effects })
+    if let effects = withLock({ take(Self.share, for: entry).effects }) { finish(effects) }
     var delivered = deliverTaken(to: entry, keeping: nil)
-    let (effects, isExhausted) = withLock { finishTaken(&delivered, for: entry) }
-    finish(effects)
+    let drained = withLock { finishTaken(&delivered, for: entry) }
+    if let effects = drained.effects { finish(effects) }
     delivered.destroyRest()  // Here, outside the lock.
-    if isExhausted { whenExhausted?(entry) }
-    return effects.wake
+    if drained.isExhausted { whenExhausted?(entry) }
+    return drained.mustContinue
   }
 
   /// What became of the elements that a drain took.
@@ -73,15 +73,21 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
 
   /// Begins a drain of at most `share` elements. Inside `lock`.
   ///
-  /// - Returns: the effects, and how many elements ``deliverTaken(to:keeping:)`` will deliver.
+  /// - Returns: the effects, if there may be any, and how many elements
+  ///   ``deliverTaken(to:keeping:)`` will deliver.
   final func take(
     _ share: Int, for entry: Entry
-  ) -> (effects: MailboxState.Effects, count: Int) {
+  ) -> (effects: MailboxState.Effects?, count: Int) {
     state.isBlocked = entry.isBlocked
     forgetSignal()
     // One signal at a time, because it may turn out to be incomplete.
-    let effects = state.take(isFollowing ? 1 : share, into: &batch)
-    return (effects, batch.count)
+    let share = isFollowing ? 1 : share
+    guard state.isUnobserved else {
+      let effects = state.take(share, into: &batch)
+      return (effects, batch.count)
+    }
+    state.takeUnobserved(share, into: &batch)
+    return (nil, batch.count)
   }
 
   /// Delivers what ``take(_:for:)`` took.
@@ -120,25 +126,31 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     return delivered
   }
 
+  /// What follows a drain, outside the lock.
+  struct Drained {
+    /// Whether to drain again.
+    var mustContinue: Bool
+    /// Whether to run `whenExhausted`.
+    var isExhausted: Bool
+    /// The effects, if there may be any besides.
+    var effects: MailboxState.Effects?
+  }
+
   /// Ends a drain. Inside `lock`.
   ///
-  /// - Returns: the effects, and whether to run `whenExhausted`. What remains of `delivered` is to
-  ///   be destroyed outside the lock.
-  final func finishTaken(
-    _ delivered: inout Delivered, for entry: Entry
-  ) -> (MailboxState.Effects, isExhausted: Bool) {
+  /// What remains of `delivered` is to be destroyed outside the lock.
+  final func finishTaken(_ delivered: inout Delivered, for entry: Entry) -> Drained {
     state.isBlocked = entry.isBlocked
     state.putBack(&delivered.rest)
     return finishTaken(delivered: delivered.count)
   }
 
   /// Ends a drain. Inside `lock`.
-  ///
-  /// - Returns: the effects, and whether to run `whenExhausted`.
-  private func finishTaken(delivered: Int) -> (MailboxState.Effects, isExhausted: Bool) {
-    let effects = state.finishTaken(delivered: delivered)
+  private func finishTaken(delivered: Int) -> Drained {
+    let effects = state.isUnobserved ? nil : state.finishTaken(delivered: delivered)
+    let mustContinue = effects?.wake ?? state.finishTakenUnobserved(delivered: delivered)
     isAtEnd = state.isExhausted && !state.isBlocked
-    return (effects, isAtEnd)
+    return Drained(mustContinue: mustContinue, isExhausted: isAtEnd, effects: effects)
   }
 
   /// Whether an element waits, or an end that no drain has seen. Inside `lock`.
@@ -167,7 +179,9 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// runs where the handler is called.
   func start(_ entry: Entry) {
     let effects = withLock {
-      var (effects, isExhausted) = finishTaken(delivered: 0)
+      var effects = state.finishTaken(delivered: 0)
+      let isExhausted = state.isExhausted && !state.isBlocked
+      isAtEnd = isExhausted
       if isExhausted { state.wake(&effects) }
       return effects
     }
