@@ -69,8 +69,9 @@ extension ExternalLogWriter {
   /// Refuses the positions above `newest` that subscribers have named so far: the log has no such
   /// events.
   ///
-  /// Call it when the log can be reached again. A subscriber with such a position receives the
-  /// range as missed, and then each event that the hub has received since.
+  /// Call it when the log can be reached again, after ``begin(epoch:after:)``. A subscriber with
+  /// such a position receives the range as missed, and then each event that the hub has received
+  /// since.
   ///
   /// - Parameter newest: the number of the newest event of the log.
   /// - Complexity: O(subscribers with positions).
