@@ -45,6 +45,10 @@ public struct ScheduleTest: Sendable {
     _ body: @escaping @Sendable (Schedule) async throws -> Void
   ) {
     precondition(stepLimit > 0, "a step limit of \(stepLimit) allows no step")
+    if case .priorities(let preemptions) = order {
+      precondition(
+        preemptions >= 0, "\(preemptions) preemptions: 0 or more are possible in a schedule")
+    }
     self.order = order
     self.stepLimit = stepLimit
     self.patience = patience

@@ -103,6 +103,16 @@ private func failingSeed(_ test: ScheduleTest) throws -> UInt64 {
     #expect(test.run(schedules: 1_000, seed: 1).held)
   }
 
+  @Test func aNegativeNumberOfPreemptionsTraps() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = ScheduleTest(order: .priorities(preemptions: -1)) { _ in }
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("-1 preemptions: 0 or more are possible"), "\(errors)")
+  }
+
   @Test func explorationFindsTheFailureAndReplaysIt() throws {
     let test = ScheduleTest(overdraft)
     let failure = try #require(test.explore().failure)
