@@ -29,7 +29,10 @@ final class JavaProcess: @unchecked Sendable {
     guard (try? process.run()) != nil, (try? ask("ready", answers: 0)) != nil else { return nil }
   }
 
-  deinit { process.terminate() }
+  deinit {
+    // A process that could not be started cannot be terminated either.
+    if process.isRunning { process.terminate() }
+  }
 
   /// Sends a request of one line, and waits for its answer.
   ///
