@@ -18,7 +18,12 @@ public struct BenchmarkProgram {
 extension BenchmarkProgram {
   /// Does what the command line says, and exits.
   public func main() -> Never {
-    exit(run(CommandLine.arguments.dropFirst()))
+    let status = run(CommandLine.arguments.dropFirst())
+    if let error = Console.outputError {
+      printError(error)
+      exit(max(1, status))
+    }
+    exit(status)
   }
 
   /// Does what `arguments` say.

@@ -1,3 +1,6 @@
+internal import Foundation
+internal import Synchronization
+
 /// Standard output or standard error, without a buffer.
 struct Console {
   static let output = Console(descriptor: STDOUT_FILENO)
@@ -11,8 +14,23 @@ struct Console {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else { return }
-      rest = rest.dropFirst(count)
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        if descriptor == STDOUT_FILENO { Self.failure.store(errno, ordering: .relaxed) }
+        return
+      }
     }
+  }
+
+  /// The last error of standard output; 0: none.
+  // Relaxed: nothing else is read because of it.
+  private static let failure = Atomic<Int32>(0)
+
+  /// Why something that was printed on standard output is lost.
+  static var outputError: String? {
+    let error = failure.load(ordering: .relaxed)
+    guard error != 0 else { return nil }
+    return "cannot write standard output: \(String(cString: strerror(error)))"
   }
 }

@@ -30,6 +30,34 @@ import Testing
     #expect(!output.contains("\u{1B}"))
   }
 
+  @Test(arguments: [["--help"], ["--list"], ["--rounds", "1", "--scenario", "sequence"]])
+  func outputThatCannotBeWrittenEndsWithStatus2AndOneLine(arguments: [String]) async throws {
+    let result = try await #require(
+      processExitsWith: .exitCode(2), observing: [\.standardErrorContent]
+    ) { [arguments] in
+      dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO)
+      let options = try StressOptions(arguments, for: Program.stress)
+      // The main thread serves the main queue, which `start` would do here.
+      guard options.rounds != nil else { return Program.stress.start(arguments) }
+      let report = await onOwnThread { StressRun(Program.stress, options).perform() }
+      exit(report.finish(writingTo: nil))
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    let error = "multicast-stress: cannot write standard output: No space left on device\n"
+    #expect(errors.hasSuffix(error), "\(errors)")
+  }
+
+  @Test func aReaderThatHasSeenEnoughOfTheListIsNoError() async {
+    await #expect(processExitsWith: .success) {
+      var ends: [Int32] = [0, 0]
+      pipe(&ends)
+      dup2(ends[1], STDOUT_FILENO)
+      close(ends[0])
+      Program.stress.start(["--list"])
+      exit(0)
+    }
+  }
+
   @Test func aRunThatHoldsHasStatus0() async throws {
     let options = try StressOptions(["--rounds", "1", "--threads", "2", "--scenario", "sequence"])
     let report = await onOwnThread { StressRun(Program.stress, options).perform() }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// Standard output or standard error, without a buffer.
 struct Console: Sendable {
@@ -40,8 +41,24 @@ struct Console: Sendable {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else { return }
-      rest = rest.dropFirst(count)
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        if descriptor == STDOUT_FILENO { Self.failure.store(errno, ordering: .relaxed) }
+        return
+      }
     }
+  }
+
+  /// The last error of standard output; 0: none.
+  // Relaxed: nothing else is read because of it.
+  private static let failure = Atomic<Int32>(0)
+
+  /// Why something that was printed on standard output is lost. `nil` if nothing is, or if the
+  /// reader of a pipe had seen enough.
+  static var outputError: String? {
+    let error = failure.load(ordering: .relaxed)
+    guard error != 0 && error != EPIPE else { return nil }
+    return "cannot write standard output: \(String(cString: strerror(error)))"
   }
 }

@@ -42,8 +42,8 @@ extension StressProgram {
       A seed repeats what the threads do, not how the machine interleaves them. An interrupt ends
       the run after the current rounds, with its report; a second one ends it at once.
 
-      Exit status: 0 if every promise held, 1 if one broke, 2 if the options are unusable,
-      3 if no round ended in time. A crash prints the trial, and ends by its signal.\(example)
+      Exit status: 0 if every promise held, 1 if one broke, 2 if the options are unusable or the
+      report cannot be written, 3 if no round ended in time. A crash prints the trial, and ends by its signal.\(example)
       """
   }
 

@@ -14,8 +14,8 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// The exit status is 0 if every promise held, 1 if one broke, 2 if the options are unusable, 3 if
-/// no round ended in time. `--help` prints the options.
+/// The exit status is 0 if every promise held, 1 if one broke, 2 if the options are unusable or the
+/// report cannot be written, 3 if no round ended in time. `--help` prints the options.
 ///
 /// ## Thread safety
 /// A value that never changes.
@@ -101,7 +101,7 @@ extension StressProgram {
     // Writing to a pipe without a reader is an error like any other, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     Console.reserve()
-    do {
+    do throws(StressOptionError) {
       let options = try StressOptions(arguments, for: self)
       if options.wantsHelp {
         Console.output.print(help)
@@ -110,6 +110,7 @@ extension StressProgram {
       } else {
         try run(options)
       }
+      if let error = Console.outputError { throw StressOptionError(error) }
     } catch {
       Console.error.print("\(name): \(error.message)")
       exit(2)

@@ -152,6 +152,7 @@ extension StressReport {
         : "\(broken) of \(results.count) trials found a broken promise; seed \(options.seed)")
     do throws(StressOptionError) {
       try file?.write(self)
+      if let error = Console.outputError { throw StressOptionError(error) }
     } catch {
       Console.error.print("\(program.name): \(error.message)")
       return held ? 2 : 1
