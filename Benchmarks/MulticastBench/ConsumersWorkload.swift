@@ -7,7 +7,7 @@ extension Workload {
     Workload("consumers", summary: "N tasks consume the events of an EventHub, per delivery") { _ in
       SparseConsumers.experiments
         + [HubConsumers(size: 100).experiment, HubConsumers(size: 100).batchExperiment]
-        + [StalledConsumer(size: 100).experiment]
+        + [AsyncHandlers(size: 100).experiment, StalledConsumer(size: 100).experiment]
         + [StalledMemory().experiment].compactMap { $0 }
     }
   }

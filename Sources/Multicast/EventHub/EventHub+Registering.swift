@@ -23,7 +23,7 @@ extension EventHub {
     let replays = sequencer?.replays ?? false
     let buffering = request.buffering
     var handler: @Sendable (Event) -> Void = { _ in }
-    var asyncHandler: (@Sendable (Event) async -> Void)?
+    var asyncHandler: @Sendable (Event) async -> Void = { _ in }
     let mailbox: Mailbox?
     let start: (Entry) -> Void
     let origin = request.isMeasured ? request.origin : measured(request.origin)
@@ -53,11 +53,10 @@ extension EventHub {
       start = { box.start($0) }
     case .task(let home, let limit, let inTask):
       asyncHandler = inTask
-      let state = MailboxState(
-        limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays, consumers: limit)
       let box = TaskMailbox(
-        on: home, state, drops: dropCounter, whenExhausted: removal,
-        deliver: request.carried == nil ? callAsync : callAsyncCarrying)
+        on: home, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
+        workers: limit, coalesces: buffering.positions != nil, drops: dropCounter,
+        whenExhausted: removal)
       mailbox = box
       start = { box.start($0, consumers: limit) }
     }
@@ -76,36 +75,12 @@ extension EventHub {
     return EventSubscription(registration)
   }
 
-  /// Passes an event to the asynchronous handler of an entry.
-  private var callAsync: TaskMailbox.Delivery {
-    { head, envelope in
-      let handler = Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
-        subscriber.pipeline?.asyncHandler
-      }
-      await handler?(envelope.event(Event.self))
-    }
-  }
-
-  /// As `callAsync`, for a subscriber that sees task-local values of the sender.
-  private var callAsyncCarrying: TaskMailbox.Delivery {
-    { head, envelope in
-      let handler = Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
-        subscriber.pipeline?.asyncHandler
-      }
-      let event = envelope.event(Event.self)
-      guard let values = (envelope.object as? CarriedEventBox<Event>)?.values else {
-        await handler?(event)
-        return
-      }
-      await values.run { await handler?(event) }
-    }
-  }
-
   /// Adds a subscriber, enqueues its replay, and finishes it if the hub has finished.
   func register(
     _ mailbox: Mailbox?, _ makeIndex: (@Sendable () -> CoalescingIndex<Event>)?,
     _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
-    _ asyncHandler: (@Sendable (Event) async -> Void)? = nil, carried: CarriedKeys? = nil,
+    _ asyncHandler: @escaping @Sendable (Event) async -> Void = { _ in },
+    carried: CarriedKeys? = nil,
     onEnd: SubscriptionRequest<Event>.EndAction? = nil, owner: AnyObject?,
     binding: SubscriptionBinding? = nil, origin: Origin
   ) -> EntryHandle {

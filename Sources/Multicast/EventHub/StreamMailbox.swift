@@ -7,7 +7,7 @@ internal import Synchronization
 /// take and sleep alternately, and each event goes to one of them.
 final class StreamMailbox: Mailbox, @unchecked Sendable {
   // Sendable: `sleeper`, `moreSleepers` and `isInterrupted` are accessed inside `lock` alone; other
-  // variables, unless atomic, by the isolation that iterates.
+  // variables, unless they synchronize themselves, by the isolation that iterates.
   //
   // SAFETY, of unchecked exclusivity: for the same reason no two accesses overlap, and none of them
   // runs other code.
@@ -33,10 +33,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   private let batchLimit: Int
   /// The events taken and not yet returned.
   @exclusivity(unchecked) private var batch = ItemBuffer()
-  /// How many of the latest batch were returned: delivered, but not yet counted so in `state`.
-  // Relaxed: one writer, the isolation that iterates, so a load and a store suffice. It is reset,
-  // and read by other threads, inside `lock`, together with the count in `state`.
-  private let returned = Atomic<Int>(0)
+  /// How many of the latest batch were returned.
+  private let returned = BatchCount()
   /// The size of the latest batch.
   @exclusivity(unchecked) private var taken = 0
   /// The number of results that may follow before the task must yield.
@@ -113,7 +111,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   override var statistics: DeliveryStatistics {
     withLock {
       var statistics = state.statistics
-      statistics.delivered += returned.load(ordering: .relaxed)
+      statistics.delivered += returned.value
       return statistics
     }
   }
@@ -163,13 +161,8 @@ extension StreamMailbox {
     guard budget > 0, let item = batch.popFirst() else { return nil }
     budget -= 1
     noteHandling()
-    countReturned(1)
+    returned.add(1)
     return item
-  }
-
-  @inline(__always)
-  private func countReturned(_ count: Int) {
-    returned.store(returned.load(ordering: .relaxed) + count, ordering: .relaxed)
   }
 
   var takenCount: Int { batch.count }
@@ -182,7 +175,7 @@ extension StreamMailbox {
     var moved = ItemBuffer()
     swap(&moved, &batch)
     noteHandling()
-    countReturned(moved.count)
+    returned.add(moved.count)
     var offset = 0
     while let item = moved.popFirst() {
       if item.dropped > 0 { drops(item.dropped) }
@@ -219,7 +212,7 @@ extension StreamMailbox {
     let found = withLock { () -> Found in
       forgetSignal()
       if state.isUnobserved {
-        state.finishTakenUnobserved(delivered: takeReturned())
+        state.finishTakenUnobserved(delivered: returned.take())
         state.takeUnobserved(share, into: &batch)
       } else {
         finished = finishReturned()
@@ -251,14 +244,7 @@ extension StreamMailbox {
 
   /// Counts the returned events in `state`. Inside the lock.
   private func finishReturned() -> MailboxState.Effects {
-    state.finishTaken(delivered: takeReturned())
-  }
-
-  /// The number of events that were returned since the last call. Inside the lock.
-  private func takeReturned() -> Int {
-    let count = returned.load(ordering: .relaxed)
-    returned.store(0, ordering: .relaxed)
-    return count
+    state.finishTaken(delivered: returned.take())
   }
 
   func takeDroppedAtEnd() -> Int {

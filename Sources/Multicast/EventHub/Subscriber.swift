@@ -33,8 +33,9 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
   @usableFromInline let coalescer: Coalescer<Event>?
   /// The subscriber's handler, which the mailbox calls.
   private let handler: @Sendable (Event) -> Void
-  /// Called by the mailbox instead of the subscriber's handler, if it is asynchronous.
-  let asyncHandler: (@Sendable (Event) async -> Void)?
+  /// Called by the mailbox instead of the subscriber's handler, if it is asynchronous. As
+  /// ``Subscriber/handler`` not optional.
+  private let asyncHandler: @Sendable (Event) async -> Void
   /// What the mailbox calls instead of the subscriber's handler, if that receives positions. Here
   /// and not in the mailbox, so that what the handler captures is released when the subscription
   /// has ended.
@@ -48,7 +49,7 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
     filter: (@Sendable (Event) -> Bool)?, start: StartingPoint?,
     mailbox: Mailbox?, handler: @escaping @Sendable (Event) -> Void,
     coalescer: Coalescer<Event>? = nil,
-    asyncHandler: (@Sendable (Event) async -> Void)? = nil, carried: CarriedKeys? = nil,
+    asyncHandler: @escaping @Sendable (Event) async -> Void = { _ in }, carried: CarriedKeys? = nil,
     onEnd: SubscriptionRequest<Event>.EndAction? = nil, follower: (any Follower)? = nil
   ) {
     self.handler = handler
@@ -64,6 +65,7 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
     // SAFETY: a mailbox uses its receiver only to deliver to its entry, which the caller of that holds
     // and which owns this.
     (mailbox as? HandlerMailbox)?.receiver = .passUnretained(self)
+    (mailbox as? TaskMailbox)?.receiver = .passUnretained(self)
   }
 
   /// Passes what waited in the mailbox to the handler.
@@ -72,10 +74,22 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
   ) {
     if let follower { return follower.deliver(to: head) }
     let event = element.event(Event.self)
-    guard carried != nil else { return handler(event) }
-    // Events of a replay carry no values.
-    let values = (element.object?.takeUnretainedValue() as? CarriedEventBox<Event>)?.values
-    values.run { handler(event) }
+    if carried == nil { handler(event) } else { carriedValues(element).run { handler(event) } }
+  }
+
+  override func receiveInTask(
+    _ element: EnvelopeReference, for head: UnsafeMutablePointer<EntryHead>
+  ) async {
+    let event = element.event(Event.self)
+    guard carried != nil, let values = carriedValues(element) else {
+      return await asyncHandler(event)
+    }
+    await values.run { [asyncHandler] in await asyncHandler(event) }
+  }
+
+  /// The values that travel with an event. Events of a replay have none.
+  private func carriedValues(_ element: EnvelopeReference) -> CarriedValues? {
+    (element.object?.takeUnretainedValue() as? CarriedEventBox<Event>)?.values
   }
 
   /// Whether the subscriber receives the event with this number.

@@ -1,7 +1,7 @@
 /// Passes the elements of a mailbox to a handler.
 ///
 /// ## Thread safety
-/// The thread that drains the mailbox.
+/// The thread, or the task, that drains the mailbox.
 @usableFromInline
 class ElementReceiver: @unchecked Sendable {
   // Sendable: without state; the subclass says why it is.
@@ -11,5 +11,12 @@ class ElementReceiver: @unchecked Sendable {
   /// Passes an element to the handler of the entry at `head`.
   func receive(_ element: EnvelopeReference, for head: UnsafeMutablePointer<EntryHead>) {
     fatalError("Multicast: every receiver implements this")
+  }
+
+  /// As ``receive(_:for:)``, to an asynchronous handler.
+  func receiveInTask(
+    _ element: EnvelopeReference, for head: UnsafeMutablePointer<EntryHead>
+  ) async {
+    fatalError("Multicast: every receiver of a task implements this")
   }
 }

@@ -78,9 +78,7 @@ extension Registry {
         call = envelope
         let entry = entry.takeUnretainedValue()
         let mailbox = entry.mailbox(or: {
-          TaskMailbox(
-            on: home(value), MailboxState(limit: .max, whenFull: .dropNewest, isIdle: true),
-            isPlace: false, deliver: AsyncCallBox<Value>.call)
+          TaskMailbox(on: home(value), isPlace: false, caller: AsyncCaller<Value>())
         })
         require(
           mailbox is TaskMailbox,
@@ -98,16 +96,22 @@ extension Registry {
 
 /// An asynchronous call, as the content of an envelope.
 private final class AsyncCallBox<Value: Sendable>: Sendable {
-  private let body: @Sendable (Value) async -> Void
+  let body: @Sendable (Value) async -> Void
 
   init(_ body: @escaping @Sendable (Value) async -> Void) {
     self.body = body
   }
+}
 
-  /// Makes the call in `envelope`, with the value of an active entry whose target is alive.
-  static func call(_ head: UnsafeMutablePointer<EntryHead>, _ envelope: Envelope) async {
+/// Makes the calls that wait in a mailbox.
+private final class AsyncCaller<Value: Sendable>: ElementReceiver, @unchecked Sendable {
+  // Sendable: without state.
+
+  override func receiveInTask(
+    _ element: EnvelopeReference, for head: UnsafeMutablePointer<EntryHead>
+  ) async {
     // SAFETY: the mailbox contains only such calls.
-    let box = unsafeDowncast(envelope.box, to: AsyncCallBox.self)
+    let box = unsafeDowncast(element.object!.takeUnretainedValue(), to: AsyncCallBox<Value>.self)
     let call = MeasuredCall(of: head)
     await box.body(Entry.value(head, as: Value.self).pointee.value)
     call.end()
