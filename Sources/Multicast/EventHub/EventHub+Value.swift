@@ -12,7 +12,9 @@ extension EventHub {
   /// - Parameters:
   ///   - initialValue: the first event to replay.
   ///   - replay: the number of past events, the newest, that a new subscriber receives first.
-  ///   - retention: which past events the hub keeps, as for a hub without an initial value.
+  ///   - retention: which past events the hub keeps, as for a hub without an initial value. One
+  ///     that limits sizes or ages, or has a condition, can remove the newest event, also the
+  ///     initial value: then there is no value, and nothing to replay, until the next event.
   ///   - epoch: that of the hub's positions, as above.
   ///   - ordering: the order in which subscribers see the events of several senders. A hub with a
   ///     replay has one order with either.
@@ -44,7 +46,8 @@ extension EventHub {
   /// hub that retains nothing.
   ///
   /// After a `send` has returned, this is its event or a newer one, also if subscribers have not
-  /// received it yet. It stays after ``finish()``.
+  /// received it yet, unless the ``Retention`` does not keep that: it is too large or too old, or
+  /// a condition excludes it. It stays after ``finish()``, as long as it is retained.
   ///
   /// - Complexity: O(1). It takes the lock of the replay, as a subscriber does.
   public var value: Event? { sequencer?.newest }
