@@ -40,8 +40,9 @@ public struct AnswerPolicy: Sendable {
     AnswerPolicy()
   }
 
-  /// Calls the delegates on the calling thread, also those with a queue. For requirements of
-  /// `Sendable` protocols whose arguments are not `Sendable`.
+  /// Calls the delegates on the calling thread. For requirements of `Sendable` protocols whose
+  /// arguments are not `Sendable`. A delegate that was added on a queue or an actor ends the
+  /// process there, as in `forEach` of a ``MulticastDelegate``.
   public static var inline: AnswerPolicy { AnswerPolicy() }
 
   /// Leaves the requirement to an extension of the protocol that implements it.
