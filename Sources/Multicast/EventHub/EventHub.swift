@@ -183,6 +183,9 @@ extension EventHub {
 
   /// The number of subscribers, excluding those whose owner is gone.
   ///
+  /// A subscriber that the hub has ended, or that was disconnected, does not count here while it
+  /// receives what waits. It does in ``subscriberCounts(buffering:)`` and for the hooks of the hub.
+  ///
   /// - Complexity: O(subscribers).
   public var subscriberCount: Int {
     var count = 0

@@ -3,7 +3,7 @@
 /// ## Thread safety
 /// A value: any thread may use its copy.
 public struct HubStatistics: Sendable, Hashable {
-  /// The number of subscribers.
+  /// The number of subscribers: see ``EventHub/subscriberCount``.
   public internal(set) var subscribers = 0
   /// Events that wait in a buffer or are being delivered from it, counted for each subscriber.
   public internal(set) var pending = 0
