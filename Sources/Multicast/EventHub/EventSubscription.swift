@@ -41,8 +41,8 @@ extension EventSubscription {
   /// - Complexity: O(1).
   public var isActive: Bool { registration.isActive }
 
-  /// Why the subscription has ended, or `nil` while it is active. Waiting events are still
-  /// delivered after the end, unless it was cancelled.
+  /// Why the subscription has ended; `nil` before. Waiting events are still delivered after the
+  /// end, unless it was cancelled: until then ``isActive`` is `true`, and also while it is blocked.
   ///
   /// - Complexity: O(1).
   public var end: SubscriptionEnd? {
