@@ -53,6 +53,8 @@ extension MulticastDelegate {
   /// ```swift
   /// hub.forEach(as: (any ProgressReporting).self) { $0.report(0.5) }
   /// ```
+  /// As `forEach(_:)`, it ends the process at a delegate that was added on a queue or an actor,
+  /// also if the cast would fail: use ``invoke(as:_:)``.
   ///
   /// - Parameters:
   ///   - as: the type to cast each delegate to. Delegates for which the cast fails are skipped.
