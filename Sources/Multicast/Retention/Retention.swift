@@ -93,6 +93,10 @@ public struct Retention<Event: Sendable>: Sendable {
   /// Keeps the newest event of each key, and removes the one before it: a compacted log. What was
   /// replaced so is not reported as missed. A subscriber that is reading may still receive it.
   ///
+  /// An event takes its place before it removes the one with its key. A limit that both together
+  /// exceed also removes the oldest event, which may have another key. So the limit needs room for
+  /// more events than there are keys: one more for each thread that sends.
+  ///
   /// - Parameter key: the key of an event. One thread at a time calls it, and the key's
   ///   `hash(into:)` and `==`.
   /// - Returns: the retention.
