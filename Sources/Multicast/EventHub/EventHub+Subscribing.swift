@@ -13,8 +13,9 @@ extension EventHub {
   /// each sender. A burst of events wakes the actor once. Calls that take longer than 100
   /// microseconds together, and at least 64, make room for other work of the actor.
   ///
-  /// A handler that belongs to no actor is called by senders, inside `send`, as with
-  /// `on: .sender`.
+  /// A function of no actor, such as a `nonisolated` one or one in a variable, is called on the
+  /// actor that calls this. Where no actor calls this either, senders call the handler, inside
+  /// `send`, as with `on: .sender`.
   ///
   /// ```swift
   /// @MainActor final class Board {
