@@ -207,6 +207,13 @@ extension EventHub {
 }
 
 extension Unmanaged where Instance == Entry {
+  /// Whether the entry may be called now.
+  @inlinable
+  var isCallable: Bool {
+    // Acquiring: as in `Invocation.pass`.
+    EntryHead.isCallable(head.pointee.state.load(ordering: .acquiring))
+  }
+
   /// Whether the entry is active, has no owner, and its consumer has been told to read a log and
   /// has not begun to: then a new event in the log needs nothing more.
   @inlinable @inline(__always)
@@ -254,6 +261,8 @@ extension EventPipeline {
   ) -> Bool {
     guard includes(event, number) else { return false }
     guard let mailbox else {
+      // The filter may have ended or blocked the subscription.
+      guard filter == nil || entry.isCallable else { return false }
       handler(event)
       return true
     }

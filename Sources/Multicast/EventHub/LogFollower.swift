@@ -27,6 +27,8 @@ final class LogFollower<Event: Sendable>: Follower {
   func deliver(to head: UnsafeMutablePointer<EntryHead>) {
     reader.readToGoal(atMost: LogReader<Event>.share)
     while let event = reader.nextRead() {
+      // The filter may have ended the subscription. If it has blocked it, this call has begun.
+      guard reader.filter == nil || head.pointee.isActive else { break }
       handler(event)
       guard head.pointee.isActiveAndUnblocked else { break }
     }
@@ -36,6 +38,9 @@ final class LogFollower<Event: Sendable>: Follower {
 }
 
 extension EntryHead {
+  /// Whether the entry was not removed.
+  var isActive: Bool { EntryHead.isActive(state.load(ordering: .acquiring)) }  // As below.
+
   /// Whether a handler may be called again in the same invocation: the next element of a drain.
   var isActiveAndUnblocked: Bool {
     // Acquiring: as in `Invocation.drain`. The frame holds the entry.
