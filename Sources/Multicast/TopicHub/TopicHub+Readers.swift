@@ -45,7 +45,9 @@ extension TopicHub where Topic == String {
   /// gets what it begins with, however much that is.
   ///
   /// If what came after `position` is no longer retained, it is missing as for a subscriber that
-  /// begins: it is requested from an external log, or reported without a number of events.
+  /// begins: it is requested from an external log, or reported without a number of events. Of what
+  /// is retained after it, the reader then takes as many events as its limit at once; the limit
+  /// applies to those behind them.
   ///
   /// - Parameters:
   ///   - topics: as for a reader that begins.
