@@ -13,9 +13,13 @@ protocol Follower: AnyObject, Sendable {
 }
 
 /// A handler that receives positions, and the place in the log of a hub that it has reached.
-final class LogFollower<Event: Sendable>: Follower {
+final class LogFollower<Event: Sendable>: Follower, @unchecked Sendable {
+  // Sendable: `held` is used by the thread that drains the mailbox; the rest never changes.
+
   let reader: LogReader<Event>
   let progress = ReadingProgress()
+  /// What was read, and found the handler blocked.
+  private var held: PositionedEvent<Event>?
   private let handler: @Sendable (PositionedEvent<Event>) -> Void
 
   init(_ reader: LogReader<Event>, _ handler: @escaping @Sendable (PositionedEvent<Event>) -> Void)
@@ -26,21 +30,22 @@ final class LogFollower<Event: Sendable>: Follower {
 
   func deliver(to head: UnsafeMutablePointer<EntryHead>) {
     reader.readToGoal(atMost: LogReader<Event>.share)
-    while let event = reader.nextRead() {
-      // The filter may have ended the subscription. If it has blocked it, this call has begun.
-      guard reader.filter == nil || head.pointee.isActive else { break }
+    while let event = held.take() ?? reader.nextRead() {
+      // After the read, which may find what was sent during a block; and after the filter, which may
+      // block or end the subscription.
+      guard head.pointee.isActiveAndUnblocked else {
+        held = event
+        break
+      }
       handler(event)
-      guard head.pointee.isActiveAndUnblocked else { break }
     }
-    progress.isIncomplete = !reader.isAtGoal
-    if reader.isAtGoal { reader.goal = nil }
+    let isDone = held == nil && reader.isAtGoal
+    progress.isIncomplete = !isDone
+    if isDone { reader.goal = nil }
   }
 }
 
 extension EntryHead {
-  /// Whether the entry was not removed.
-  var isActive: Bool { EntryHead.isActive(state.load(ordering: .acquiring)) }  // As below.
-
   /// Whether a handler may be called again in the same invocation: the next element of a drain.
   var isActiveAndUnblocked: Bool {
     // Acquiring: as in `Invocation.drain`. The frame holds the entry.

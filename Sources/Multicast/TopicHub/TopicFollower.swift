@@ -21,6 +21,8 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
   private let reader: TopicLogReader
   private let target: FollowerSignals
   private let handler: @Sendable (PositionedTopicEvent<Event>) -> Void
+  /// What was read, and found the handler blocked.
+  private var held: PositionedTopicEvent<Event>?
   /// What comes from an external log, before what is read.
   private var external: ExternalReading<Event>
   /// Whether an external log is asked before anything is read.
@@ -47,13 +49,18 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
     // Before the read, which then finds what was sent before the end.
     let mustFinish = target.mustFinish
     var count = 0
-    while count < Self.share, head.pointee.isActiveAndUnblocked, let element = next() {
+    while count < Self.share, let element = held.take() ?? next() {
+      // After the read, which may find what was sent during a block.
+      guard head.pointee.isActiveAndUnblocked else {
+        held = element
+        break
+      }
       handler(element)
       count += 1
     }
     // The answer of the log has a signal of its own, which stands for what has come until then.
     if external.isWaiting { return reader.resetGoal() }
-    let isDone = !isElsewhere && reader.hasReachedGoal
+    let isDone = held == nil && !isElsewhere && reader.hasReachedGoal
     progress.isIncomplete = !isDone
     guard isDone else { return }
     reader.resetGoal()
