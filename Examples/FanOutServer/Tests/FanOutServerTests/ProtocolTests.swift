@@ -126,6 +126,26 @@ import Testing
     }
   }
 
+  /// `curl --http2` and the client of Java ask for it, and then use the connection again.
+  @Test(arguments: ["Upgrade, HTTP2-Settings\r\nUpgrade: h2c", "upgrade\r\nUpgrade: websocket"])
+  func aRequestForAnotherProtocolIsTheLastOne(_ upgrade: String) async throws {
+    try await RunningServer.with { server in
+      let fields = "Host: a\r\nConnection: \(upgrade)\r\n"
+      for text in [
+        "GET /health HTTP/1.1\r\n\(fields)\r\n",
+        "POST /topics/a HTTP/1.1\r\n\(fields)Content-Length: 1\r\n\r\nx",
+      ] {
+        let client = try await RawClient.connect(port: server.port)
+        try await client.send(text)
+        // The server closes.
+        let answer = try await client.readAll()
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(answer)")
+        #expect(answer.contains("\r\nConnection: close\r\n"), "\(answer)")
+      }
+      #expect(try await server.metric("published_total") == 1)
+    }
+  }
+
   /// A client that does not close after a refusal holds no connection.
   @Test func aRefusedClientThatStaysIsClosed() async throws {
     var settings = Settings()

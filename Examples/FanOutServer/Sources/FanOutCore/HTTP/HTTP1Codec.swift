@@ -150,8 +150,11 @@ extension HTTP1Codec {
     }
     var fields = HTTPFields(head.headers, splitCookie: false)
     isOld = head.version == .http1_0
-    // `isKeepAlive` reads the list of the header field `Connection`.
-    isLast = isOld || !head.isKeepAlive || place.admission != .all
+    // `isKeepAlive` reads the list of the header field `Connection`. What follows a request with `Upgrade`,
+    // which this server ignores, the parser takes for the other protocol.
+    isLast =
+      isOld || !head.isKeepAlive || head.headers.contains(name: "upgrade")
+      || place.admission != .all
     fields[.connection] = isLast ? "close" : nil
     // A client of HTTP/1.0 knows no interim responses.
     if isOld { fields[.expect] = nil }
