@@ -115,6 +115,17 @@ import Testing
     }
   }
 
+  /// A client takes a body behind the head for the next response.
+  @Test(arguments: ["", "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"])
+  func aRefusalOfHeadHasNoBody(_ before: String) async throws {
+    try await RunningServer.with { server in
+      let answer = try await answer(server, before + "HEAD /health HTTP/1.1\r\n\r\n")
+      #expect(answer.contains("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
+      #expect(answer.contains("Content-Length: 28\r\n"), "\(answer)")
+      #expect(answer.hasSuffix("\r\n\r\n"), "\(answer)")
+    }
+  }
+
   @Test func aRequestAfterTheLastOneIsNotAnswered() async throws {
     try await RunningServer.with { server in
       let last = "GET /health HTTP/1.1\r\nHost: a\r\nConnection: x, CLOSE\r\n\r\n"

@@ -40,6 +40,8 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private var isOld = false
   /// The refusal that follows the pending responses.
   private var refusal: RequestError?
+  /// Whether the refused request is `HEAD`, whose response has no body.
+  private var isHeadRefused = false
   private var isRefused = false
 
   init(
@@ -195,6 +197,7 @@ extension HTTP1Codec {
     _ refusal: RequestError, _ context: ChannelHandlerContext, _ head: HTTPRequestHead? = nil
   ) {
     isRefused = true
+    isHeadRefused = head?.method == .HEAD
     if accessLog != nil { entries.append(AccessEntry(head, context.channel)) }
     logger.refused(refusal, context.channel)
     if pendingResponses == 0 { write(refusal, context) } else { self.refusal = refusal }
@@ -211,11 +214,11 @@ extension HTTP1Codec {
     let status = HTTPResponseStatus(statusCode: refusal.status.code)
     let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
     context.write(wrapOutboundOut(.head(head)), promise: nil)
-    context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    if !isHeadRefused { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     if !entries.isEmpty {
       entries[0].status = refusal.status.code
-      entries[0].bytes = body.readableBytes
+      entries[0].bytes = isHeadRefused ? 0 : body.readableBytes
     }
     logAccess()
     context.close(mode: .output, promise: nil)
