@@ -99,6 +99,11 @@ import Testing
     ([:], #"{"port": {"a": 1}}"#, "--config: 'FILE' is not a JSON object whose members are "),
     ([:], #"{"port": [1, 2]}"#, "--config: 'FILE' is not a JSON object whose members are "),
     ([:], #"{"allow-anonymous": 1.5}"#, "--allow-anonymous: the value is neither true nor false"),
+    ([:], #"{"port": ["0", "0"]}"#, "--port: the option takes only one value (from FILE)"),
+    (
+      [:], #"{"allow-anonymous": ["true", "false"]}"#,
+      "--allow-anonymous: the option takes only one value (from FILE)"
+    ),
     ([:], "[1]", "--config: 'FILE' is not a JSON object whose members are "),
     ([:], "port = 1", "--config: 'FILE' is not a JSON object whose members are "),
   ])
