@@ -113,7 +113,7 @@ extension Options {
     if let unixSocket {
       try Self.require("--unix-socket: the length of the path", unixSocket.utf8.count, in: 1...103)
     }
-    guard unixSocketMode.utf8.count == 3, UInt32(unixSocketMode, radix: 8) != nil else {
+    guard unixSocketMode.utf8.count == 3, unixSocketMode.allSatisfy({ "0"..."7" ~= $0 }) else {
       throw ValidationError("--unix-socket-mode: '\(unixSocketMode)' is not three octal digits")
     }
     guard accessLogFile == nil || accessLog != nil else {

@@ -184,6 +184,7 @@ import Testing
     ),
     (["--log-format", "xml"], "The value 'xml' is invalid for '--log-format <log-format>'"),
     (["--unix-socket-mode", "999"], "--unix-socket-mode: '999' is not three octal digits"),
+    (["--unix-socket-mode", "+66"], "--unix-socket-mode: '+66' is not three octal digits"),
     (["--unix-socket", "/nothing/x"], "cannot serve on /nothing/x: "),
     (["--unix-socket", "/tmp"], "cannot serve on /tmp: "),
     (
