@@ -91,6 +91,30 @@ import Testing
     }
   }
 
+  /// A loop that is too slow for its streams makes all of them miss the same events.
+  @Test func whatSharedStreamsMissCountsForEachOfThem() async throws {
+    var settings = settings
+    settings.historyEvents = 0
+    settings.bufferLimit = 1
+    try await RunningServer.with(settings) { server in
+      var streams: [EventReader] = []
+      for _ in 0..<3 { streams.append(try await server.stream()) }
+      try await wait(server) { $0 <= loopCount }
+      let line = #"{"topic":"news","data":"x"}"# + "\n"
+      let batch = String(repeating: line, count: 128)
+      while try await server.metric("dropped_total") == 0 {
+        #expect(try await server.publish(batch: batch).status == 200)
+      }
+      try await server.published("last")
+      for index in streams.indices {
+        while let data = try await streams[index].next()?.data, data != "last" {}
+      }
+      let dropped = try await server.metric("dropped_total")
+      let topic = try await server.request("GET", "/topics/news").body
+      #expect(topic.contains(#""dropped":\#(dropped),"#), "\(dropped) \(topic)")
+    }
+  }
+
   @Test func streamsThatComeAndGoMissNothingAndGetNothingTwice() async throws {
     let count = 600
     try await RunningServer.with(settings) { server in

@@ -135,7 +135,8 @@ extension StreamGroup: TurnMember {
       elements.append(element)
       position = element.position
       bytes += element.frame.readableBytes
-      topics.streamCounts.addDropped((element.missedCount ?? 0) * (streams.count - 1))
+      topics.counts.addDropped(
+        (element.missedCount ?? 0) * (streams.count - 1), of: topic.name)
     }
     rest = streams.count
   }

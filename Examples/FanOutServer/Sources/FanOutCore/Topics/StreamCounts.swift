@@ -1,13 +1,10 @@
 internal import NIOConcurrencyHelpers
 
-/// Counts the streams of each topic, and what they miss, because several may share a subscription of
-/// the hub.
+/// Counts the streams of each topic, because several may share a subscription of the hub.
 final class StreamCounts: Sendable {
   /// By topic, the number of streams less the number of subscriptions.
   struct Shared {
     fileprivate var counts: [String: Int] = [:]
-    /// Events that streams have missed, less those that the hub has counted.
-    fileprivate var dropped = 0
 
     mutating func add(_ count: Int, to topic: Topic) {
       let new = counts[topic.name, default: 0] + count
@@ -30,13 +27,6 @@ extension StreamCounts {
   func count(of topic: String) -> Int {
     // Inside the lock, so that a stream that changes its subscription counts once.
     shared.withLockedValue { subscriptions(topic) + $0.counts[topic, default: 0] }
-  }
-
-  /// Events that streams have missed, beside those that the hub has counted.
-  var dropped: Int { shared.withLockedValue { $0.dropped } }
-
-  func addDropped(_ count: Int) {
-    if count > 0 { shared.withLockedValue { $0.dropped += count } }
   }
 
   /// Begins and ends subscriptions of the hub, and changes what is counted beside them. Not inside

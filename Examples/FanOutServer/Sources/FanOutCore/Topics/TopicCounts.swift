@@ -8,6 +8,8 @@ final class TopicCounts: Sendable {
   struct Counts {
     var published = 0
     var reached = 0
+    /// Events that streams have missed, less those that the hub has counted.
+    var dropped = 0
     fileprivate var publishing = Rate()
     fileprivate var reaching = Rate()
 
@@ -51,6 +53,15 @@ extension TopicCounts {
     if isMany { removeUnused() }
   }
 
+  /// Counts events that streams of a topic have missed, beside those that the hub has counted.
+  func addDropped(_ count: Int, of topic: String) {
+    guard count > 0 else { return }
+    state.withLockedValue { state in
+      state.all.dropped += count
+      state.topics[topic, default: Counts()].dropped += count
+    }
+  }
+
   /// Amortised: at least half of the topics are removed, or twice as many may come.
   private func removeUnused() {
     let names = state.withLockedValue { Array($0.topics.keys) }
@@ -76,7 +87,7 @@ extension TopicCounts {
     let all = state.withLockedValue(\.all)
     return Totals(
       topics: current.count, published: all.published, reached: all.reached,
-      dropped: hub.droppedEvents + streams.dropped,
+      dropped: hub.droppedEvents + all.dropped,
       pending: current.values.reduce(0) { $0 + $1.pending })
   }
 
@@ -100,8 +111,9 @@ extension TopicCounts {
     return TopicStatistics(
       topic: topic, subscribers: streams.count(of: topic), published: counts.published,
       publishedPerSecond: counts.publishing.perSecond(at: second), reached: counts.reached,
-      reachedPerSecond: counts.reaching.perSecond(at: second), dropped: statistics?.dropped ?? 0,
-      pending: statistics?.pending ?? 0, kept: statistics?.retained ?? 0)
+      reachedPerSecond: counts.reaching.perSecond(at: second),
+      dropped: (statistics?.dropped ?? 0) + counts.dropped, pending: statistics?.pending ?? 0,
+      kept: statistics?.retained ?? 0)
   }
 
   private var second: Int { Int((clock.now - start).components.seconds) }
