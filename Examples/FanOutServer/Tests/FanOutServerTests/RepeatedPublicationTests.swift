@@ -38,6 +38,25 @@ import Testing
     }
   }
 
+  @Test func theHeaderFieldIsAlsoForAnEventThatNamesItsTopic() async throws {
+    try await RunningServer.with { (server) async throws -> Void in
+      let key = [("Idempotency-Key", "\"k-1\"")]
+      let event = #"{"topic":"news","data":"1"}"#
+      let first = try await server.publish(batch: event, "application/json", key)
+      #expect(first.status == 200 && !first.body.contains("repeated"), "\(first.body)")
+      let second = try await server.publish(batch: event, "application/json", key)
+      #expect(second.body.contains(#""repeated":true"#), "\(second.body)")
+      #expect(try await publish(server, "1", "k-1").body.contains(#""repeated":true"#))
+      // One for several events, or a second one, is ambiguous.
+      let named = #"{"topic":"news","data":"2","id":"k-2"}"#
+      for (text, type) in [(event, "application/x-ndjson"), (named, "application/json")] {
+        let answer = try await server.publish(batch: text, type, key)
+        #expect(answer.status == 400 && answer.body.contains("Idempotency-Key"), "\(answer.body)")
+      }
+      #expect(try await server.metric("published_total") == 1)
+    }
+  }
+
   @Test func onlyTheNewestIDsAreRemembered() async throws {
     var settings = Settings()
     settings.rememberedKeys = 3

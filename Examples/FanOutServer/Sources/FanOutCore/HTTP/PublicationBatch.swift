@@ -31,13 +31,18 @@ extension PublicationBatch.Format {
 extension PublicationBatch {
   private static let members: Set = ["topic", "data", "event", "id", "retry"]
 
+  /// - Parameter key: the publisher's own id in the header; only one event may have it there.
   /// - Throws: the refusal of the first event that is not valid, with the number of its line.
   init(
-    _ body: ByteBuffer, _ format: Format, _ grant: Grant, _ settings: Settings
+    _ body: ByteBuffer, _ format: Format, _ key: PublicationKey?, _ grant: Grant,
+    _ settings: Settings
   ) throws(RequestError) {
     guard format == .lines else {
-      publications = [try Self.publication(body.readableBytesView, grant, settings)]
+      publications = [try Self.publication(body.readableBytesView, key, grant, settings)]
       return
+    }
+    guard key == nil else {
+      throw .badRequest("an Idempotency-Key is for one event: in lines, the member 'id' has it")
     }
     /// The lines of the events with keys.
     var keys: [PublicationKeys.Name: Int] = [:]
@@ -49,7 +54,7 @@ extension PublicationBatch {
           throw RequestError(
             .contentTooLarge, "a batch has at most \(settings.maxBatchEvents) events")
         }
-        let publication = try Self.publication(line, grant, settings)
+        let publication = try Self.publication(line, nil, grant, settings)
         if let key = publication.message.key {
           let name = PublicationKeys.Name(topic: publication.topic, key: key)
           if let first = keys.updateValue(index + 1, forKey: name) {
@@ -69,7 +74,7 @@ extension PublicationBatch {
   }
 
   private static func publication(
-    _ text: some Collection<UInt8>, _ grant: Grant, _ settings: Settings
+    _ text: some Collection<UInt8>, _ key: PublicationKey?, _ grant: Grant, _ settings: Settings
   ) throws(RequestError) -> Publication {
     let object: JSONObject
     do {
@@ -90,6 +95,8 @@ extension PublicationBatch {
     var request = PublishRequest()
     request.type = try object.string("event").map(PublishRequest.type)
     request.key = try object.string("id").map(PublishRequest.key)
+    guard key == nil || request.key == nil else { throw PublishRequest.severalKeys }
+    request.key = key ?? request.key
     request.retryMilliseconds = try object.retryMilliseconds()
     guard let message = request.message(buffer) else { throw .badRequest("'data' is not UTF-8") }
     return Publication(message: message, topic: topic)

@@ -18,12 +18,13 @@ extension PublishRequest {
     retryMilliseconds = try query.takeNumber("retry", in: Self.retryMilliseconds)
     key = try query.take("id").map(Self.key)
     try query.refuseRest("event", "retry", "id")
-    let fields = headers[values: .idempotencyKey]
-    guard let field = fields.first else { return }
-    guard fields.count == 1, key == nil else {
-      throw .badRequest("there is more than one Idempotency-Key or 'id'")
-    }
-    key = try Self.key(Self.unquoted(field))
+    let key = try Self.key(headers)
+    guard key == nil || self.key == nil else { throw Self.severalKeys }
+    self.key = key ?? self.key
+  }
+
+  static var severalKeys: RequestError {
+    .badRequest("there is more than one Idempotency-Key or 'id'")
   }
 
   static func type(_ name: String) throws(RequestError) -> EventType {
@@ -42,6 +43,14 @@ extension PublishRequest {
           + "other than '\"' and '\\'")
     }
     return key
+  }
+
+  /// The publisher's own id of one event in the header; `nil`: there is none.
+  static func key(_ headers: HTTPFields) throws(RequestError) -> PublicationKey? {
+    let fields = headers[values: .idempotencyKey]
+    guard let field = fields.first else { return nil }
+    guard fields.count == 1 else { throw severalKeys }
+    return try key(unquoted(field))
   }
 
   /// - Parameter field: a string in quotes, as a structured field has it, or without them.

@@ -30,11 +30,12 @@ extension Routes {
     let grant = try await access.authorize(request.headers, .publish)
     try Query(query).refuseRest()
     let format = try PublicationBatch.Format(request.headers)
+    let key = try PublishRequest.key(request.headers)
     let limit = settings.maxBatchBytes
     let body = try await body(of: request, channel, limit: limit) {
       RequestError(.contentTooLarge, "the events of a request have at most \(limit) bytes")
     }
-    let batch = try await batch(body, format, grant)
+    let batch = try await batch(body, format, key, grant)
     let results = await publisher.publish(batch.publications)
     var receipts: [String] = []
     do {
@@ -49,14 +50,14 @@ extension Routes {
   }
 
   private func batch(
-    _ body: ByteBuffer, _ format: PublicationBatch.Format, _ grant: Grant
+    _ body: ByteBuffer, _ format: PublicationBatch.Format, _ key: PublicationKey?, _ grant: Grant
   ) async throws(RequestError) -> PublicationBatch {
     guard body.readableBytes > settings.maxEventBytes else {
-      return try PublicationBatch(body, format, grant, settings)
+      return try PublicationBatch(body, format, key, grant, settings)
     }
     let result: Result<PublicationBatch, RequestError> = try await onThreadPool { [settings] in
       do throws(RequestError) {
-        return .success(try PublicationBatch(body, format, grant, settings))
+        return .success(try PublicationBatch(body, format, key, grant, settings))
       } catch {
         return .failure(error)
       }
