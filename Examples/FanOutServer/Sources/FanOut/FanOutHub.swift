@@ -65,7 +65,8 @@ public final class FanOutHub: Service {
     settings.maxTopicLength = limits.maxTopicLength
     settings.retry = TimeAmount(limits.retry)
     source = TopicSource(settings)
-    heartbeat = limits.heartbeat
+    // Some 30 years: a sleep cannot be as long as a duration.
+    heartbeat = min(limits.heartbeat, .seconds(1_000_000_000))
   }
 }
 

@@ -133,6 +133,26 @@ import Testing
     }
   }
 
+  /// As an application that wants no limit sets them.
+  @Test func theLargestLimitsAreLimits() async throws {
+    var limits = FanOutHub.Limits()
+    limits.history = .max
+    limits.historyBytes = .max
+    limits.buffer = .max
+    limits.maxEventBytes = .max
+    limits.maxTopicLength = .max
+    limits.heartbeat = .seconds(Int64.max)
+    limits.retry = .seconds(Int64.max)
+    try await withApplication(limits) { hub, client in
+      let first = try await hub.publish("1", to: "news").id
+      try await hub.publish("2", to: "news")
+      var stream = try await client.stream(after: first)
+      #expect(try await stream.data(1) == ["2"])
+      try await hub.publish("3", to: "news")
+      #expect(try await stream.data(1) == ["3"])
+    }
+  }
+
   @Test func missedEventsAreReported() async throws {
     var limits = FanOutHub.Limits()
     limits.history = 2

@@ -40,7 +40,7 @@ public final class Topics: Sendable {
   }
 
   /// The approximate memory of an event: its bytes, the object, and its part of the topic.
-  private static func size(of bytes: Int) -> Int { bytes + 1024 }
+  private static func size(of bytes: Int) -> Int { min(bytes, .max - 1024) + 1024 }
 }
 
 /// Asks the log of the server, which is made after the hub.
