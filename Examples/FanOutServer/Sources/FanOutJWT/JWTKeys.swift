@@ -32,8 +32,8 @@ public struct JWTKeys: TokenVerifier {
     let keys = JWTKeyCollection()
     let text = text.trimming(while: \.isWhitespace)
     if text.hasPrefix("{") {
-      guard let set = try? JSONDecoder().decode(JWKS.self, from: Data(text.utf8)),
-        !set.keys.isEmpty, (try? await keys.add(jwks: set)) != nil
+      guard let set = try? JSONDecoder().decode(ES256KeySet.self, from: Data(text.utf8)),
+        !set.keys.isEmpty, (try? await keys.add(jwks: JWKS(keys: set.keys))) != nil
       else { throw .keySet }
     } else if text.hasPrefix("-----BEGIN") {
       guard let key = try? ES256PublicKey(pem: text) else { throw .publicKey }
@@ -78,10 +78,41 @@ extension JWTKeys {
   }
 }
 
+/// The keys of a JSON web key set that are for ES256. Others, which may be for other purposes, are ignored, as
+/// RFC 7517 says in section 5.
+private struct ES256KeySet: Decodable {
+  private struct Key: Decodable {
+    private enum CodingKeys: CodingKey { case kty, crv, alg, use }
+
+    /// `nil`: it is not for ES256.
+    var key: JWK?
+
+    init(from decoder: any Decoder) throws {
+      let members = try decoder.container(keyedBy: CodingKeys.self)
+      func text(_ name: CodingKeys) -> String? { try? members.decode(String.self, forKey: name) }
+      guard text(.kty) == "EC", text(.crv) == "P-256", text(.use) != "enc",
+        !members.contains(.alg) || text(.alg) == "ES256"
+      else { return }
+      key = try JWK(from: decoder)
+      key?.algorithm = .es256
+    }
+  }
+
+  private enum CodingKeys: CodingKey { case keys }
+
+  let keys: [JWK]
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    keys = try members.decode([Key].self, forKey: .keys).compactMap(\.key)
+  }
+}
+
 extension JWTKeys.Refusal: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .keySet: "it is not a JSON web key set whose keys have a 'kid'"
+    case .keySet:
+      "it is not a JSON web key set with keys for ES256, each of them with a 'kid'"
     case .publicKey: "it is not a public key for ES256 in PEM"
     case .tooShort: "a secret for HS256 has at least \(JWTKeys.minimumSecret) bytes"
     }

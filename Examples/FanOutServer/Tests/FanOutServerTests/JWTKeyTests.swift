@@ -1,0 +1,67 @@
+import FanOutJWT
+import Foundation
+import JWTKit
+import Testing
+
+/// What RFC 7517 asks of who verifies JSON web tokens.
+@Suite struct JWTKeyTests {
+  /// A key pair for these tests only.
+  private static let pair = ES256PrivateKey()
+
+  private struct Claims: JWTPayload {
+    var exp = Date.now.timeIntervalSince1970 + 300
+    var fanout = ["publish": [">"]]
+
+    func verify(using algorithm: some JWTAlgorithm) {}
+  }
+
+  /// A key of a set.
+  private func key(_ fields: String) throws -> String {
+    let parameters = try #require(Self.pair.parameters)
+    return #"{"kty":"EC","crv":"P-256","x":"\#(parameters.x)","y":"\#(parameters.y)",\#(fields)}"#
+  }
+
+  /// Whether the key pair's tokens are valid with a set of `keys`.
+  private func verifies(_ keys: String...) async throws -> Bool {
+    let set = try await JWTKeys(#"{"keys":[\#(keys.joined(separator: ","))]}"#)
+    let collection = JWTKeyCollection()
+    await collection.add(ecdsa: Self.pair)
+    return await set.claims(of: try await collection.sign(Claims())) != nil
+  }
+
+  /// Sets have keys for other purposes too.
+  @Test(arguments: [
+    #"{"kty":"AKP","kid":"x","alg":"ML-DSA-44","pub":"x"}"#,
+    #"{"kty":"oct","kid":"x","k":"eHh4"}"#,
+    #"{"kty":"OKP","kid":"x","crv":"X25519","x":"x"}"#,
+    #"{"kty":"EC","kid":"x","crv":"P-384","alg":"ES384","x":"x","y":"y"}"#,
+    #"{"kty":"EC","kid":"x","crv":"P-256","alg":"ECDH-ES","use":"enc","x":"x","y":"y"}"#,
+    #"{"kty":"RSA","kid":"x","alg":"RS256","n":"AQAB","e":"AQAB"}"#, #"{"kid":"x"}"#,
+  ])
+  func keysThatAreNotForTheServerAreIgnored(_ other: String) async throws {
+    let key = try key(#""kid":"one","alg":"ES256""#)
+    #expect(try await verifies(other, key))
+    #expect(try await verifies(key, other))
+    await #expect(throws: JWTKeys.Refusal.keySet) { try await JWTKeys(#"{"keys":[\#(other)]}"#) }
+  }
+
+  @Test func aKeyNeedsNoAlgorithm() async throws {
+    #expect(try await verifies(key(#""kid":"one""#)))
+  }
+
+  @Test func aKeyForTheServerMustBeValid() async throws {
+    let good = try key(#""kid":"one","alg":"ES256""#)
+    let bad = [
+      try key(#""alg":"ES256""#),
+      #"{"kty":"EC","kid":"x","crv":"P-256","alg":"ES256","x":"x","y":"y"}"#,
+    ]
+    for key in bad {
+      await #expect(throws: JWTKeys.Refusal.keySet, "\(key)") { try await verifies(good, key) }
+    }
+  }
+
+  @Test func aKeyForEncryptionVerifiesNothing() async throws {
+    let key = try key(#""kid":"one","use":"enc""#)
+    await #expect(throws: JWTKeys.Refusal.keySet) { try await verifies(key) }
+  }
+}
