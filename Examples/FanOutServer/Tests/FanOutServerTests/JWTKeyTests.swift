@@ -3,8 +3,9 @@ import Foundation
 import JWTKit
 import Testing
 
-/// What RFC 7517 asks of who verifies JSON web tokens.
+/// What RFC 7515 and RFC 7517 ask of who verifies JSON web tokens.
 @Suite struct JWTKeyTests {
+  private static let secret = "a-secret-of-thirty-two-bytes-0123456789"
   /// A key pair for these tests only.
   private static let pair = ES256PrivateKey()
 
@@ -27,6 +28,23 @@ import Testing
     let collection = JWTKeyCollection()
     await collection.add(ecdsa: Self.pair)
     return await set.claims(of: try await collection.sign(Claims())) != nil
+  }
+
+  /// Even if the secret is right.
+  @Test func theHeaderNamesTheAlgorithmAndNothingUnknownThatIsCritical() async throws {
+    let keys = try await JWTKeys(Self.secret)
+    let collection = JWTKeyCollection()
+    await collection.add(hmac: HMACKey(from: Self.secret), digestAlgorithm: .sha256)
+    let headers: [(JWTHeader, Bool)] = [
+      (["kid": .string("x"), "x": .string("y")], true), (["alg": .string("HS256")], true),
+      (["alg": .string("none")], false), (["alg": .string("HS384")], false),
+      (["alg": .string("ES256")], false),
+      (["crit": .array([.string("x")]), "x": .string("y")], false),
+    ]
+    for (header, isValid) in headers {
+      let token = try await collection.sign(Claims(), header: header)
+      #expect(await (keys.claims(of: token) != nil) == isValid, "\(header)")
+    }
   }
 
   /// Sets have keys for other purposes too.
