@@ -3,6 +3,7 @@ internal import FanOutCore
 internal import FanOutTLS
 internal import Logging
 internal import ServiceLifecycle
+internal import Synchronization
 internal import UnixSignals
 
 #if canImport(Darwin)
@@ -61,12 +62,14 @@ struct FanOutServer: AsyncParsableCommand {
     for variable in unknownVariables {
       settings.logger.warning("the environment variable \(variable) is not an option")
     }
+    let hasListened = Atomic(false)
     let service = FanOutService(
       settings,
       makeLog: try store.makeLog(settings) ?? relay.makeLog(settings.logger),
       whenListening: { [settings] address in
         // Not `print`, which buffers the line if the output is not a terminal.
         if let path = settings.unixSocket { options.share(path) }
+        hasListened.store(true, ordering: .relaxed)
         let scheme = certificate == nil ? "http" : "https"
         writeLine("listening on \(url(of: address, scheme))", to: STDOUT_FILENO)
       })
@@ -78,8 +81,13 @@ struct FanOutServer: AsyncParsableCommand {
     do {
       try await group.run()
     } catch {
+      // Without the line of the library that has found it.
+      let reason = (error as? ServiceGroupError).map { "\($0.errorCode)" } ?? "\(error)"
+      guard !hasListened.load(ordering: .relaxed) else {
+        throw Failure("the server has ended: \(reason)")
+      }
       let place = settings.unixSocket ?? "\(settings.host), port \(settings.port)"
-      throw Failure("cannot serve on \(place): \(error)")
+      throw Failure("cannot serve on \(place): \(reason)")
     }
     if let path = settings.unixSocket { unlink(path) }
   }

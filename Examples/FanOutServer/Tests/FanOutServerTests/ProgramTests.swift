@@ -66,4 +66,17 @@ import Testing
     #expect(try server.wait().errors.isEmpty)
     #expect(server.exitStatus == 0)
   }
+
+  #if os(Linux)
+    /// An error of a server that has listened is not one of its address.
+    @Test func aServerThatCannotListenAnyMoreEnds() throws {
+      let server = try ServerProcess(["--port", "0", "--drain", "0"])
+      _ = server.listeningLine()
+      guard try server.endListening() else { return server.terminate() }
+      let output = try server.wait()
+      #expect(try #require(server.exitStatus) != 0)
+      #expect(output.errors.hasPrefix("fan-out-server: the server has ended: "), "\(output.errors)")
+      #expect(output.errors.split(separator: "\n").count == 1, "\(output.errors)")
+    }
+  #endif
 }

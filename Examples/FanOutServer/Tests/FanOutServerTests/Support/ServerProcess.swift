@@ -58,6 +58,32 @@ final class ServerProcess {
 
   func send(_ signal: Int32) { process.send(signal) }
 
+  #if os(Linux)
+    /// Ends the socket on which the server listens, as `ss -K` does.
+    ///
+    /// - Returns: whether the system allows that.
+    func endListening() throws -> Bool {
+      // Swift does not import it, because the number of its arguments varies.
+      typealias SystemCall = @convention(c) (Int, Int, Int, Int) -> Int
+      let call = unsafeBitCast(dlsym(nil, "syscall"), to: SystemCall.self)
+      let (openProcess, takeFile) = (434, 438)  // `pidfd_open` and `pidfd_getfd` on all processors.
+      let handle = call(openProcess, Int(process.identifier), 0, 0)
+      guard handle >= 0 else { return false }
+      defer { close(Int32(handle)) }
+      let names = try FileManager.default.contentsOfDirectory(
+        atPath: "/proc/\(process.identifier)/fd")
+      return names.compactMap { Int($0) }.contains { number in
+        let file = Int32(call(takeFile, handle, number, 0))
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var isListening = Int32(0)
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(file, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size)
+        return isListening != 0 && shutdown(file, Int32(SHUT_RDWR)) == 0
+      }
+    }
+  #endif
+
   /// Polls standard error until it contains `text`. The time limit of the suite ends it.
   func waitForErrors(containing text: String) throws {
     while try !errorsSoFar().contains(text) { try Task.checkCancellation() }
