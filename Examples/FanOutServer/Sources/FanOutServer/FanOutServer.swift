@@ -62,6 +62,7 @@ struct FanOutServer: AsyncParsableCommand {
     for variable in unknownVariables {
       settings.logger.warning("the environment variable \(variable) is not an option")
     }
+    try await UnixSocket.check(settings)
     let hasListened = Atomic(false)
     let service = FanOutService(
       settings,
@@ -89,7 +90,6 @@ struct FanOutServer: AsyncParsableCommand {
       let place = settings.unixSocket ?? "\(settings.host), port \(settings.port)"
       throw Failure("cannot serve on \(place): \(reason)")
     }
-    if let path = settings.unixSocket { unlink(path) }
   }
 }
 

@@ -240,4 +240,45 @@ import Testing
     #expect(output.standardOutput.split(separator: "\n").allSatisfy { $0.hasPrefix("unix: - - [") })
     #expect(!FileManager.default.fileExists(atPath: file.path))
   }
+
+  /// Otherwise it would take the clients of the other one, which would remove the file at its end.
+  @Test func itLeavesTheSocketOfAnotherServer() async throws {
+    let file = File()
+    let arguments = ["--unix-socket", file.path, "--drain", "2"]
+    let first = try ServerProcess(arguments)
+    _ = first.listeningLine()
+    let second = try ServerProcess(arguments)
+    let output = try second.wait()
+    #expect(try #require(second.exitStatus) != 0)
+    #expect(
+      output.errors
+        == "fan-out-server: cannot serve on \(file.path): another server listens on it\n")
+    // While the first one waits for a client, it listens no more, and a third one may.
+    let client = try await RawClient.connect(path: file.path)
+    try await client.send("POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n")
+    first.terminate()
+    while FileManager.default.fileExists(atPath: file.path) { try Task.checkCancellation() }
+    let third = try ServerProcess(arguments)
+    #expect(third.listeningLine() == "listening on unix:\(file.path)\n")
+    _ = try first.wait()
+    await client.close()
+    #expect(FileManager.default.fileExists(atPath: file.path))
+    third.terminate()
+    _ = try third.wait()
+    #expect(!FileManager.default.fileExists(atPath: file.path))
+  }
+
+  /// The file of a server that was killed is still there.
+  @Test func itTakesASocketOnWhichNoServerListens() throws {
+    let file = File()
+    let killed = try ServerProcess(["--unix-socket", file.path])
+    _ = killed.listeningLine()
+    killed.send(SIGKILL)
+    _ = try killed.wait()
+    #expect(FileManager.default.fileExists(atPath: file.path))
+    let server = try ServerProcess(["--unix-socket", file.path])
+    #expect(server.listeningLine() == "listening on unix:\(file.path)\n")
+    server.terminate()
+    _ = try server.wait()
+  }
 }
