@@ -8,6 +8,8 @@ internal import Synchronization
 extension EventDatabase {
   /// How many events one step of a removal reads, at first and at most.
   private static let removalSteps = 16...1024
+  /// Bytes of pages that new events fill only in part.
+  private static let slack = 64 << 10
 
   /// Stores `rows` in one transaction, and removes what exceeds the limits.
   ///
@@ -19,6 +21,8 @@ extension EventDatabase {
       try pool.writeWithoutTransaction { db in
         let now = now()
         try db.inTransaction(.immediate) {
+          // Before, so that the file does not grow by what leaves it; and after, by what there is.
+          let left = try before - remove(db, before, now, for: rows)
           let insert = try db.cachedStatement(
             sql: """
               INSERT INTO events(id, topic, type, retry, seconds, data, key)
@@ -30,7 +34,7 @@ extension EventDatabase {
               now, Data(buffer: row.message.data), row.message.key?.text,
             ])
           }
-          after = try before + rows.count - remove(db, before + rows.count, now)
+          after = try left + rows.count - remove(db, left + rows.count, now)
           return .commit
         }
       }
@@ -80,15 +84,20 @@ extension EventDatabase {
 
   /// Removes the oldest events that exceed the limits, but not the newest event.
   ///
-  /// - Parameter count: the number of events.
+  /// - Parameters:
+  ///   - count: the number of events.
+  ///   - rows: events for which it makes room.
   /// - Returns: how many it removed.
-  private func remove(_ db: Database, _ count: Int, _ now: Int64) throws -> Int {
+  private func remove(
+    _ db: Database, _ count: Int, _ now: Int64, for rows: [Entry] = []
+  ) throws -> Int {
     var removed = 0
+    let size = rows.isEmpty ? 0 : rows.reduce(Self.slack) { $0 + $1.bytes }
     var limit = Self.removalSteps.lowerBound
     let oldest = settings.maxAge.map { now - $0.components.seconds }
     while true {
-      var excess = count - removed - settings.maxEvents
-      var bytes = try usedBytes(db) - settings.maxBytes
+      var excess = count - removed + rows.count - settings.maxEvents
+      var bytes = try usedBytes(db) + size - settings.maxBytes
       guard excess > 0 || bytes > 0 || oldest != nil else { return removed }
       let entries = try Entry.Removable.fetch(db, limit)
       let step = entries.dropLast(entries.count == count - removed ? 1 : 0).prefix { entry in
@@ -116,6 +125,13 @@ extension EventDatabase {
 }
 
 extension EventDatabase.Entry {
+  /// An estimate of the bytes that it takes: a long one has pages of its own.
+  fileprivate var bytes: Int {
+    let page = 4096
+    let bytes = message.data.readableBytes + 2 * topic.name.utf8.count + 32
+    return bytes < page ? bytes : (bytes + page - 1) / page * page
+  }
+
   /// What a removal needs of an event.
   fileprivate struct Removable {
     var id: Int64

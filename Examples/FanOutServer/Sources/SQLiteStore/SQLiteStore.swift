@@ -97,9 +97,11 @@ extension SQLiteStore {
 
   /// Starts the writing thread.
   private func write() {
+    // What a transaction has more than the store may keep, the file has more too.
+    let bytes = min(Self.batchBytes, database.settings.maxBytes / 4)
     writer.submit { [self] _ in
       while true {
-        let batches = publications.take(events: Self.batchEvents, bytes: Self.batchBytes)
+        let batches = publications.take(events: Self.batchEvents, bytes: bytes)
         guard !batches.isEmpty else { return }
         store(batches)
       }
