@@ -155,7 +155,7 @@ extension Options {
     settings.idleTimeout = .seconds(idle)
     settings.drain = .seconds(drain)
     settings.tokens.replace(with: try await tokens())
-    settings.allowedOrigins = Set(allowOrigin)
+    settings.allowedOrigins = Set(allowOrigin.map(Self.origin))
     settings.isLoopbackOnly =
       (unixSocket != nil || Loopback.contains(host)) && !allowAnonymous
     settings.logger.logLevel = Logger.Level(rawValue: logLevel) ?? .warning
@@ -187,8 +187,15 @@ extension Options {
       jwt: try await TokenFile.readKeys(jwtKeyFile, "--jwt-key-file"))
   }
 
+  /// The origin as browsers write it: in lower case, and without the port of its scheme.
+  private static func origin(_ text: String) -> String {
+    let text = text.lowercased()
+    let port = text.hasPrefix("https:") ? ":443" : ":80"
+    return text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
+  }
+
   private static func isOrigin(_ text: String) -> Bool {
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    let parts = text.lowercased().split(separator: "/", omittingEmptySubsequences: false)
     return parts.count == 3 && ["http:", "https:"].contains(parts[0]) && parts[1].isEmpty
       && !parts[2].isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }

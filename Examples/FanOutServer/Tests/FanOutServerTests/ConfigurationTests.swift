@@ -68,6 +68,24 @@ import Testing
     }
   }
 
+  /// A browser writes the origin of a page in one way.
+  @Test(arguments: [
+    ("HTTPS://Pages.Example", "https://pages.example"),
+    ("https://pages.example:443", "https://pages.example"),
+    ("http://pages.example:80", "http://pages.example"),
+    ("http://pages.example:443", "http://pages.example:443"),
+    ("https://[::80]", "https://[::80]"),
+  ])
+  func anOriginIsThatOfTheBrowser(_ option: String, _ origin: String) async throws {
+    let server = try ServerProcess(["--port", "0", "--allow-origin", option])
+    let client = try await RawClient.connect(port: try server.port())
+    try await client.send(
+      "GET /health HTTP/1.1\r\nHost: localhost\r\nOrigin: \(origin)\r\nConnection: close\r\n\r\n")
+    #expect(try await client.readAll().hasPrefix("HTTP/1.1 200 "))
+    server.terminate()
+    #expect(try server.wait().errors.isEmpty)
+  }
+
   @Test(arguments: [
     (["--host", "0.0.0.0"], ["FANOUT_ALLOW_ANONYMOUS": "true"], true),
     (["--host", "0.0.0.0"], ["FANOUT_ALLOW_ANONYMOUS": "1"], true),
