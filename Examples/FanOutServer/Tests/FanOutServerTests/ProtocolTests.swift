@@ -137,6 +137,20 @@ import Testing
     }
   }
 
+  /// A client must not use the connection again.
+  @Test(arguments: [
+    "Transfer-Encoding: chunked\r\n\r\n-1\r\nx\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n1\nx\n0\n\n", "Content-Length: 2\r\n\r\nx",
+  ])
+  func aMalformedBodyIsTheLastOfItsConnection(_ rest: String) async throws {
+    try await RunningServer.with { server in
+      let answer = try await answer(server, "POST /topics/a HTTP/1.1\r\nHost: a\r\n" + rest)
+      #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
+      #expect(answer.contains("\r\nConnection: close\r\n"), "\(answer)")
+      #expect(answer.contains("{\"error\":\"the body is malformed"), "\(answer)")
+    }
+  }
+
   /// `curl --http2` and the client of Java ask for it, and then use the connection again.
   @Test(arguments: ["Upgrade, HTTP2-Settings\r\nUpgrade: h2c", "upgrade\r\nUpgrade: websocket"])
   func aRequestForAnotherProtocolIsTheLastOne(_ upgrade: String) async throws {

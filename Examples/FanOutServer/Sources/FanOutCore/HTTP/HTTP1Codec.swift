@@ -123,7 +123,10 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
     guard !isRefused, !isLast || isReceivingBody else { return }
-    guard !isReceivingBody else { return context.fireErrorCaught(error) }
+    guard !isReceivingBody else {
+      isLast = true
+      return context.fireErrorCaught(error)
+    }
     guard context.channel.isActive else { return }
     refuse(RequestError(error), context)
   }
