@@ -10,16 +10,20 @@ final class CrossTopicDelivery<Topic: Hashable & Sendable, Event: Sendable>: Sen
   /// are strings.
   let patterns = PatternIndex()
   private let observers: ObserverCount
-  /// Sends to a hub of patterns, specialised for the type of the event.
-  private let sendToOne: TopicHub<Topic, Event>.PatternDelivery
+  // Specialised for the type of the event: a sender that finds the types at run time takes several
+  // times as long.
+  private let send: TopicHub<Topic, Event>.AcrossDelivery
+  private let sendBefore: TopicHub<Topic, Event>.AcrossDeliveryBefore
 
   init(
     allTopics: EventHub<Element>, _ observers: ObserverCount,
-    sendToOne: @escaping TopicHub<Topic, Event>.PatternDelivery
+    send: @escaping TopicHub<Topic, Event>.AcrossDelivery,
+    sendBefore: @escaping TopicHub<Topic, Event>.AcrossDeliveryBefore
   ) {
     self.allTopics = allTopics
-    self.sendToOne = sendToOne
     self.observers = observers
+    self.send = send
+    self.sendBefore = sendBefore
   }
 }
 
@@ -58,9 +62,7 @@ extension CrossTopicDelivery {
     return patterns.withMatches(of: topic) { matches in
       if matches.count == 0 { return sendToObservers(element, waiters) }
       if matches.count == 1 && observers.isZero {
-        let hub = Self.hub(of: matches[0])
-        return waiters == nil
-          ? sendToOne(hub, element) : hub.send(element, forwardedFrom: waiters)
+        return send(element, waiters, to: Self.hub(of: matches[0]))
       }
       // First the hubs of which no handler is called here, so that the event is in their buffers before a
       // handler sends another one.
@@ -72,7 +74,7 @@ extension CrossTopicDelivery {
           matches[rest] = match
           rest += 1
         } else {
-          delivered += hub.send(element, forwardedFrom: waiters)
+          delivered += send(element, waiters, to: hub)
         }
       }
       matches.truncate(to: rest)
@@ -93,11 +95,9 @@ extension CrossTopicDelivery {
       index += 1
       if index <= Self.depthLimit {
         return delivered
-          + hub.send(element, forwardedFrom: waiters) {
-            send(element, waiters, to: matches, from: index)
-          }
+          + send(element, waiters, to: hub) { send(element, waiters, to: matches, from: index) }
       }
-      delivered += hub.send(element, forwardedFrom: waiters)
+      delivered += send(element, waiters, to: hub)
     }
     return delivered + sendToObservers(element, waiters)
   }
@@ -106,6 +106,22 @@ extension CrossTopicDelivery {
   private func sendToObservers(_ element: Element, _ waiters: SendWaiterList?) -> Int {
     // Without a subscriber it need not accept events: its owner may have finished it.
     guard !observers.isZero else { return 0 }
-    return allTopics.send(element, forwardedFrom: waiters)
+    return send(element, waiters, to: allTopics)
+  }
+
+  private func send(
+    _ element: Element, _ waiters: SendWaiterList?, to hub: EventHub<Element>
+  ) -> Int {
+    waiters == nil ? send(hub, element) : hub.send(element, forwardedFrom: waiters)
+  }
+
+  /// - Parameter forward: see ``EventHub/send(_:forwardedFrom:forward:)``.
+  private func send(
+    _ element: Element, _ waiters: SendWaiterList?, to hub: EventHub<Element>, forward: () -> Int
+  ) -> Int {
+    guard waiters == nil && hub.sequencer == nil && hub.state.isOpen else {
+      return hub.send(element, forwardedFrom: waiters, forward: forward)
+    }
+    return sendBefore(hub, element, forward)
   }
 }

@@ -107,7 +107,7 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
           gate.addSubscribersOfAllTopics(difference)
         }))
     crossTopic = CrossTopicDelivery(
-      allTopics: allTopics, observers, sendToOne: deliveries.toPattern)
+      allTopics: allTopics, observers, send: deliveries.across, sendBefore: deliveries.acrossBefore)
     common = TopicCommon(
       topics, finishedTopics, gate, crossTopic, deliveries.toTopic, drops, carried,
       inspection)
@@ -123,18 +123,29 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
 // MARK: - Delivery
 
 extension TopicHub {
+  /// Delivers an event to the subscribers of all topics, or of a pattern.
   @usableFromInline
-  typealias PatternDelivery =
+  typealias AcrossDelivery =
     @Sendable (EventHub<TopicEvent<Topic, Event>>, TopicEvent<Topic, Event>) -> Int
+
+  /// As ``AcrossDelivery``, and calls a function before the handlers.
+  @usableFromInline
+  typealias AcrossDeliveryBefore =
+    @Sendable (EventHub<TopicEvent<Topic, Event>>, TopicEvent<Topic, Event>, () -> Int) -> Int
 
   /// The functions that deliver an event. They are made where the hub of topics is made, so that
   /// the compiler specialises them; see ``EventHub/delivery``.
   @usableFromInline
-  typealias Deliveries = (toTopic: EventHub<Event>.Delivery, toPattern: PatternDelivery)
+  typealias Deliveries = (
+    toTopic: EventHub<Event>.Delivery, across: AcrossDelivery, acrossBefore: AcrossDeliveryBefore
+  )
 
   @inlinable
   static var deliveries: Deliveries {
-    (EventHub<Event>.delivery, { hub, element in hub.send(element) })
+    (
+      EventHub<Event>.delivery, { hub, element in hub.send(element) },
+      { hub, element, forward in hub.deliver(element, 0, nil, waiters: nil, forward: forward) }
+    )
   }
 }
 
