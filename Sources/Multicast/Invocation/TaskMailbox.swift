@@ -205,9 +205,10 @@ extension TaskMailbox {
 
   /// Takes what waits, up to the limit.
   ///
-  /// - Returns: whether something waited. Otherwise the worker is idle.
+  /// - Returns: whether something waited. Otherwise the worker is idle, and `batch` may belong to
+  ///   another one, which a sender has woken.
   private func takeBatch() -> Bool {
-    let effects = withLock { () -> MailboxState.Effects? in
+    let (hasTaken, effects) = withLock { () -> (Bool, MailboxState.Effects?) in
       var effects: MailboxState.Effects?
       if state.isUnobserved {
         state.takeUnobserved(batchLimit, into: &batch)
@@ -215,9 +216,9 @@ extension TaskMailbox {
         effects = state.take(batchLimit, into: &batch)
       }
       if batch.isEmpty { state.idleConsumers = 1 } else { callers.append(.current) }
-      return effects
+      return (!batch.isEmpty, effects)
     }
-    let hasTaken = !batch.isEmpty
+    perturb()
     if let effects { finish(effects) }
     return hasTaken
   }

@@ -219,4 +219,26 @@ struct TakenEventTests {
     #expect(host.journal.entries == Array(0..<66))
     #expect(subscription.statistics?.delivered == 66)
   }
+
+  @Test("each event once, in order, if the handler becomes idle while others are sent")
+  func idle() async {
+    let (journal, running, overlaps) = (Journal(), Counter(), Counter())
+    let subscription = hub.subscribe { (event: Int) async in
+      running.add()
+      if running.value != 1 { overlaps.add() }
+      journal.record(event)
+      running.add(-1)
+    }
+    await onOwnThread { [hub] in
+      for event in 0..<20_000 {
+        hub.send(event)
+        // About as long as the handler needs to find that nothing more waits.
+        for _ in 0..<(event % 64) { _ = subscription.isActive }
+      }
+    }
+    await hub.flush()
+    #expect(journal.entries == Array(0..<20_000))
+    #expect(overlaps.value == 0)
+    #expect(subscription.statistics?.delivered == 20_000)
+  }
 }
