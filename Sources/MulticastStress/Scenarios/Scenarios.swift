@@ -12,6 +12,7 @@ enum Scenarios {
     Queues.self,
     Cancellation.self,
     Consumers.self,
+    AsyncHandlers.self,
     SlowConsumers.self,
     TotalOrder.self,
     States.self,
