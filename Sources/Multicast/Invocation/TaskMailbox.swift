@@ -208,7 +208,7 @@ extension TaskMailbox {
   /// - Returns: whether something waited. Otherwise the worker is idle, and `batch` may belong to
   ///   another one, which a sender has woken.
   private func takeBatch() -> Bool {
-    let (hasTaken, effects) = withLock { () -> (Bool, MailboxState.Effects?) in
+    let (isOurs, effects) = withLock { () -> (Bool, MailboxState.Effects?) in
       var effects: MailboxState.Effects?
       if state.isUnobserved {
         state.takeUnobserved(batchLimit, into: &batch)
@@ -220,7 +220,7 @@ extension TaskMailbox {
     }
     perturb()
     if let effects { finish(effects) }
-    return hasTaken
+    return isOurs
   }
 
   /// Ends the calls with what was taken. If the entry was blocked, the rest waits again.
