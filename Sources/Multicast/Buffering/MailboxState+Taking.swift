@@ -8,7 +8,28 @@ extension MailboxState {
   var isExhausted: Bool { end != nil && waiting.isEmpty }
 
   /// Whether no sender and no flush waits for elements to be taken or finished.
-  var isUnobserved: Bool { parked.isEmpty && flushes.isEmpty }
+  private var isUnobserved: Bool { parked.isEmpty && flushes.isEmpty }
+
+  /// As ``take(_:into:)``, without effects if nothing can have any: to make and destroy them costs
+  /// more than the rest.
+  @inline(__always)
+  mutating func beginBatch(_ share: Int, into batch: inout ItemBuffer) -> Effects? {
+    guard isUnobserved else { return take(share, into: &batch) }
+    takeUnobserved(share, into: &batch)
+    return nil
+  }
+
+  /// As ``finishTaken(delivered:)``, without effects if nothing can have any.
+  ///
+  /// - Returns: whether the consumer must come back, and the effects.
+  @inline(__always)
+  mutating func endBatch(delivered: Int) -> (mustContinue: Bool, effects: Effects?) {
+    guard isUnobserved else {
+      let effects = finishTaken(delivered: delivered)
+      return (effects.wake, effects)
+    }
+    return (finishTakenUnobserved(delivered: delivered), nil)
+  }
 
   /// Moves at most `share` elements into `batch`, which is empty, and lets parked elements follow.
   mutating func take(_ share: Int, into batch: inout ItemBuffer) -> Effects {
@@ -19,7 +40,7 @@ extension MailboxState {
   }
 
   /// As ``take(_:into:)``, if the state ``isUnobserved``.
-  mutating func takeUnobserved(_ share: Int, into batch: inout ItemBuffer) {
+  private mutating func takeUnobserved(_ share: Int, into batch: inout ItemBuffer) {
     let count = isBlocked ? 0 : min(share, waiting.count)
     waiting.moveFirst(count, to: &batch)
     inFlightStart = front
@@ -56,8 +77,7 @@ extension MailboxState {
   /// As ``finishTaken(delivered:)``, if the state ``isUnobserved``.
   ///
   /// - Returns: whether the consumer must come back.
-  @discardableResult
-  mutating func finishTakenUnobserved(delivered: Int) -> Bool {
+  private mutating func finishTakenUnobserved(delivered: Int) -> Bool {
     statistics.delivered += delivered
     statistics.discarded += inFlight - delivered
     let isIdle = isBlocked || (waiting.isEmpty && !lingers(tookSome: inFlight > 0))

@@ -211,13 +211,8 @@ extension StreamMailbox {
     var more: MailboxState.Effects?
     let found = withLock { () -> Found in
       forgetSignal()
-      if state.isUnobserved {
-        state.finishTakenUnobserved(delivered: returned.take())
-        state.takeUnobserved(share, into: &batch)
-      } else {
-        finished = finishReturned()
-        more = state.take(share, into: &batch)
-      }
+      (_, finished) = state.endBatch(delivered: returned.take())
+      more = state.beginBatch(share, into: &batch)
       // No sender has to wake a consumer that does not sleep.
       if sleeper == nil { state.idleConsumers = 0 }
       if !batch.isEmpty { return .events }
@@ -234,17 +229,12 @@ extension StreamMailbox {
   /// Discards what was taken and not returned, at the end of the iteration.
   func discardTaken() {
     guard taken > 0 else { return }
-    let finished = withLock { finishReturned() }
+    let finished = withLock { state.finishTaken(delivered: returned.take()) }
     taken = 0
     var discarded = ItemBuffer()
     swap(&discarded, &batch)
     finish(finished)
     // `discarded` is destroyed here, when nothing accesses `batch`.
-  }
-
-  /// Counts the returned events in `state`. Inside the lock.
-  private func finishReturned() -> MailboxState.Effects {
-    state.finishTaken(delivered: returned.take())
   }
 
   func takeDroppedAtEnd() -> Int {

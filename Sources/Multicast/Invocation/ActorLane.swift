@@ -210,8 +210,8 @@ extension ActorLane {
   ) -> Step {
     let pending = drain.pending
     // SAFETY: the job has a retain of the entry, which keeps its mailbox.
-    return pending.mailbox._withUnsafeGuaranteedRef { mailbox in
-      let (mustContinue, step) = pending.entry._withUnsafeGuaranteedRef { entry in
+    let (mustContinue, step) = pending.mailbox._withUnsafeGuaranteedRef { mailbox in
+      pending.entry._withUnsafeGuaranteedRef { entry in
         if let effects = drain.effects { mailbox.finish(effects) }
         var delivered = mailbox.deliverTaken(to: entry, keeping: kept)
         let isOver = budget.spend(
@@ -227,10 +227,10 @@ extension ActorLane {
         if drained.isExhausted { mailbox.whenExhausted?(entry) }
         return (drained.mustContinue, step)
       }
-      // If this is the last reference, the `deinit` of a delegate runs here, on its actor.
-      if !mustContinue { pending.entry.release() }
-      return step
     }
+    // If this is the last reference, the `deinit` of a delegate runs here, on its actor.
+    if !mustContinue { pending.entry.release() }
+    return step
   }
 
   /// Takes elements of the next mailbox; gives up the role if there is none. Inside `lock`.

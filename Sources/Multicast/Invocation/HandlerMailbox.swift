@@ -81,13 +81,8 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     state.isBlocked = entry.isBlocked
     forgetSignal()
     // One signal at a time, because it may turn out to be incomplete.
-    let share = isFollowing ? 1 : share
-    guard state.isUnobserved else {
-      let effects = state.take(share, into: &batch)
-      return (effects, batch.count)
-    }
-    state.takeUnobserved(share, into: &batch)
-    return (nil, batch.count)
+    let effects = state.beginBatch(isFollowing ? 1 : share, into: &batch)
+    return (effects, batch.count)
   }
 
   /// Delivers what ``take(_:for:)`` took.
@@ -147,8 +142,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
 
   /// Ends a drain. Inside `lock`.
   private func finishTaken(delivered: Int) -> Drained {
-    let effects = state.isUnobserved ? nil : state.finishTaken(delivered: delivered)
-    let mustContinue = effects?.wake ?? state.finishTakenUnobserved(delivered: delivered)
+    let (mustContinue, effects) = state.endBatch(delivered: delivered)
     isAtEnd = state.isExhausted && !state.isBlocked
     return Drained(mustContinue: mustContinue, isExhausted: isAtEnd, effects: effects)
   }

@@ -209,12 +209,7 @@ extension TaskMailbox {
   ///   another one, which a sender has woken.
   private func takeBatch() -> Bool {
     let (isOurs, effects) = withLock { () -> (Bool, MailboxState.Effects?) in
-      var effects: MailboxState.Effects?
-      if state.isUnobserved {
-        state.takeUnobserved(batchLimit, into: &batch)
-      } else {
-        effects = state.take(batchLimit, into: &batch)
-      }
+      let effects = state.beginBatch(batchLimit, into: &batch)
       if batch.isEmpty { state.idleConsumers = 1 } else { callers.append(.current) }
       return (!batch.isEmpty, effects)
     }
@@ -230,9 +225,7 @@ extension TaskMailbox {
       // Here too, because the thread that has blocked the entry may not have come so far.
       state.isBlocked = entry._withUnsafeGuaranteedRef { $0.isBlocked }
       state.putBack(&batch)
-      let delivered = deliveredOfBatch.take()
-      let effects = state.isUnobserved ? nil : state.finishTaken(delivered: delivered)
-      if effects == nil { state.finishTakenUnobserved(delivered: delivered) }
+      let (_, effects) = state.endBatch(delivered: deliveredOfBatch.take())
       // The worker is about to take more, so no sender has to wake another one.
       state.idleConsumers = 0
       return effects
