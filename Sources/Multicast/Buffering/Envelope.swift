@@ -14,7 +14,7 @@ struct Envelope: Sendable {
   /// What was put into the envelope as an object.
   var box: any AnyObject & Sendable { object! }
 
-  @usableFromInline
+  @inlinable @inline(__always)
   init(_ box: any AnyObject & Sendable) {
     object = box
     word = 0
@@ -122,7 +122,7 @@ class EventBox<Event: Sendable>: @unchecked Sendable {
   @usableFromInline final let event: Event
 
   @inlinable
-  init(_ event: Event) {
+  required init(_ event: Event) {
     self.event = event
   }
 }

@@ -96,6 +96,11 @@ final class CarriedEventBox<Event: Sendable>: EventBox<Event>, @unchecked Sendab
     self.values = values
     super.init(event)
   }
+
+  required init(_ event: Event) {
+    values = CarriedValues(bindings: [])
+    super.init(event)
+  }
 }
 
 extension EventPipeline {

@@ -3,20 +3,22 @@
 /// ## Thread safety
 /// Accessed inside the lock of its ``TopicLog`` alone.
 final class KeptTopic {
+  // SAFETY, of unchecked exclusivity: as of `TopicLog`.
+
   let name: String
   /// The number up to which the topic may have had events when it was not kept.
-  private(set) var floor: UInt64
-  var log: RetainedLog
+  @exclusivity(unchecked) private(set) var floor: UInt64
+  @exclusivity(unchecked) var log: RetainedLog
   /// The number of events that have come since the topic is kept.
-  var arrived = 0
+  @exclusivity(unchecked) var arrived = 0
   /// The ends of gaps in the numbers after which an event has come, each with the number of events
   /// that had come before. The newest ones; without readers, those that are not before the log: a
   /// later reader may begin before them.
-  private var gapEnds = RingBuffer<(number: UInt64, arrived: Int)>()
+  @exclusivity(unchecked) private var gapEnds = RingBuffer<(number: UInt64, arrived: Int)>()
   /// The number of events that its readers have missed because they were slow, by reader.
-  var dropped = 0
+  @exclusivity(unchecked) var dropped = 0
   /// The readers, each with the index of this topic among its topics.
-  private(set) var readers: [(cursor: TopicCursor, index: Int)] = []
+  @exclusivity(unchecked) private(set) var readers: [(cursor: TopicCursor, index: Int)] = []
 
   init(_ name: String, _ log: consuming RetainedLog) {
     self.name = name

@@ -1,9 +1,14 @@
 /// The retention of a hub as its sequencer applies it: what needs no lock.
-struct RetentionRules<Event: Sendable>: Sendable {
+///
+/// A class, not a structure: code that is not specialised for the type of the events would look the
+/// type of a structure up with each event.
+final class RetentionRules<Event: Sendable>: Sendable {
   let isNone: Bool
   /// See ``EventPosition/epoch``.
   let epoch: UInt64
   private let size: (@Sendable (Event) -> Int)?
+  /// The class of boxes, looked up once.
+  private let box: EventBox<Event>.Type
   /// `nil` if the age is not limited.
   let clock: RetentionClock?
   /// Used by the thread that delivers.
@@ -14,6 +19,7 @@ struct RetentionRules<Event: Sendable>: Sendable {
     self.epoch = epoch ?? .random(in: 1 ... .max)
     isNone = retention.isNone
     size = retention.size
+    box = EventBox<Event>.self
     clock = retention.age.map { _ in RetentionClock() }
     index = retention.makeIndex?()
     keeps = retention.keeps
@@ -22,12 +28,14 @@ struct RetentionRules<Event: Sendable>: Sendable {
   /// The event for the log, if there is one, and for delivery.
   func retained(_ event: Event) -> RetainedEvent {
     guard let measure = size else {
-      return RetainedEvent(envelope: Envelope(event: event), size: 0, now: now ?? .zero)
+      let envelope =
+        Envelope.hasRoom(for: Event.self) ? Envelope(event: event) : Envelope(box.init(event))
+      return RetainedEvent(envelope: envelope, size: 0, now: now ?? .zero)
     }
     let size = measure(event)
     require(size >= 0, "Multicast: the size of an event is \(size); it must not be negative.")
     // In a box, because the log uses the word of the envelope.
-    return RetainedEvent(envelope: Envelope(EventBox(event)), size: size, now: now ?? .zero)
+    return RetainedEvent(envelope: Envelope(box.init(event)), size: size, now: now ?? .zero)
   }
 
   /// Whether events have sizes.

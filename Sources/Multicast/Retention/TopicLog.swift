@@ -17,6 +17,9 @@
 /// Every operation may be called from any thread.
 final class TopicLog: @unchecked Sendable {
   // Sendable: everything that changes is accessed inside `lock` alone.
+  //
+  // SAFETY, of unchecked exclusivity: for the same reason no two threads access anything at once, and
+  // no critical section accesses a property inside another access to it.
 
   /// What is counted, of all topics.
   struct Statistics {
@@ -37,27 +40,27 @@ final class TopicLog: @unchecked Sendable {
   private let clock: RetentionClock?
   /// Guards everything below. No user code runs inside: the hash of a `String` is none.
   let lock = Lock()
-  var keptTopics: [String: KeptTopic] = [:]
+  @exclusivity(unchecked) var keptTopics: [String: KeptTopic] = [:]
   /// Every event by number, and some that have left their log.
-  var order = RingBuffer<(number: UInt64, topic: KeptTopic)>()
-  var newestNumber: UInt64 = 0
+  @exclusivity(unchecked) var order = RingBuffer<(number: UInt64, topic: KeptTopic)>()
+  @exclusivity(unchecked) var newestNumber: UInt64 = 0
   /// The highest number of an event of a topic that is not kept.
-  var floor: UInt64 = 0
+  @exclusivity(unchecked) var floor: UInt64 = 0
   /// The highest number of an event that is not kept any more.
-  var maxTrimmed: UInt64 = 0
-  private(set) var count = 0
+  @exclusivity(unchecked) var maxTrimmed: UInt64 = 0
+  @exclusivity(unchecked) private(set) var count = 0
   /// More bits, because each of two events may be as large as an `Int` can say.
-  private var bytes: Int128 = 0
+  @exclusivity(unchecked) private var bytes: Int128 = 0
   /// The number of events that readers have missed because they were slow.
-  var droppedEvents = 0
+  @exclusivity(unchecked) var droppedEvents = 0
   /// The number of topics of which events are kept.
-  private var filledTopics = 0
+  @exclusivity(unchecked) private var filledTopics = 0
   /// `nil`: the age is not limited.
-  private var periods: AgePeriods?
+  @exclusivity(unchecked) private var periods: AgePeriods?
   /// Where the numbers come from, and what is known about them.
-  var numbering: TopicNumbering
+  @exclusivity(unchecked) var numbering: TopicNumbering
   /// Whether the hub has finished.
-  private(set) var isClosed = false
+  @exclusivity(unchecked) private(set) var isClosed = false
 
   /// - Parameters:
   ///   - perTopic: what is kept of each topic; its age does not count.

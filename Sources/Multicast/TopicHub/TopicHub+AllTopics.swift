@@ -6,19 +6,26 @@ extension TopicHub {
   @inlinable @inline(never)
   func sendToAll(_ event: Event, to topic: Topic) -> Int {
     // The compiler specialises the lookup where this is called.
-    sendToAll(event, to: topic, through: retains ? nil : topics.hub(of: topic))
+    guard retains else { return sendToAll(event, to: topic, through: topics.hub(of: topic)) }
+    guard beginSending(event, to: topic) else { return 0 }
+    return deliverToAll(event, to: topic, through: topics.hub(of: topic))
   }
 
-  /// As ``send(_:to:)``, if the gate is not plain.
+  /// As ``sendToAll(_:to:)``, if the hub does not retain.
   ///
-  /// - Parameter hub: the hub of `topic`, or `nil` if the topic does not exist. If the hub retains,
-  ///   this is looked up later instead: see ``retainEvent(_:of:)``.
+  /// - Parameter hub: the hub of `topic`, or `nil` if the topic does not exist.
   @usableFromInline @inline(never)
   func sendToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
     guard !gate.isFinished && !gate.isBlocked else { return 0 }
-    guard retains else { return deliverToAll(event, to: topic, through: hub) }
-    guard retainEvent(event, of: topic) else { return 0 }
-    return deliverToAll(event, to: topic, through: topics.hub(of: topic))
+    return deliverToAll(event, to: topic, through: hub)
+  }
+
+  /// Keeps `event`, if the hub retains and accepts events.
+  ///
+  /// - Returns: whether it accepts the event.
+  @usableFromInline @inline(never)
+  func beginSending(_ event: Event, to topic: Topic) -> Bool {
+    !gate.isFinished && !gate.isBlocked && retainEvent(event, of: topic)
   }
 
   /// Keeps `event`, if the hub retains.
@@ -45,7 +52,7 @@ extension TopicHub {
   }
 
   /// Delivers `event` to the subscribers of `topic` and of all topics.
-  @discardableResult
+  @usableFromInline @discardableResult
   func deliverToAll(_ event: Event, to topic: Topic, through hub: EventHub<Event>?) -> Int {
     // Once: with two answers, an event might go neither through `hub` nor through a kept topic.
     let isKept = sendersKeepTopics

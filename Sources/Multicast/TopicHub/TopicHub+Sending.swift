@@ -40,6 +40,8 @@ extension TopicHub {
     for event in events {
       if gate.isPlain {
         hub?.send(event)
+      } else if retains {
+        _ = sendToAll(event, to: topic)
       } else {
         _ = sendToAll(event, to: topic, through: hub)
       }
@@ -58,7 +60,7 @@ extension TopicHub {
   /// - Complexity: O(subscribers of `topic`), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
-    if !gate.isFinished && !gate.isBlocked && retainEvent(event, of: topic) {
+    if beginSending(event, to: topic) {
       let isKept = sendersKeepTopics
       if !isKept, let hub = topics.hub(of: topic) {
         return await hub.sendWaiting(event, by: nil)

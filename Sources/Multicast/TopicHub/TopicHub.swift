@@ -92,10 +92,8 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
     drops = DropCounter(TopicHub<Topic, Event>.self, name)
     let inspection = HubInspection(name: name)
     self.inspection = inspection
-    let gate = TopicGate()
+    let gate = TopicGate(retains: retains)
     self.gate = gate
-    // So that no sender goes past the log, which counts as a subscriber of all topics.
-    if retention != nil { gate.addSubscribersOfAllTopics(1) }
     let observers = ObserverCount()
     let carried = CarriedKeySet()
     allTopics = EventHub(

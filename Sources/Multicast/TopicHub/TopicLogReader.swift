@@ -8,6 +8,9 @@ final class TopicLogReader: PositionReader, @unchecked Sendable {
   // Sendable: `cursor` is set when the subscription begins, before its consumer may run or stop. For
   // the rest see "Thread safety"; what hands the subscription from thread to thread hands this over
   // too.
+  //
+  // SAFETY, of unchecked exclusivity: for the same reason; and no event is destroyed, which may run
+  // user code, while a property is accessed.
 
   /// What the reader returns.
   enum Element {
@@ -24,16 +27,16 @@ final class TopicLogReader: PositionReader, @unchecked Sendable {
   let signals: TopicSignals
   private let active: TopicSignalSet
   private let limit: TopicReadLimit
-  private var cursor: TopicCursor! = nil
+  @exclusivity(unchecked) private var cursor: TopicCursor! = nil
   /// What to report before the next event.
-  private var missing: [MissingEvents] = []
+  @exclusivity(unchecked) private var missing: [MissingEvents] = []
   /// Events that were read and not yet returned.
-  private var batch = RingBuffer<TopicItem>()
+  @exclusivity(unchecked) private var batch = RingBuffer<TopicItem>()
   /// The number of the newest event, or of the last one that the subscriber gets, at the last read.
-  private var newest: UInt64 = 0
+  @exclusivity(unchecked) private var newest: UInt64 = 0
   /// The number of the newest event when the consumer began to handle the signal that it handles;
   /// `nil` if it has not begun, or handles none.
-  private var goal: UInt64?
+  @exclusivity(unchecked) private var goal: UInt64?
 
   /// - Parameters:
   ///   - active: gets the signals.
