@@ -26,7 +26,7 @@ extension EventHub {
     start.requireValidCount(name)
     let reader = LogReader(log, filter: filter)
     return follow(delivery, owner: owner, origin: measured(origin)) {
-      LogFollower(reader, $0)
+      LogFollower(reader, log.callPositioned, $0)
     } begin: {
       begin(reader, start, $0)
     }

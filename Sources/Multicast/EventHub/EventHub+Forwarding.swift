@@ -91,7 +91,9 @@ extension EventHub {
     by delivery: Delivery?
   ) -> Int {
     let forwarder = forwarder
-    if let delivery = delivery ?? forwarder?.delivery {
+    // Not `??`, which makes an object for each function that it passes on.
+    if let delivery { return delivery(self, event, number, envelope, waiters, forwarder) }
+    if let delivery = forwarder?.delivery {
       return delivery(self, event, number, envelope, waiters, forwarder)
     }
     guard let forwarder else { return deliver(event, number, envelope, waiters: waiters) }

@@ -25,6 +25,7 @@ extension EventHub {
   ///   - onSubscriberChange: as above.
   /// - Precondition: `replay` is at least 1.
   /// - Complexity: O(1).
+  @inlinable
   public convenience init(
     initialValue: Event, replay: Int = 1, retention: Retention<Event> = .none,
     epoch: UInt64? = nil, ordering: Ordering = .perSender,
@@ -33,13 +34,9 @@ extension EventHub {
     onLastSubscriber: (@Sendable () -> Void)? = nil,
     onSubscriberChange: (@Sendable (SubscriberChange) -> Void)? = nil
   ) {
-    require(
-      replay >= 1,
-      "\(messagePrefix(name)) an initial value needs a replay of at least 1, but it is \(replay).")
     self.init(
-      replay: replay, initialValue: initialValue, retention: retention, epoch: epoch,
-      ordering: ordering, storage: storage,
-      state: Self.state(name, onFirstSubscriber, onLastSubscriber, onSubscriberChange))
+      replay, initialValue, retention, epoch, ordering, storage, name, onFirstSubscriber,
+      onLastSubscriber, onSubscriberChange, Self.delivery, PositionedEvent<Event>.call)
   }
 
   /// The newest event that the hub retains, or the initial value; `nil` if there is none, and in a

@@ -80,22 +80,25 @@ public final class EventHub<Event: Sendable>: Sendable {
     onSubscriberChange: (@Sendable (SubscriberChange) -> Void)? = nil
   ) {
     self.init(
-      replay, retention, epoch, ordering, storage, name, onFirstSubscriber, onLastSubscriber,
-      onSubscriberChange, delivery: Self.delivery)
+      replay, nil, retention, epoch, ordering, storage, name, onFirstSubscriber, onLastSubscriber,
+      onSubscriberChange, Self.delivery, PositionedEvent<Event>.call)
   }
 
   @usableFromInline
   convenience init(
-    _ replay: Int, _ retention: Retention<Event>, _ epoch: UInt64?, _ ordering: Ordering,
-    _ storage: StorageStrategy, _ name: String?, _ onFirstSubscriber: (@Sendable () -> Void)?,
-    _ onLastSubscriber: (@Sendable () -> Void)?,
+    _ replay: Int, _ initialValue: Event?, _ retention: Retention<Event>, _ epoch: UInt64?,
+    _ ordering: Ordering, _ storage: StorageStrategy, _ name: String?,
+    _ onFirstSubscriber: (@Sendable () -> Void)?, _ onLastSubscriber: (@Sendable () -> Void)?,
     _ onSubscriberChange: (@Sendable (SubscriberChange) -> Void)?,
-    delivery: @escaping Delivery
+    _ delivery: @escaping Delivery, _ callPositioned: @escaping PositionedEvent<Event>.Call
   ) {
     require(replay >= 0, "\(messagePrefix(name)) replay must not be negative, but is \(replay).")
+    require(
+      replay >= 1 || initialValue == nil,
+      "\(messagePrefix(name)) an initial value needs a replay of at least 1, but it is \(replay).")
     self.init(
-      replay: replay, retention: retention, epoch: epoch, ordering: ordering, storage: storage,
-      delivery: delivery,
+      replay: replay, initialValue: initialValue, retention: retention, epoch: epoch,
+      ordering: ordering, storage: storage, delivery: delivery, callPositioned: callPositioned,
       state: Self.state(name, onFirstSubscriber, onLastSubscriber, onSubscriberChange))
   }
 
@@ -115,12 +118,15 @@ public final class EventHub<Event: Sendable>: Sendable {
   ///   - retention: which events to keep.
   ///   - epoch: that of the positions.
   ///   - delivery: what a sequencer delivers with; see ``EventHub/delivery``.
+  ///   - callPositioned: what calls a handler that receives positions.
   ///   - opening: how subscriptions begin in a hub with one order that keeps no events.
   ///   - state: of this hub alone.
   init(
     replay: Int = 0, initialValue: Event? = nil, retention: Retention<Event> = .none,
     epoch: UInt64? = nil, ordering: Ordering, storage: StorageStrategy,
-    delivery: Delivery? = nil, opening: EventOpening<Event>? = nil, state: HubState
+    delivery: Delivery? = nil,
+    callPositioned: @escaping PositionedEvent<Event>.Call = PositionedEvent<Event>.call,
+    opening: EventOpening<Event>? = nil, state: HubState
   ) {
     self.state = state
     isForwarding = state is EventForwarder<Event>
@@ -128,7 +134,7 @@ public final class EventHub<Event: Sendable>: Sendable {
       replay > 0 || !retention.isNone || ordering == .total
       ? EventSequencer(
         replay: replay, initialValue: initialValue, retention: retention, epoch: epoch,
-        opening: opening, delivery: delivery, state: state)
+        opening: opening, delivery: delivery, callPositioned: callPositioned, state: state)
       : nil
     registry = Registry(strategy: storage, duplicates: .allow, extras: state)
   }

@@ -21,6 +21,8 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   private let opening: EventOpening<Event>?
   /// Delivers an event; see ``EventHub/deliverForwarding(_:_:_:waiters:by:)``.
   private let delivery: EventHub<Event>.Delivery?
+  /// Calls a handler that receives positions.
+  let callPositioned: PositionedEvent<Event>.Call
   /// That of the hub.
   private let state: HubState
   /// Guards the numbers, the log and the events to be delivered. No user code runs inside.
@@ -54,15 +56,18 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   ///   - epoch: that of the positions; `nil`: a random one.
   ///   - opening: how subscriptions begin, if the sequencer keeps no events.
   ///   - delivery: see ``EventHub/delivery``.
+  ///   - callPositioned: see ``PositionedEvent/call``.
   ///   - state: that of the hub.
   init(
     replay: Int, initialValue: Event? = nil, retention: Retention<Event> = .none,
     epoch: UInt64? = nil, opening: EventOpening<Event>? = nil,
-    delivery: EventHub<Event>.Delivery? = nil, state: HubState = HubState()
+    delivery: EventHub<Event>.Delivery?, callPositioned: @escaping PositionedEvent<Event>.Call,
+    state: HubState
   ) {
     self.replay = replay
     self.opening = opening
     self.delivery = delivery
+    self.callPositioned = callPositioned
     self.state = state
     let retention = retention.isNone ? .last(replay) : retention
     rules = RetentionRules(retention, epoch: epoch)

@@ -23,6 +23,13 @@ class LogCursor: @unchecked Sendable {
     self.epoch = epoch
   }
 
+  /// The most events that are read at once, and that a handler gets before others run.
+  static var share: Int { 64 }
+
+  final func position(_ number: UInt64) -> EventPosition {
+    EventPosition(epoch: epoch, number: number)
+  }
+
   /// The next of the events that were read, unless a range is to be reported before it.
   final func nextItem() -> RetainedItem? {
     missed == nil ? batch.popFirst() : nil
@@ -76,4 +83,10 @@ class LogCursor: @unchecked Sendable {
     swap(&discarded, &batch)
     missed = nil
   }
+}
+
+/// What a subscriber with positions reads next: an event, or a range that it has missed.
+enum LogElement {
+  case event(RetainedItem)
+  case missed(MissedEvents)
 }

@@ -19,30 +19,43 @@ final class LogFollower<Event: Sendable>: Follower, @unchecked Sendable {
   let reader: LogReader<Event>
   let progress = ReadingProgress()
   /// What was read, and found the handler blocked.
-  private var held: PositionedEvent<Event>?
+  // SAFETY, of unchecked exclusivity: one thread uses it, and no access runs other code.
+  @exclusivity(unchecked) private var held: LogElement?
   private let handler: @Sendable (PositionedEvent<Event>) -> Void
+  private let callPositioned: PositionedEvent<Event>.Call
 
-  init(_ reader: LogReader<Event>, _ handler: @escaping @Sendable (PositionedEvent<Event>) -> Void)
-  {
+  /// - Parameter callPositioned: calls the handler with an event.
+  init(
+    _ reader: LogReader<Event>, _ callPositioned: @escaping PositionedEvent<Event>.Call,
+    _ handler: @escaping @Sendable (PositionedEvent<Event>) -> Void
+  ) {
     self.reader = reader
+    self.callPositioned = callPositioned
     self.handler = handler
   }
 
   func deliver(to head: UnsafeMutablePointer<EntryHead>) {
-    reader.readToGoal(atMost: LogReader<Event>.share)
-    while let event = held.take() ?? reader.nextRead() {
+    reader.readToGoal(atMost: LogCursor.share)
+    while let element = held.take() ?? reader.nextElement() {
       // After the read, which may find what was sent during a block; and after the filter, which may
       // block or end the subscription.
       guard head.pointee.isActiveAndUnblocked else {
-        held = event
+        held = element
         break
       }
-      handler(event)
+      switch element {
+      case .event(let item): callPositioned(item.envelope, reader.position(item.number), handler)
+      case .missed(let range): report(range)
+      }
     }
     let isDone = held == nil && reader.isAtGoal
     progress.isIncomplete = !isDone
     if isDone { reader.goal = nil }
   }
+
+  // Of its own, because it looks up the type of what the handler receives.
+  @inline(never)
+  private func report(_ range: MissedEvents) { handler(.missed(range)) }
 }
 
 extension EntryHead {

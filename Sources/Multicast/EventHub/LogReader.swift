@@ -5,9 +5,6 @@
 final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Sendable {
   // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
 
-  /// The most events that are read at once, and that a handler gets before others run.
-  static var share: Int { 64 }
-
   private let log: EventSequencer<Event>
   let filter: (@Sendable (Event) -> Bool)?
   /// The number of the newest event at the last read.
@@ -47,13 +44,21 @@ final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Se
   /// The next event of those that were read.
   @inline(__always)
   func nextRead() -> PositionedEvent<Event>? {
+    switch nextElement() {
+    case .event(let item): .event(item.envelope.event(Event.self), at: position(item.number))
+    case .missed(let range): .missed(range)
+    case nil: nil
+    }
+  }
+
+  /// As ``nextRead()``, without the type of the event, which a caller would look up.
+  func nextElement() -> LogElement? {
     if let missed {
       self.missed = nil
       return .missed(missed)
     }
     while let item = batch.popFirst() {
-      let event = item.envelope.event(Event.self)
-      if filter?(event) ?? true { return .event(event, at: position(item.number)) }
+      if filter?(item.envelope.event(Event.self)) ?? true { return .event(item) }
     }
     return nil
   }
@@ -61,7 +66,7 @@ final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Se
   /// Reads more events, after all were returned.
   ///
   /// - Returns: whether there is anything to return.
-  func read(atMost limit: Int = LogReader.share) -> Bool {
+  func read(atMost limit: Int = LogCursor.share) -> Bool {
     guard missed == nil else { return true }
     let before = number
     let (first, last, newest) = log.read(after: before, atMost: limit, into: &batch)
@@ -90,9 +95,5 @@ final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Se
   var isAtGoal: Bool {
     guard let goal else { return true }
     return missed == nil && (batch.isEmpty ? number : batch[0].number - 1) >= goal
-  }
-
-  private func position(_ number: UInt64) -> EventPosition {
-    EventPosition(epoch: epoch, number: number)
   }
 }

@@ -14,6 +14,18 @@ extension PositionedEvent: Equatable where Event: Equatable {}
 extension PositionedEvent: Hashable where Event: Hashable {}
 
 extension PositionedEvent {
+  @usableFromInline
+  typealias Call = @Sendable (Envelope, EventPosition, (PositionedEvent) -> Void) -> Void
+
+  /// Calls a handler with an event of the log. Made where the hub is made, so that the compiler
+  /// specialises it; see ``EventHub/delivery``.
+  @inlinable
+  static var call: Call {
+    { envelope, position, handler in
+      handler(.event(envelope.event(Event.self), at: position))
+    }
+  }
+
   /// The event; `nil` for a range of missed ones.
   public var event: Event? {
     if case .event(let event, _) = self { event } else { nil }

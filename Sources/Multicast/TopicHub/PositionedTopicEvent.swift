@@ -22,6 +22,16 @@ extension PositionedTopicEvent {
 }
 
 extension PositionedTopicEvent {
+  @usableFromInline
+  typealias Call = @Sendable (TopicItem, _ epoch: UInt64, (PositionedTopicEvent) -> Void) -> Void
+
+  /// Calls a handler with an event of the log. Made where the hub is made, so that the compiler
+  /// specialises it; see ``EventHub/delivery``.
+  @inlinable
+  static var call: Call {
+    { item, epoch, handler in handler(PositionedTopicEvent(item, epoch: epoch)) }
+  }
+
   @inlinable @inline(__always)
   init(_ item: TopicItem, epoch: UInt64) {
     let event = TopicEvent(topic: item.topic, event: item.envelope.event(Event.self))

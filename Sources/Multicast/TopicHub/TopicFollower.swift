@@ -21,8 +21,10 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
   private let reader: TopicLogReader
   private let target: FollowerSignals
   private let handler: @Sendable (PositionedTopicEvent<Event>) -> Void
+  private let callPositioned: PositionedTopicEvent<Event>.Call
   /// What was read, and found the handler blocked.
-  private var held: PositionedTopicEvent<Event>?
+  // SAFETY, of unchecked exclusivity: see "Thread safety"; and no access runs other code.
+  @exclusivity(unchecked) private var held: FollowedElement?
   /// What comes from an external log, before what is read.
   private var external: ExternalReading<Event>
   /// Whether an external log is asked before anything is read.
@@ -35,6 +37,7 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
     self.reader = reader
     self.target = target
     self.handler = handler
+    callPositioned = retention.callPositioned
     external = ExternalReading(retention)
   }
 
@@ -55,11 +58,14 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
         held = element
         break
       }
-      handler(element)
+      switch element {
+      case .event(let item): callPositioned(item, reader.epoch, handler)
+      case .other(let call): call()
+      }
       count += 1
     }
     // The answer of the log has a signal of its own, which stands for what has come until then.
-    if external.isWaiting { return reader.resetGoal() }
+    if isElsewhere && isWaiting { return reader.resetGoal() }
     let isDone = held == nil && !isElsewhere && reader.hasReachedGoal
     progress.isIncomplete = !isDone
     guard isDone else { return }
@@ -73,7 +79,7 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
   }
 
   /// The next event or missing range up to the goal, if there is one now.
-  private func next() -> PositionedTopicEvent<Event>? {
+  private func next() -> FollowedElement? {
     while true {
       if isElsewhere {
         if let element = nextElsewhere() { return element }
@@ -82,22 +88,38 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
       if reader.hasReachedGoal { return nil }
       reader.readToGoal(atMost: Self.share)
       switch reader.nextRead() {
-      case .event(let item): return PositionedTopicEvent(item, epoch: reader.epoch)
-      case .missed(let range): return PositionedTopicEvent(range)
-      case .elsewhere(let range):
-        external.begin(range)
-        isElsewhere = true
+      case .event(let item): return .event(item)
+      case .missed(let range): return report(range)
+      case .elsewhere(let range): begin(range)
       case nil: return nil
       }
     }
   }
 
+  // The rest is rare, and in functions of its own: each looks up the types that it uses.
+
+  @inline(never)
+  private func report(_ range: MissingEvents) -> FollowedElement {
+    .other { [handler] in handler(PositionedTopicEvent(range)) }
+  }
+
+  @inline(never)
+  private func begin(_ range: ExternalRange) {
+    external.begin(range)
+    isElsewhere = true
+  }
+
+  /// Whether an external log was asked, and its answer was not taken.
+  @inline(never)
+  private var isWaiting: Bool { external.isWaiting }
+
   /// The next of what comes from an external log, which this asks if necessary.
   ///
   /// - Returns: `nil`: nothing now, or all was returned.
-  private func nextElsewhere() -> PositionedTopicEvent<Event>? {
+  @inline(never)
+  private func nextElsewhere() -> FollowedElement? {
     while !external.isWaiting || external.takeAnswer(for: reader) {
-      if let element = external.next() { return element }
+      if let element = external.next() { return .other { [handler] in handler(element) } }
       let target = target
       guard external.ask(for: reader, whenAnswered: { target.signal() }) else {
         isElsewhere = false
@@ -106,6 +128,12 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
     }
     return nil
   }
+}
+
+/// What a handler of topics receives next: an event, or something else, which a closure passes on.
+enum FollowedElement {
+  case event(TopicItem)
+  case other(() -> Void)
 }
 
 /// Tells a handler of topics to read, through the hub in which it is the only subscriber.

@@ -27,17 +27,21 @@ extension TopicHub where Topic == String {
     storage: StorageStrategy = .waitFree, name: String? = nil,
     log makeLog: (ExternalLogWriter<Event>) -> any ExternalLog<Event>
   ) {
-    self.init(retention, total, ordering, storage, name, makeLog, Self.deliveries)
+    self.init(
+      retention, total, ordering, storage, name, makeLog, Self.deliveries,
+      PositionedTopicEvent<Event>.call)
   }
 
   @usableFromInline
   convenience init(
     _ retention: Retention<Event>, _ total: Retention<Event>, _ ordering: Ordering,
     _ storage: StorageStrategy, _ name: String?,
-    _ makeLog: (ExternalLogWriter<Event>) -> any ExternalLog<Event>, _ deliveries: Deliveries
+    _ makeLog: (ExternalLogWriter<Event>) -> any ExternalLog<Event>, _ deliveries: Deliveries,
+    _ callPositioned: @escaping PositionedTopicEvent<Event>.Call
   ) {
     Self.requireLimits(retention, total, name)
-    let kept = TopicRetention(retention, total: total, epoch: nil, isExternal: true)
+    let kept = TopicRetention(
+      retention, total: total, epoch: nil, callPositioned: callPositioned, isExternal: true)
     self.init(
       ordering: ordering, storage: storage, name: name, retention: kept, deliveries: deliveries)
     kept.external = makeLog(ExternalLogWriter(self))

@@ -25,18 +25,22 @@ extension TopicHub where Topic == String {
     retention: Retention<Event>, total: Retention<Event> = .all, epoch: UInt64? = nil,
     ordering: Ordering = .perSender, storage: StorageStrategy = .waitFree, name: String? = nil
   ) {
-    self.init(retention, total, epoch, ordering, storage, name, Self.deliveries)
+    self.init(
+      retention, total, epoch, ordering, storage, name, Self.deliveries,
+      PositionedTopicEvent<Event>.call)
   }
 
   @usableFromInline
   convenience init(
     _ retention: Retention<Event>, _ total: Retention<Event>, _ epoch: UInt64?,
-    _ ordering: Ordering, _ storage: StorageStrategy, _ name: String?, _ deliveries: Deliveries
+    _ ordering: Ordering, _ storage: StorageStrategy, _ name: String?, _ deliveries: Deliveries,
+    _ callPositioned: @escaping PositionedTopicEvent<Event>.Call
   ) {
     Self.requireLimits(retention, total, name)
+    let kept = TopicRetention(
+      retention, total: total, epoch: epoch, callPositioned: callPositioned)
     self.init(
-      ordering: ordering, storage: storage, name: name,
-      retention: TopicRetention(retention, total: total, epoch: epoch), deliveries: deliveries)
+      ordering: ordering, storage: storage, name: name, retention: kept, deliveries: deliveries)
   }
 
   static func requireLimits(

@@ -8,6 +8,8 @@ final class TopicRetention<Event: Sendable>: @unchecked Sendable {
 
   let log: TopicLog
   private let rules: RetentionRules<Event>
+  /// Calls a handler that receives positions.
+  let callPositioned: PositionedTopicEvent<Event>.Call
   /// The log from which the events and their numbers come. Set once, before it has begun.
   var external: (any ExternalLog<Event>)?
 
@@ -15,10 +17,13 @@ final class TopicRetention<Event: Sendable>: @unchecked Sendable {
   ///   - perTopic: what is kept of each topic.
   ///   - total: what is kept of all topics together.
   ///   - epoch: that of the positions; `nil`: a random one.
+  ///   - callPositioned: see ``PositionedTopicEvent/call``.
   ///   - isExternal: whether the numbers come from an external log, which has not begun.
   init(
-    _ perTopic: Retention<Event>, total: Retention<Event>, epoch: UInt64?, isExternal: Bool = false
+    _ perTopic: Retention<Event>, total: Retention<Event>, epoch: UInt64?,
+    callPositioned: @escaping PositionedTopicEvent<Event>.Call, isExternal: Bool = false
   ) {
+    self.callPositioned = callPositioned
     var all = Retention<Event>.all
     all.count = perTopic.count
     all.size = perTopic.size ?? total.size
