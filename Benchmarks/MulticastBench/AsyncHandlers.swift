@@ -21,7 +21,7 @@ struct AsyncHandlers {
 
   private var streams: Case {
     measured("AsyncStream", isBaseline: true) { handlers, events in
-      let broadcaster = StreamBroadcaster(consumers: size)
+      let broadcaster = StreamBroadcaster<Tick>(consumers: size)
       for (stream, handler) in zip(broadcaster.streams, handlers) {
         Task.detached { for await event in stream { await handler.handle(event) } }
       }
@@ -34,7 +34,7 @@ struct AsyncHandlers {
 
   private var hub: Case {
     measured("EventHub", isBaseline: false) { handlers, events in
-      let hub = EventHub<Int>()
+      let hub = EventHub<Tick>()
       let subscriptions = handlers.map { handler in
         hub.subscribe { event in await handler.handle(event) }
       }
@@ -81,8 +81,8 @@ private final class Handler: @unchecked Sendable {
 
   /// Not inlined: a handler of a program does more than to add.
   @inline(never)
-  func handle(_ event: Int) async {
-    sum &+= event
+  func handle(_ event: Tick) async {
+    sum &+= event.number
     left -= 1
     if left == 0 { ended.leave() }
   }

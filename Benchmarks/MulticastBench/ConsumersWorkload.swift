@@ -6,7 +6,8 @@ extension Workload {
   static var consumers: Workload {
     Workload("consumers", summary: "N tasks consume the events of an EventHub, per delivery") { _ in
       SparseConsumers.experiments
-        + [HubConsumers(size: 100).experiment, HubConsumers(size: 100).batchExperiment]
+        + [HubConsumers(size: 100).experiment, HubConsumers(size: 100).largeExperiment]
+        + [HubConsumers(size: 100).batchExperiment]
         + [AsyncHandlers(size: 100).experiment, StalledConsumer(size: 100).experiment]
         + [StalledMemory().experiment].compactMap { $0 }
     }
@@ -25,7 +26,23 @@ private struct HubConsumers {
         }
       ]
     ) {
-      [streams] + StorageStrategy.allCases.map(hub) + [log]
+      [streams(of: Tick.self)] + StorageStrategy.allCases.map { hub($0, of: Tick.self) } + [log]
+    }
+  }
+
+  /// With an event of several fields.
+  var largeExperiment: Experiment {
+    Experiment(
+      "consumers/large events", detail: "N = \(size)",
+      requirements: [
+        Requirement(
+          "consumers of large events, N = \(size), deliveries, of AsyncStream", .atLeast(5)
+        ) {
+          $0.typicalRatio("AsyncStream", to: "waitFree")
+        }
+      ]
+    ) {
+      [streams(of: Order.self), hub(.waitFree, of: Order.self)]
     }
   }
 
@@ -53,7 +70,7 @@ private struct HubConsumers {
 
   private func batches(_ storage: StorageStrategy) -> Case {
     Case(storage.rawValue, size: size, metrics: [.time], iterations: 1000) { iterations in
-      let hub = EventHub<Int>(storage: storage)
+      let hub = EventHub<Tick>(storage: storage)
       let sequences = (0..<size).map { _ in hub.events().batches(upTo: 256) }
       return try Consumers.consumeBatches(sequences, storage.rawValue, events: iterations) {
         for _ in 0..<iterations { hub.send(1) }
@@ -65,7 +82,7 @@ private struct HubConsumers {
   /// Consumers that read what the hub retains.
   private var log: Case {
     Case("log", size: size, metrics: [.time], iterations: 1000) { iterations in
-      let hub = EventHub<Int>(retention: .last(1024))
+      let hub = EventHub<Tick>(retention: .last(1024))
       let sequences = (0..<size).map { _ in hub.events(from: .live) }
       return try Consumers.consumePositions(sequences, "log", events: iterations) {
         for _ in 0..<iterations { hub.send(1) }
@@ -76,7 +93,7 @@ private struct HubConsumers {
 
   private var logBatches: Case {
     Case("log", size: size, metrics: [.time], iterations: 1000) { iterations in
-      let hub = EventHub<Int>(retention: .last(1024))
+      let hub = EventHub<Tick>(retention: .last(1024))
       let sequences = (0..<size).map { _ in hub.events(from: .live).batches(upTo: 256) }
       return try Consumers.consumePositionBatches(sequences, "log", events: iterations) {
         for _ in 0..<iterations { hub.send(1) }
@@ -85,10 +102,10 @@ private struct HubConsumers {
     }
   }
 
-  private var streams: Case {
+  private func streams<Event: BenchmarkEvent>(of _: Event.Type) -> Case {
     Case("AsyncStream", size: size, isBaseline: true, metrics: [.time], iterations: 1000) {
       iterations in
-      let broadcaster = StreamBroadcaster(consumers: size)
+      let broadcaster = StreamBroadcaster<Event>(consumers: size)
       return try Consumers.consume(broadcaster.streams, "AsyncStream", events: iterations) {
         for _ in 0..<iterations { broadcaster.send(1) }
         broadcaster.finish()
@@ -96,9 +113,9 @@ private struct HubConsumers {
     }
   }
 
-  private func hub(_ storage: StorageStrategy) -> Case {
+  private func hub<Event: BenchmarkEvent>(_ storage: StorageStrategy, of _: Event.Type) -> Case {
     Case(storage.rawValue, size: size, metrics: [.time], iterations: 1000) { iterations in
-      let hub = EventHub<Int>(storage: storage)
+      let hub = EventHub<Event>(storage: storage)
       let sequences = (0..<size).map { _ in hub.events() }
       return try Consumers.consume(sequences, storage.rawValue, events: iterations) {
         for _ in 0..<iterations { hub.send(1) }

@@ -84,17 +84,17 @@ private struct IsolatedHandlers {
   }
 
   private var hub: Case {
-    let hub = EventHub<Int>()
+    let hub = EventHub<Tick>()
     let holder = SumHolder()
     return sampled("EventHub", isBaseline: false) { sums, burst in
       if holder.subscriptions.isEmpty {
         holder.subscriptions = sums.map { sum in
           isMain
-            ? hub.subscribe(on: .main) { sum.add($0) }
-            : hub.subscribe(with: Home.shared) { _, event in sum.add(event) }
+            ? hub.subscribe(on: .main) { sum.add($0.number) }
+            : hub.subscribe(with: Home.shared) { _, event in sum.add(event.number) }
         }
       }
-      for event in 0..<burst { hub.send(event) }
+      for event in 0..<burst { hub.send(Tick(integerLiteral: event)) }
     }
   }
 

@@ -92,9 +92,9 @@ private enum PatternSend {
   /// The same event to a subscriber of the topic itself.
   private static func topic(_ topic: String) -> Case {
     let listeners = Listeners(1)
-    let hub = TopicHub<String, Int>()
+    let hub = TopicHub<String, Tick>()
     let subscription = hub.subscribe(to: topic) { [observer = listeners.observers[0]] event in
-      observer.notify(event)
+      observer.notify(event.number)
     }
     return Case(
       "own topic", isBaseline: true, deliveries: 1, delivered: listeners.takeReceived
@@ -108,10 +108,10 @@ private enum PatternSend {
     _ system: String, _ size: Int, _ patterns: [String], _ topics: [String]
   ) -> Case {
     let listeners = Listeners(1)
-    let hub = TopicHub<String, Int>()
+    let hub = TopicHub<String, Tick>()
     let subscriptions = patterns.map { pattern in
       hub.subscribe(matching: TopicPattern(pattern)!) {
-        [observer = listeners.observers[0]] element in observer.notify(element.event)
+        [observer = listeners.observers[0]] element in observer.notify(element.event.number)
       }
     }
     return Case(
@@ -130,7 +130,7 @@ private enum PatternChange {
   static func experiment(_ sizes: [Int]) -> Experiment {
     Experiment("patterns/subscribe", sampling: .few) {
       sizes.map { size in
-        let hub = TopicHub<String, Int>()
+        let hub = TopicHub<String, Tick>()
         let subscriptions = (0..<size).map { number in
           hub.subscribe(matching: TopicPattern("building.\(number).*")!) { blackHole($0.event) }
         }

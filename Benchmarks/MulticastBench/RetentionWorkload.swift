@@ -26,7 +26,8 @@ private enum RetentionSend {
   static var experiments: [Experiment] {
     [0, 1].flatMap { handlers in
       [
-        experiment("Int", handlers) { 1 }, experiment("String", handlers) { text },
+        experiment("structure", handlers) { Tick(integerLiteral: 1) },
+        experiment("String", handlers) { text },
         experiment("class", handlers, event: { [message = Message(1)] in message }),
       ]
     }
@@ -93,8 +94,8 @@ private enum RetentionReplay {
     ) {
       [
         Case("last(\(events))", metrics: [.time]) { iterations in
-          let hub = EventHub<Int>(retention: .last(events))
-          for event in 0..<events { hub.send(event) }
+          let hub = EventHub<Tick>(retention: .last(events))
+          for event in 0..<events { hub.send(Tick(integerLiteral: event)) }
           hub.finish()
           let (elapsed, received) = AsyncWork.run {
             var received = 0

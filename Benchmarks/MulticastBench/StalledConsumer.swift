@@ -6,14 +6,14 @@ struct StalledConsumer {
   let size: Int
 
   /// The policies that a stalled consumer may have.
-  static let policies: [(name: String, policy: BufferingPolicy<Int>)] = [
+  static let policies: [(name: String, policy: BufferingPolicy<Tick>)] = [
     ("unbounded", .unbounded),
     ("dropOldest", .bounded(16, whenFull: .dropOldest)),
     ("dropNewest", .bounded(16, whenFull: .dropNewest)),
     ("suspend", .bounded(16, whenFull: .suspend)),
     ("disconnect", .bounded(16, whenFull: .disconnect)),
     ("latest", .latest),
-    ("coalescing", .coalescing { $0 % 4 }),
+    ("coalescing", .coalescing { $0.number % 4 }),
   ]
 
   var experiment: Experiment {
@@ -31,11 +31,11 @@ struct StalledConsumer {
   }
 
   private func measured(
-    _ name: String, _ policy: BufferingPolicy<Int>?, isBaseline: Bool = false
+    _ name: String, _ policy: BufferingPolicy<Tick>?, isBaseline: Bool = false
   ) -> Case {
     Case(name, size: size, isBaseline: isBaseline, metrics: [.time], iterations: 250) {
       iterations in
-      let hub = EventHub<Int>()
+      let hub = EventHub<Tick>()
       let stalled = policy.map { hub.events(buffering: $0) }
       let others = (0..<(policy == nil ? size : size - 1)).map { _ in hub.events() }
       defer { withExtendedLifetime(stalled) {} }

@@ -22,14 +22,14 @@ struct StalledMemory {
     }
   }
 
-  private func measured(_ name: String, _ policy: BufferingPolicy<Int>) -> Case {
+  private func measured(_ name: String, _ policy: BufferingPolicy<Tick>) -> Case {
     Case(name, metrics: [Self.growth], iterations: Self.events) { events in
-      let hub = EventHub<Int>()
+      let hub = EventHub<Tick>()
       let stalled = hub.events(buffering: policy)
       // Enough to fill every buffer.
-      for event in 0..<1000 { hub.send(event) }
+      for event in 0..<1000 { hub.send(Tick(integerLiteral: event)) }
       let before = Heap.bytesInUse ?? 0
-      for event in 0..<events { hub.send(event) }
+      for event in 0..<events { hub.send(Tick(integerLiteral: event)) }
       let after = Heap.bytesInUse ?? 0
       let statistics = hub.statistics
       withExtendedLifetime(stalled) {}

@@ -48,9 +48,9 @@ private struct TopicSend {
 
   private func measured(_ storage: StorageStrategy) -> Case {
     let listeners = Listeners(size)
-    let hub = TopicHub<Int, Int>(storage: storage)
+    let hub = TopicHub<Int, Tick>(storage: storage)
     let subscriptions = listeners.observers.enumerated().map { topic, observer in
-      hub.subscribe(to: topic) { observer.notify($0) }
+      hub.subscribe(to: topic) { observer.notify($0.number) }
     }
     var topics = ShuffledTopics(size)
     return Case(
@@ -86,13 +86,13 @@ private struct TopicHandlers {
   }
 
   private func measured(
-    _ system: String, _ hub: TopicHub<String, Int>, hasObserver: Bool = false,
+    _ system: String, _ hub: TopicHub<String, Tick>, hasObserver: Bool = false,
     isBaseline: Bool = false
   ) -> Case {
     let listeners = Listeners(size)
     let observer = hasObserver ? hub.allTopics.subscribe { blackHole($0.event) } : nil
     let subscriptions = listeners.observers.map { observer in
-      hub.subscribe(to: "topic") { observer.notify($0) }
+      hub.subscribe(to: "topic") { observer.notify($0.number) }
     }
     return Case(
       system, size: size, isBaseline: isBaseline, deliveries: size,
@@ -128,7 +128,7 @@ private enum TopicMemory {
   /// - Parameter subscribe: subscribes to a topic, and returns what keeps the subscription.
   private static func experiment<Subscriber>(
     _ kind: String, _ size: Int, atMost limit: Double = 200,
-    subscribe: @escaping (TopicHub<Int, Int>, Int) -> Subscriber
+    subscribe: @escaping (TopicHub<Int, Tick>, Int) -> Subscriber
   ) -> Experiment {
     let requirement = Requirement("memory of \(size) topics with a \(kind), in MB", .atMost(limit))
     {
@@ -141,7 +141,7 @@ private enum TopicMemory {
       [
         Case("waitFree", size: size, metrics: [memory], iterations: 1) { _ in
           let before = Heap.bytesInUse ?? 0
-          let hub = TopicHub<Int, Int>()
+          let hub = TopicHub<Int, Tick>()
           let subscribers = (0..<size).map { subscribe(hub, $0) }
           let after = Heap.bytesInUse ?? 0
           guard hub.topicCount == size else {

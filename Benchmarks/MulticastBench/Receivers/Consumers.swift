@@ -14,12 +14,12 @@ enum Consumers {
   ///   one has ended.
   static func consume<Events: AsyncSequence & Sendable>(
     _ sequences: [Events], _ system: String, events: Int, send: () -> Void
-  ) throws -> [Double] where Events.Element == Int, Events.Failure == Never {
+  ) throws -> [Double] where Events.Element: BenchmarkEvent, Events.Failure == Never {
     try run(sequences, system, events: events, send: send) { events, isReady in
       var iterator = events.makeAsyncIterator()
       isReady()
       var sum = 0
-      while let event = await iterator.next(isolation: nil) { sum &+= event }
+      while let event = await iterator.next(isolation: nil) { sum &+= event.number }
       return sum
     }
   }
@@ -27,13 +27,13 @@ enum Consumers {
   /// As ``consume(_:_:events:send:)``, of sequences of arrays.
   static func consumeBatches<Batches: AsyncSequence & Sendable>(
     _ sequences: [Batches], _ system: String, events: Int, send: () -> Void
-  ) throws -> [Double] where Batches.Element == [Int], Batches.Failure == Never {
+  ) throws -> [Double] where Batches.Element == [Tick], Batches.Failure == Never {
     try run(sequences, system, events: events, send: send) { batches, isReady in
       var iterator = batches.makeAsyncIterator()
       isReady()
       var sum = 0
       while let batch = await iterator.next(isolation: nil) {
-        for event in batch { sum &+= event }
+        for event in batch { sum &+= event.number }
       }
       return sum
     }
@@ -41,27 +41,27 @@ enum Consumers {
 
   /// As ``consume(_:_:events:send:)``, of events with their positions.
   static func consumePositions(
-    _ sequences: [PositionedSequence<Int>], _ system: String, events: Int, send: () -> Void
+    _ sequences: [PositionedSequence<Tick>], _ system: String, events: Int, send: () -> Void
   ) throws -> [Double] {
     try run(sequences, system, events: events, send: send) { events, isReady in
       var iterator = events.makeAsyncIterator()
       isReady()
       var sum = 0
-      while let element = await iterator.next(isolation: nil) { sum &+= element.event ?? 0 }
+      while let element = await iterator.next(isolation: nil) { sum &+= element.event?.number ?? 0 }
       return sum
     }
   }
 
   /// As ``consumePositions(_:_:events:send:)``, in batches.
   static func consumePositionBatches(
-    _ sequences: [PositionedSequence<Int>.Batches], _ system: String, events: Int, send: () -> Void
+    _ sequences: [PositionedSequence<Tick>.Batches], _ system: String, events: Int, send: () -> Void
   ) throws -> [Double] {
     try run(sequences, system, events: events, send: send) { batches, isReady in
       var iterator = batches.makeAsyncIterator()
       isReady()
       var sum = 0
       while let batch = await iterator.next(isolation: nil) {
-        for event in batch.events { sum &+= event }
+        for event in batch.events { sum &+= event.number }
       }
       return sum
     }

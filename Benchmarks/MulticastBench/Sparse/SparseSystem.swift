@@ -12,14 +12,14 @@ struct SparseSystem {
   struct Running {
     /// Receives until the end.
     let consume: @Sendable (Arrivals) async -> Void
-    let send: (Int) -> Void
+    let send: (Tick) -> Void
     let finish: () -> Void
   }
 
   static var all: [SparseSystem] {
     [
       SparseSystem(name: "AsyncStream", isBaseline: true) {
-        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        let (stream, continuation) = AsyncStream.makeStream(of: Tick.self)
         return Running(
           consume: { await receiveAll(of: stream, $0) },
           send: { continuation.yield($0) }, finish: { continuation.finish() })
@@ -31,20 +31,20 @@ struct SparseSystem {
           send: { handOver.send($0) }, finish: { handOver.send(nil) })
       },
       SparseSystem(name: "EventHub") {
-        let hub = EventHub<Int>()
+        let hub = EventHub<Tick>()
         let events = hub.events()
         return Running(
           consume: { await receiveAll(of: events, $0) },
           send: { hub.send($0) }, finish: { hub.finish() })
       },
       SparseSystem(name: "EventHub, batches") {
-        let hub = EventHub<Int>()
+        let hub = EventHub<Tick>()
         let batches = hub.events().batches(upTo: 256)
         return Running(
           consume: { arrivals in
             let iterator = batches.makeAsyncIterator()
             while let batch = await iterator.next(isolation: nil) {
-              for event in batch { arrivals.add(event) }
+              for event in batch { arrivals.add(event.number) }
             }
           }, send: { hub.send($0) }, finish: { hub.finish() })
       },
@@ -54,7 +54,7 @@ struct SparseSystem {
 
 private func receiveAll<Events: AsyncSequence>(
   of events: Events, _ arrivals: Arrivals
-) async where Events.Element == Int, Events.Failure == Never {
+) async where Events.Element == Tick, Events.Failure == Never {
   var iterator = events.makeAsyncIterator()
-  while let event = await iterator.next(isolation: nil) { arrivals.add(event) }
+  while let event = await iterator.next(isolation: nil) { arrivals.add(event.number) }
 }

@@ -43,7 +43,7 @@ private struct AsyncConsumers {
 
   private var hub: Case {
     measured("EventHub") { events in
-      let hub = EventHub<Int>()
+      let hub = EventHub<Tick>()
       let sequences = (0..<size).map { _ in hub.events() }
       return try Consumers.consume(sequences, "EventHub", events: events) {
         for _ in 0..<events { hub.send(1) }
@@ -54,7 +54,7 @@ private struct AsyncConsumers {
 
   private var batches: Case {
     measured("EventHub, batches") { events in
-      let hub = EventHub<Int>()
+      let hub = EventHub<Tick>()
       let sequences = (0..<size).map { _ in hub.events().batches(upTo: 256) }
       return try Consumers.consumeBatches(sequences, "EventHub, batches", events: events) {
         for _ in 0..<events { hub.send(1) }
@@ -66,7 +66,7 @@ private struct AsyncConsumers {
   /// Their continuations under a lock.
   private var streams: Case {
     measured("AsyncStream each", isBaseline: true) { events in
-      let broadcaster = StreamBroadcaster(consumers: size)
+      let broadcaster = StreamBroadcaster<Tick>(consumers: size)
       return try Consumers.consume(broadcaster.streams, "AsyncStream each", events: events) {
         for _ in 0..<events { broadcaster.send(1) }
         broadcaster.finish()
@@ -77,7 +77,7 @@ private struct AsyncConsumers {
   /// One `AsyncStream`, shared.
   private var share: Case {
     measured("share()") { events in
-      let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+      let (stream, continuation) = AsyncStream.makeStream(of: Tick.self)
       let shared = stream.share(bufferingPolicy: .unbounded)
       let sequences = (0..<size).map { _ in shared }
       return try Consumers.consume(sequences, "share()", events: events) {
@@ -91,7 +91,7 @@ private struct AsyncConsumers {
   /// each.
   private var channels: Case {
     measured("AsyncChannel each") { events in
-      let channels = (0..<size).map { _ in AsyncChannel<Int>() }
+      let channels = (0..<size).map { _ in AsyncChannel<Tick>() }
       return try Consumers.consume(channels, "AsyncChannel each", events: events) {
         AsyncWork.run {
           for _ in 0..<events {
