@@ -45,6 +45,8 @@ final class ActorLane: ActorJob, @unchecked Sendable {
 
   private let reference: WeakActor
   private let identifier: ObjectIdentifier
+  /// The tasks that its jobs use; `nil`: each job needs one of its own.
+  private let tasks: ParkedTasks?
   /// Guards `waiting` and `role`, and the states of the mailboxes. No user code runs inside.
   let lock = Lock()
   @exclusivity(unchecked) private var waiting = RingBuffer<Pending>()
@@ -62,6 +64,7 @@ final class ActorLane: ActorJob, @unchecked Sendable {
   fileprivate init(_ home: any Actor) {
     reference = WeakActor(home)
     identifier = ObjectIdentifier(home)
+    tasks = ParkedTasks.tasks(for: home)
   }
 
   deinit {
@@ -137,14 +140,9 @@ extension ActorLane {
     mayHaveWaiting.store(true, ordering: .relaxed)
   }
 
-  /// Enqueues a job on the actor, or ends the registrations if that is gone.
+  /// Starts a job on the actor, or ends the registrations if that is gone.
   private func start() {
-    if let home { start(on: home) } else { endAll() }
-  }
-
-  /// Enqueues a job on `home`.
-  private func start(on home: any Actor) {
-    startTask(on: home, running: self)
+    if let home { start(on: home, tasks) } else { endAll() }
   }
 
   /// A mailbox whose elements were taken, to be delivered.
@@ -168,15 +166,16 @@ extension ActorLane {
   /// Drains what waits, until nothing does or the time of a job has passed.
   func run(on home: isolated any Actor) {
     let kept = UnsafeRawPointer(Unmanaged.passUnretained(home as AnyObject).toOpaque())
-    var budget = Budget(Self.callsPerCheck, until: .now.advanced(by: Self.jobTime))
+    var budget = Budget(calls: Self.callsPerCheck)
     var step = lock.withLockAfterPolling { nextStep(budget.calls, mayPoll: true) }
+    if case .drain(let drain) = step, drain.count > 1 { budget.start() }
     while true {
       switch step {
       case .drain(let drain): step = perform(drain, keeping: kept, &budget)
       case .poll:
         let mayPoll = poll()
         step = lock.withLockAfterPolling { nextStep(budget.calls, mayPoll: mayPoll) }
-      case .restart: return start(on: home)
+      case .restart: return start(on: home, tasks)
       case .end: return
       }
     }
@@ -186,11 +185,16 @@ extension ActorLane {
   private struct Budget {
     /// Until the next check of the time.
     var calls: Int
-    let end: ContinuousClock.Instant
+    /// `nil`: the time of the job has not begun. If the first drain is a single call, which does not
+    /// wait for a reading of the clock, it begins at the first check.
+    private var end: ContinuousClock.Instant?
 
-    init(_ calls: Int, until end: ContinuousClock.Instant) {
+    init(calls: Int) {
       self.calls = calls
-      self.end = end
+    }
+
+    mutating func start() {
+      end = .now.advanced(by: ActorLane.jobTime)
     }
 
     /// Subtracts calls that were made.
@@ -200,6 +204,10 @@ extension ActorLane {
       calls -= count
       guard calls <= 0 else { return false }
       calls = ActorLane.callsPerCheck
+      guard let end else {
+        start()
+        return false
+      }
       return ContinuousClock.now >= end
     }
   }

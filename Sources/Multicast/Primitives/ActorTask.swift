@@ -9,24 +9,6 @@ struct ActorWork: Sendable {
   init(_ run: @escaping @Sendable (isolated any Actor) async -> Void) { self.run = run }
 }
 
-/// What a task runs on an actor, without a closure for it.
-protocol ActorJob: AnyObject, Sendable {
-  func run(on home: isolated any Actor)
-}
-
-/// Starts a task that runs `job` on `home`, and keeps both alive. See ``startTask(on:_:)``.
-func startTask<Job: ActorJob>(on home: any Actor, running job: Job) {
-  // SAFETY: as there.
-  let start = unsafeBitCast(
-    startIsolatedJob as (isolated any Actor, Job) -> Void, to: ((any Actor, Job) -> Void).self)
-  start(home, job)
-}
-
-private func startIsolatedJob<Job: ActorJob>(_ home: isolated any Actor, _ job: Job) {
-  // The closure is isolated to `home` because it captures it.
-  startTaskHere { job.run(on: home) }
-}
-
 /// Starts a task that does `work` on `home`, and keeps `home` alive.
 ///
 /// The task is enqueued on that actor directly, without a detour over the global executor. It is a
