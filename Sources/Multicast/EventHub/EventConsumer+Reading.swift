@@ -98,7 +98,13 @@ extension EventConsumer {
     }
     // Either ends the subscription, unless the hub has ended it. A cancelled task also yields now and
     // then, as every request does.
-    if isCancelled { _ = await nextSignal(share) } else { stop() }
+    if isCancelled {
+      // First: another task of the actor must not read on behind what this one discards.
+      mailbox.noteCancellation(isOfReader: true)
+      _ = await nextSignal(share)
+    } else {
+      stop()
+    }
     reader.discardRead()
     return false
   }

@@ -24,8 +24,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// requests the next one. Not its address, which another task may get after its end.
   // Relaxed: a task compares it with its own, and finds what itself has stored.
   private let handlingTask = Atomic<UInt64>(0)
-  /// Whether the subscription was cancelled before it finished: what was taken and not returned is
-  /// discarded too.
+  /// Whether the subscription was cancelled before it finished, or a task that reads a log was
+  /// cancelled: what was taken or read and not returned is discarded too.
   // Relaxed: nothing is read because of it. An iterator that is asked after the cancellation finds it.
   private let hasBeenCancelled = Atomic(false)
   /// The most events that a task takes at once. What it has taken is not dropped any more, and not
@@ -99,8 +99,12 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   /// Does nothing if the subscription has finished: then the consumer ends it once it has found
   /// nothing more, and a task that shares the iterator may not have returned everything.
-  private func noteCancellation() {
-    if end != .finished { hasBeenCancelled.store(true, ordering: .relaxed) }
+  ///
+  /// - Parameter isOfReader: whether a task that reads a log is cancelled. That task discards what
+  ///   was read, and the log still has what follows: so every later request finds the end, also
+  ///   after the end of the hub.
+  func noteCancellation(isOfReader: Bool = false) {
+    if isOfReader || end != .finished { hasBeenCancelled.store(true, ordering: .relaxed) }
   }
 
   override var isCalledByCurrentTask: Bool {

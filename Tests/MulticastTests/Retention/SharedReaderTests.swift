@@ -20,6 +20,11 @@ private actor Taker<Iterator> {
   /// Runs `body` while no task takes anything.
   func run(_ body: @Sendable () -> Void) { body() }
 
+  func take() async -> [Int]? {
+    var iterator = iterator
+    return await next(&iterator, self)
+  }
+
   func takeAll() async {
     begun += 1
     var iterator = iterator
@@ -110,6 +115,41 @@ struct SharedReaderTests {
       }
       #expect(await taker.received.sorted() == Array(0..<Self.count))
     }
+  }
+
+  @Test("a task that is cancelled after the end of the hub ends it for the others, too")
+  func cancelledAfterTheEnd() async {
+    // More than is read at once.
+    let hub = EventHub<Int>(retention: .all)
+    let events = Taker(hub.events(from: .live).makeAsyncIterator()) { iterator, actor in
+      await iterator.next(isolation: actor).map { $0.event.map { [$0] } ?? [] }
+    }
+    let batched = Taker(hub.events(from: .live).batches(upTo: 16).makeAsyncIterator()) {
+      await $0.next(isolation: $1)?.events
+    }
+    let topics = TopicHub<String, Int>(retention: .last(Self.count))
+    let named = Taker(topics.events(for: "a", from: .live).makeAsyncIterator(), Self.next)
+    let matching = Taker(topics.events(matching: ["*"], from: .live).makeAsyncIterator(), Self.next)
+    for number in 0..<Self.count {
+      hub.send(number)
+      topics.send(number, to: "a")
+    }
+    hub.finish()
+    topics.finish()
+    await Self.expectEnd(events, after: [0])
+    await Self.expectEnd(batched, after: Array(0..<16))
+    await Self.expectEnd(named, after: [0])
+    await Self.expectEnd(matching, after: [0])
+  }
+
+  private static func expectEnd<Iterator>(_ taker: Taker<Iterator>, after first: [Int]) async {
+    #expect(await taker.take() == first)
+    let cancelled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await taker.take()
+    }
+    #expect(await cancelled.value == nil)
+    #expect(await taker.take() == nil)
   }
 
   @Test("of patterns")
