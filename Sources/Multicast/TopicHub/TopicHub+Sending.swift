@@ -60,7 +60,8 @@ extension TopicHub {
   /// - Complexity: O(subscribers of `topic`), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
-    if beginSending(event, to: topic) {
+    let accepts = beginSending(event, to: topic)
+    if accepts {
       let isKept = sendersKeepTopics
       if !isKept, let hub = topics.hub(of: topic) {
         return await hub.sendWaiting(event, by: nil)
@@ -78,7 +79,8 @@ extension TopicHub {
       }
     }
     await Task.yieldAfterMany()
-    // Loaded again: `finish` may have removed the topic since.
-    return !gate.isFinished
+    // What the hub has kept was sent before its end. Otherwise loaded again: `finish` may have removed
+    // the topic since.
+    return accepts && retains || !gate.isFinished
   }
 }

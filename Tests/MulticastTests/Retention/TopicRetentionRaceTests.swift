@@ -114,6 +114,28 @@ struct TopicRetentionRaceTests {
     }
   }
 
+  @Test("the hub finishes when it has kept an event, for which an older one leaves: it was sent")
+  func finishedAfterwards() async {
+    final class Leaving: Sendable {
+      let action: @Sendable () -> Void
+      init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+      deinit { action() }
+    }
+    let ways: [(TopicHub<String, Leaving>) async -> Bool] = [
+      { $0.publish(Leaving {}, to: "a") != nil }, { $0.trySend(Leaving {}, to: "a") },
+      { await $0.sendWaiting(Leaving {}, to: "a") },
+    ]
+    for way in ways {
+      let hub = TopicHub<String, Leaving>(retention: .last(1))
+      let reader = hub.reader(for: ["b", "a"], from: .live) {}
+      hub.send(Leaving { [weak hub] in hub?.finish() }, to: "a")
+      #expect(reader.nextIfAvailable()?.event != nil)
+      #expect(await way(hub))
+      #expect(reader.nextIfAvailable()?.event != nil, "it is kept")
+      #expect(reader.nextIfAvailable() == nil && reader.end == .finished)
+    }
+  }
+
   @Test("beside subscriptions that end at once: every event is kept", .timeLimit(.minutes(10)))
   func gate() {
     let hub = TopicHub<String, Int>(retention: .last(1))
