@@ -12,6 +12,8 @@ final class TopicReaderCore {
   var isElsewhere: Bool
   /// Whether the last read has found everything that there was.
   private var isComplete = false
+  /// The number of reads that have begun.
+  private var reads = 0
 
   init(_ reader: TopicLogReader, _ notice: ReadNotice) {
     self.reader = reader
@@ -56,23 +58,31 @@ extension TopicReaderCore {
       isComplete = false
       if notice.beginWaiting() { return nil }
     }
-    repeat {
+    while true {
       notice.beginReading()
       let reason = notice.end
       guard reason != .cancelled else {
         end(.cancelled)
         return nil
       }
-      if reader.read(atMost: Self.share) {
+      reads &+= 1
+      let number = reads
+      let hasRead = reader.read(atMost: Self.share)
+      // The `deinit` of an event that has left may have used the reader since, and ended it, or
+      // found that an external log comes first.
+      guard ending == nil, !isElsewhere else { return nil }
+      if reader.hasRead {
         isComplete = reason == nil && reader.isComplete
         return reader.nextEvent()
       }
+      // Or it has taken what was read, and something may have come since then.
+      if hasRead || number != reads { continue }
       if let reason {
         end(reason)
         return nil
       }
-    } while !notice.beginWaiting()
-    return nil
+      if notice.beginWaiting() { return nil }
+    }
   }
 
   /// Prepares to wait for the answer of an external log, which `take` takes if it is there.

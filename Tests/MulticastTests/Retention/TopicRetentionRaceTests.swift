@@ -182,25 +182,51 @@ struct TopicRetentionRaceTests {
     #expect(statistics?.delivered == 1 && statistics?.dropped == 2)
   }
 
+  /// An event whose `deinit` runs `action` on the main actor.
+  private final class Parting: Sendable {
+    let action: @MainActor @Sendable () -> Void
+    init(_ action: @escaping @MainActor @Sendable () -> Void) { self.action = action }
+    deinit { MainActor.assumeIsolated { action() } }
+  }
+
+  @MainActor private final class Box {
+    var reader: TopicReader<Parting>?
+    var reads = 0
+    var elements = 0
+
+    func read() {
+      reads += 1
+      if reader?.nextIfAvailable() != nil { elements += 1 }
+    }
+  }
+
   @Test("the `deinit` of an event that leaves may use the reader that has found it too old")
   @MainActor func readerInDeinit() async throws {
-    final class Parting: Sendable {
-      let action: @MainActor @Sendable () -> Void
-      init(_ action: @escaping @MainActor @Sendable () -> Void) { self.action = action }
-      deinit { MainActor.assumeIsolated { action() } }
-    }
-    @MainActor final class Box {
-      var reader: TopicReader<Parting>?
-      var reads = 0
-    }
     let hub = TopicHub<String, Parting>(retention: .seconds(0.01))
     let box = Box()
-    hub.send(Parting { box.reads += box.reader?.nextIfAvailable() == nil ? 1 : 0 }, to: "a")
+    hub.send(Parting { box.read() }, to: "a")
     box.reader = hub.reader(for: ["a"], from: .live) {}
     // Until the event is too old: nothing but time makes it so.
     try await Task.sleep(for: .milliseconds(40))
     #expect(box.reader?.nextIfAvailable() == nil)
-    #expect(box.reads == 1)
+    #expect(box.reads == 1 && box.elements == 0)
+    box.reader = nil
+  }
+
+  @Test("if it takes what was read, the reader is told of the next event all the same")
+  @MainActor func everythingIsReadInDeinit() async throws {
+    let hub = TopicHub<String, Parting>(retention: .seconds(0.01))
+    let box = Box()
+    let told = Counter()
+    box.reader = hub.reader(for: ["a"], from: .live) { told.add() }
+    #expect(box.reader?.nextIfAvailable() == nil)
+    hub.send(Parting { box.read() }, to: "a")
+    #expect(told.value == 1)
+    try await Task.sleep(for: .milliseconds(40))  // As above.
+    #expect(box.reader?.nextIfAvailable() == nil)
+    #expect(box.reads == 1 && box.elements == 1, "the range of the event")
+    hub.send(Parting {}, to: "a")
+    #expect(told.value == 2)
     box.reader = nil
   }
 
