@@ -24,6 +24,13 @@ struct ExternalReading<Event: Sendable>: ~Copyable {
 }
 
 extension ExternalReading {
+  /// What is not needed any more. The caller destroys it when nothing accesses the reading, because
+  /// the `deinit` of an event may use the reader.
+  struct Remains {
+    var replay: ExternalReplay<Event>?
+    var content: ExternalAnswer<Event>.Content?
+  }
+
   /// Whether the log has been asked, and its answer was not taken.
   var isWaiting: Bool { request != nil }
 
@@ -40,9 +47,11 @@ extension ExternalReading {
 
   /// Takes the answer, after which ``isWaiting`` is `false`.
   ///
+  /// - Parameter remains: gets what is not needed any more.
   /// - Returns: whether it was there.
-  mutating func takeAnswer(for reader: TopicLogReader) -> Bool {
+  mutating func takeAnswer(for reader: TopicLogReader, _ remains: inout Remains) -> Bool {
     guard let content = answer.take() else { return false }
+    remains = Remains(replay: replay, content: content)
     request = nil
     switch content {
     case .position(let isThere): reader.settleClaim(isThere)
@@ -55,10 +64,13 @@ extension ExternalReading {
 
   /// Asks the log for what `reader` needs next.
   ///
-  /// - Parameter whenAnswered: called when there is an answer to take, on any thread.
+  /// - Parameters:
+  ///   - remains: gets what is not needed any more.
+  ///   - whenAnswered: called when there is an answer to take, on any thread.
   /// - Returns: `false`: it needs nothing more.
   mutating func ask(
-    for reader: TopicLogReader, whenAnswered: @escaping @Sendable () -> Void
+    for reader: TopicLogReader, _ remains: inout Remains,
+    whenAnswered: @escaping @Sendable () -> Void
   ) -> Bool {
     if let replay, !replay.isComplete {
       let topics = reader.externalTopics
@@ -68,17 +80,24 @@ extension ExternalReading {
       let position = reader.position
       ask(whenAnswered) { .position(await $0.contains(position)) }
     } else {
-      replay = nil
+      remains = takeReplay()
       return false
     }
     return true
   }
 
-  /// Ends the question, and discards what was not returned.
-  mutating func cancel() {
-    request?.cancel()
-    replay = nil
+  /// What waits for the log, to be cancelled.
+  var question: Task<Void, Never>? { request }
+
+  /// Takes out what was not returned.
+  mutating func discard() -> Remains {
     missing = []
+    return takeReplay()
+  }
+
+  private mutating func takeReplay() -> Remains {
+    defer { replay = nil }  // Destroys no event: the result has them.
+    return Remains(replay: replay)
   }
 
   private mutating func ask(

@@ -118,10 +118,12 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
   /// - Returns: `nil`: nothing now, or all was returned.
   @inline(never)
   private func nextElsewhere() -> FollowedElement? {
-    while !external.isWaiting || external.takeAnswer(for: reader) {
+    // The `deinit` of its events cannot use `external`: one thread drains the mailbox.
+    var remains = ExternalReading<Event>.Remains()
+    while !external.isWaiting || external.takeAnswer(for: reader, &remains) {
       if let element = external.next() { return .other { [handler] in handler(element) } }
       let target = target
-      guard external.ask(for: reader, whenAnswered: { target.signal() }) else {
+      guard external.ask(for: reader, &remains, whenAnswered: { target.signal() }) else {
         isElsewhere = false
         return nil
       }

@@ -58,8 +58,13 @@ extension TopicReader {
   ///
   /// - Complexity: O(topics).
   public func cancel() {
-    external.cancel()
     core.cancel()
+    // User code runs when nothing accesses `external`: what a cancellation calls, and the `deinit` of
+    // events.
+    let question = external.question
+    let remains = external.discard()
+    question?.cancel()
+    withExtendedLifetime(remains) {}
   }
 }
 
@@ -92,16 +97,22 @@ extension TopicReader {
   ///
   /// - Returns: `nil`: nothing now, or all was returned.
   private func nextElsewhere() -> PositionedTopicEvent<Event>? {
-    while true {
-      if external.isWaiting, !core.waitForAnswer({ external.takeAnswer(for: core.reader) }) {
-        return nil
+    // The `deinit` of an event that is not needed any more may use this reader. So the events are
+    // destroyed when nothing accesses `external`, and whatever was found before is checked again.
+    while core.isElsewhere {
+      var remains = ExternalReading<Event>.Remains()
+      defer { withExtendedLifetime(remains) {} }
+      if external.isWaiting {
+        guard core.waitForAnswer({ external.takeAnswer(for: core.reader, &remains) }) else {
+          return nil
+        }
+        continue
       }
       if let element = external.next() { return element }
       let notice = core.notice
-      guard external.ask(for: core.reader, whenAnswered: { notice.signal() }) else {
-        core.isElsewhere = false
-        return nil
-      }
+      let isAsked = external.ask(for: core.reader, &remains) { notice.signal() }
+      if !isAsked { core.isElsewhere = false }
     }
+    return nil
   }
 }

@@ -182,11 +182,11 @@ struct TopicRetentionRaceTests {
     #expect(statistics?.delivered == 1 && statistics?.dropped == 2)
   }
 
-  /// An event whose `deinit` runs `action` on the main actor.
+  /// An event whose `deinit` runs `action`, if it runs on the main actor.
   private final class Parting: Sendable {
     let action: @MainActor @Sendable () -> Void
     init(_ action: @escaping @MainActor @Sendable () -> Void) { self.action = action }
-    deinit { MainActor.assumeIsolated { action() } }
+    deinit { if MainQueue.isCurrent { MainActor.assumeIsolated { action() } } }
   }
 
   @MainActor private final class Box {
@@ -227,6 +227,53 @@ struct TopicRetentionRaceTests {
     #expect(box.reads == 1 && box.elements == 1, "the range of the event")
     hub.send(Parting {}, to: "a")
     #expect(told.value == 2)
+    box.reader = nil
+  }
+
+  /// An external log whose pages have one event each.
+  private struct SinglePages: ExternalLog {
+    let event: @Sendable () -> Parting
+
+    func page(
+      of topics: [String], after position: EventPosition, through last: UInt64
+    ) async -> ExternalPage<Parting>? {
+      let number = position.number + 1
+      return ExternalPage(
+        [.init(topic: topics[0], event: event(), number: number)], through: number)
+    }
+
+    func contains(_ position: EventPosition) async -> Bool? { true }
+  }
+
+  @Test("the `deinit` of an event of an external log may use the reader", arguments: [false, true])
+  @MainActor func readerInDeinitOfPage(isCancelled: Bool) async {
+    let box = Box()
+    var given: ExternalLogWriter<Parting>?
+    let hub = TopicHub<String, Parting>(retention: .last(10)) { writer in
+      given = writer
+      return SinglePages { Parting { box.read() } }
+    }
+    given?.begin(epoch: 7, after: 0)
+    given?.skip(through: 3)
+    let told = Counter()
+    let start = EventPosition(epoch: 7, number: 0)
+    box.reader = hub.reader(for: ["a"], from: .after(start)) { told.add() }
+    var events = 0
+    while events + box.elements < (isCancelled ? 1 : 3) {
+      if box.reader?.nextIfAvailable()?.event != nil { events += 1 }
+      await Task.yield()
+    }
+    let before = told.value
+    if isCancelled {
+      box.reader?.cancel()
+      #expect(box.reader?.end == .cancelled)
+    } else {
+      #expect(box.reader?.nextIfAvailable() == nil)
+      given?.deliver(Parting {}, to: "a", number: 4)
+      #expect(told.value == before + 1)
+      #expect(box.reader?.nextIfAvailable()?.event != nil)
+    }
+    #expect(box.reads > 0)
     box.reader = nil
   }
 
