@@ -11,7 +11,7 @@ extension TopicHub {
   /// Passes the hub of `topic` to `subscribe`, and counts as a user until that returns.
   func withHub<R>(of topic: Topic, _ subscribe: (EventHub<Event>) -> R) -> R {
     // Sequentially consistent: see `finish`.
-    guard !gate.isFinished else {
+    guard !isFinishedWithLog else {
       // No other thread has this hub, so the subscription has ended when this returns.
       let hub = EventHub<Event>(ordering: ordering, storage: storage, state: HubState())
       hub.finish(failure)
@@ -24,12 +24,22 @@ extension TopicHub {
         defer { channel.release() }
         let subscription = subscribe(hub)
         // Sequentially consistent: see `finish`, which may have begun since.
-        if gate.isFinished { finish(hub, topic, failure) }
+        if isFinishedWithLog { finish(hub, topic, failure) }
         return subscription
       }
       // It closed after the lookup. The thread that closed it may not have removed it yet.
       topics.remove(channel, of: topic) { finishedTopics.addIfOrdered($0) }
     }
+  }
+
+  /// Whether the whole hub has finished. Then the log refuses every later event, also if the
+  /// thread that finishes the hub has not come so far: the caller ends subscribers, which read what
+  /// the log has then.
+  var isFinishedWithLog: Bool {
+    guard gate.isFinished else { return false }
+    perturb()
+    retention?.log.close()
+    return true
   }
 
   /// Each time the number of topics has doubled, removes subscribers whose owners are gone, and

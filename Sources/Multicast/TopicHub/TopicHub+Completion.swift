@@ -49,6 +49,7 @@ extension TopicHub {
     // reads the flag. If this does not find the topic in the table, that thread reads `true` and
     // finishes the topic itself.
     guard gate.complete(failure) else { return }
+    perturb()
     retention?.log.close()
     for (topic, hub) in topics.all { finish(hub, topic, failure) }
     allTopics.finish(failure)

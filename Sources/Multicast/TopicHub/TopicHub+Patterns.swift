@@ -14,7 +14,7 @@ extension TopicHub where Topic == String {
     _ subscribe: (EventHub<TopicEvent<String, Event>>) -> R
   ) -> R {
     // Sequentially consistent: see `finish`.
-    guard !gate.isFinished else {
+    guard !isFinishedWithLog else {
       // No other thread has this hub, so the subscription has ended when this returns.
       let hub = EventHub<TopicEvent<String, Event>>(
         ordering: ordering, storage: storage, state: HubState())
@@ -32,7 +32,7 @@ extension TopicHub where Topic == String {
     let hub = CrossTopicDelivery<String, Event>.hub(of: target.subject)
     let subscription = subscribe(hub)
     // Sequentially consistent: see `finish`, which may have begun since.
-    if gate.isFinished { hub.finish(failure) }
+    if isFinishedWithLog { hub.finish(failure) }
     return subscription
   }
 

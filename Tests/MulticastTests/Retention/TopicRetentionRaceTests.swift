@@ -114,6 +114,40 @@ struct TopicRetentionRaceTests {
     }
   }
 
+  @Test(
+    "a thread that subscribes may end the others before the one that finishes the hub: nothing is kept",
+    arguments: [false, true], [false, true])
+  func finishedBySubscriber(byName: Bool, isLate: Bool) throws {
+    let action = SizeAction()
+    func read() {
+      let told = action.told
+      action.reader =
+        byName
+        ? action.hub?.reader(for: ["a"], from: .live) { told.add() }
+        : action.hub?.reader(matching: ["*"], from: .live) { told.add() }
+      #expect(action.reader?.nextIfAvailable() == nil)
+    }
+    let hub = action.makeHub { action in
+      guard let hub = action.hub else { return }
+      // What the thread that finishes the hub does first.
+      let begin = { #expect(hub.gate.complete(nil)) }
+      // Another thread subscribes, or has begun to.
+      if isLate {
+        begin()
+        read()
+      } else if byName {
+        hub.withHub(of: "a") { _ in begin() }
+      } else {
+        hub.withHub(matching: ["*"]) { _ in begin() }
+      }
+    }
+    if !isLate { read() }
+    #expect(hub.publish(1, to: "a") == nil)
+    #expect(action.reader?.nextIfAvailable() == nil && action.reader?.end == .finished)
+    #expect(hub.retainedAmount.events == 0)
+    action.end()
+  }
+
   @Test("the hub finishes when it has kept an event, for which an older one leaves: it was sent")
   func finishedAfterwards() async {
     final class Leaving: Sendable {
