@@ -100,7 +100,7 @@ extension EventConsumer {
     // then, as every request does.
     if isCancelled {
       // First: another task of the actor must not read on behind what this one discards.
-      mailbox.noteCancellation(isOfReader: true)
+      mailbox.noteCancellation(isOfTask: true)
       _ = await nextSignal(share)
     } else {
       stop()

@@ -107,6 +107,7 @@ final class EventConsumer: Sendable {
   /// The next event if there is one, without suspending.
   func nextIfAvailable() -> Envelope? {
     guard !isCancelled else {
+      mailbox.noteCancellation(isOfTask: true)
       stop()
       return nil
     }
@@ -210,6 +211,8 @@ final class EventConsumer: Sendable {
         return false
       }
     }
+    // What was dropped after the last event is not reported to another task either.
+    if isCancelled { mailbox.noteCancellation(isOfTask: true) }
     // A reader may have more after the end of the hub: `prepareRead` stops when it finds nothing.
     if reader == nil || isCancelled || mailbox.end != .finished { stop() }
     mailbox.spendBudget()

@@ -24,7 +24,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// requests the next one. Not its address, which another task may get after its end.
   // Relaxed: a task compares it with its own, and finds what itself has stored.
   private let handlingTask = Atomic<UInt64>(0)
-  /// Whether the subscription was cancelled before it finished, or a task that reads a log was
+  /// Whether the subscription was cancelled before it finished, or a task that iterates was
   /// cancelled: what was taken or read and not returned is discarded too.
   // Relaxed: nothing is read because of it. An iterator that is asked after the cancellation finds it.
   private let hasBeenCancelled = Atomic(false)
@@ -100,11 +100,11 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// Does nothing if the subscription has finished: then the consumer ends it once it has found
   /// nothing more, and a task that shares the iterator may not have returned everything.
   ///
-  /// - Parameter isOfReader: whether a task that reads a log is cancelled. That task discards what
-  ///   was read, and the log still has what follows: so every later request finds the end, also
-  ///   after the end of the hub.
-  func noteCancellation(isOfReader: Bool = false) {
-    if isOfReader || end != .finished { hasBeenCancelled.store(true, ordering: .relaxed) }
+  /// - Parameter isOfTask: whether a task that iterates is cancelled. That ends the iteration of
+  ///   all tasks, also after the end of the hub: none of them may go on behind what this one
+  ///   discards.
+  func noteCancellation(isOfTask: Bool = false) {
+    if isOfTask || end != .finished { hasBeenCancelled.store(true, ordering: .relaxed) }
   }
 
   override var isCalledByCurrentTask: Bool {

@@ -97,6 +97,25 @@ struct SharedIteratorTests {
     #expect(hub.send(1) == 0)
   }
 
+  @Test("after the end of the hub, too: none gets what is left", arguments: [false, true])
+  func cancelAfterTheEnd(_ notes: Bool) async {
+    let hub = EventHub<Int>()
+    let sequence = hub.events(buffering: .bounded(2, whenFull: .dropNewest))
+    let taker = notes ? Taker(sequence.notingDrops()) : Taker(sequence)
+    for event in 0..<4 { hub.send(event) }
+    hub.finish()
+    if notes { await taker.takeNoted() } else { await taker.take() }
+    let cancelled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      if notes { await taker.takeNoted() } else { await taker.take() }
+    }
+    await cancelled.value
+    if notes { await taker.takeNoted() } else { await taker.take() }
+    #expect(await taker.received == [0])
+    #expect(await taker.ended == 2)
+    #expect(await taker.missed == 0, "what was dropped after the last event")
+  }
+
   @Test("while events are sent, all come, each once", arguments: [false, true])
   func all(_ notes: Bool) async {
     for _ in 0..<20 {
