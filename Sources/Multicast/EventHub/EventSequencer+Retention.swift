@@ -7,12 +7,17 @@ extension EventSequencer {
   /// Runs `body` inside the lock, after events that are too old were removed.
   func withTrimmedLog<R>(_ body: () -> R) -> R {
     var garbage = RetainedLog.Garbage()
+    return withTrimmedLog(&garbage, body)
+    // The garbage is destroyed here, outside the lock.
+  }
+
+  /// As above; the caller destroys the garbage, outside the lock.
+  private func withTrimmedLog<R>(_ garbage: inout RetainedLog.Garbage, _ body: () -> R) -> R {
     let now = rules.now
     return lock.withLockAfterPolling {
       if let now { log.trim(now: now, &garbage) }
       return body()
     }
-    // The garbage is destroyed here, outside the lock.
   }
 
   /// Removes events that the rules of the user do not keep, now that `event` is in the log.
@@ -80,13 +85,16 @@ extension EventSequencer {
 
   /// Appends the events after `number` to `items`.
   ///
-  /// - Parameter limit: the most events to read.
+  /// - Parameters:
+  ///   - limit: the most events to read.
+  ///   - garbage: gets what has left the log. No event is destroyed inside.
   /// - Returns: the number from which the events were read, which is higher if they were trimmed;
   ///   the number after which to read on; and that of the newest event.
   func read(
-    after number: UInt64, atMost limit: Int, into items: inout RingBuffer<RetainedLog.Item>
+    after number: UInt64, atMost limit: Int, into items: inout RingBuffer<RetainedLog.Item>,
+    _ garbage: inout RetainedLog.Garbage
   ) -> (first: UInt64, last: UInt64, newest: UInt64) {
-    withTrimmedLog {
+    withTrimmedLog(&garbage) {
       let first = max(number, log.trimmedThrough)
       return (first, log.read(after: first, atMost: limit, into: &items), log.newestNumber)
     }

@@ -69,7 +69,11 @@ final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Se
   func read(atMost limit: Int = LogCursor.share) -> Bool {
     guard missed == nil else { return true }
     let before = number
-    let (first, last, newest) = log.read(after: before, atMost: limit, into: &batch)
+    // Destroyed at the end, because the `deinit` of an event may do anything: not while `batch` is
+    // accessed.
+    var garbage = RetainedLog.Garbage()
+    defer { withExtendedLifetime(garbage) {} }
+    let (first, last, newest) = log.read(after: before, atMost: limit, into: &batch, &garbage)
     self.newest = newest
     if first > before {
       missed = MissedEvents(after: position(before), through: position(first))
