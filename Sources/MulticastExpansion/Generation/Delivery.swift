@@ -113,10 +113,10 @@ struct Delivery {
   func setterLines(_ forwarding: Forwarding, hub: String) -> [String] {
     let count = forwarding.requirement.parameters.count
     guard isSetterInContext else {
-      return ["\(hub).callEach { \(forwarding.call(on: "$0")) = newValue }"]
+      return ["\(hub).callEach { \(forwarding.call(on: "$0")) = \(forwarding.newValue) }"]
     }
     let target = forwarding.call(on: "$0") { "$1.\($0 + 1)" }
-    let values = ["newValue"] + (0..<count).map(forwarding.value)
+    let values = [forwarding.newValue] + (0..<count).map(forwarding.value)
     return passing(values, forwarding, hub: hub, "\(target) = \(count == 0 ? "$1" : "$1.0")")
   }
 
@@ -134,7 +134,7 @@ struct Delivery {
       types.allSatisfy(\.isStandardSendable) && !isOnEach && function == "invoke"
     if isPlain {
       let capturing = forwarding.call(on: "$0")
-      let suffix = forwarding.requirement.kind == .function ? "" : " = newValue"
+      let suffix = forwarding.requirement.kind == .function ? "" : " = \(forwarding.newValue)"
       return ["\(hub).\(function) { \(capturing)\(suffix) }"]
     }
     let name = forwarding.local("arguments")

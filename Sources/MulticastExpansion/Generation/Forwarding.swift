@@ -28,6 +28,9 @@ struct Forwarding {
     unique(name, among: expressionNames.union(parameterNames.map { $0.filter { $0 != "`" } }))
   }
 
+  /// What a setter is passed: `newValue`, unless a parameter of the subscript is called so.
+  var newValue: String { local("newValue") }
+
   /// `(_ file: String, of count: Int)`
   var parameterList: String {
     let parameters = zip(requirement.parameters, parameterNames).map { parameter, name in

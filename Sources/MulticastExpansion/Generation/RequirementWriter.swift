@@ -86,7 +86,7 @@ struct RequirementWriter {
           return
         }
         code.block("get" + effects(isAsync, errors)) { $0.statements(body) }
-        code.block("set") {
+        code.block(forwarding.newValue == "newValue" ? "set" : "set(\(forwarding.newValue))") {
           $0.statements(delivery.setterLines(forwarding, hub: hub(for: forwarding)).map(named))
         }
       }

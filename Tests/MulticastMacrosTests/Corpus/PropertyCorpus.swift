@@ -44,6 +44,16 @@ protocol Subscripts: AnyObject {
 }
 
 @Multicast
+protocol SubscriptOfNewValue: AnyObject {
+  @Answer(.sum) subscript(newValue: Int) -> Int { get set }
+}
+
+@Multicast
+protocol SendableSubscriptOfNewValue: AnyObject, Sendable {
+  @Answer(.sum) subscript(at newValue: Int) -> Int { get set }
+}
+
+@Multicast
 protocol NonmutatingSetter {
   var name: String? { get nonmutating set }
   func start()
@@ -86,6 +96,20 @@ final class SendablePropertyRecorder: Recorder, SendableProperties, NonmutatingS
     set { texts[index] = newValue }
   }
   func start() { note("start") }
+}
+
+final class NumberRecorder: Recorder, SubscriptOfNewValue, SendableSubscriptOfNewValue,
+  @unchecked Sendable
+{
+  var numbers: [Int: Int] = [:]
+  subscript(newValue: Int) -> Int {
+    get { numbers[newValue] ?? 0 }
+    set(number) { numbers[newValue] = number }
+  }
+  subscript(at index: Int) -> Int {
+    get { self[index] }
+    set { self[index] = newValue }
+  }
 }
 
 @Suite("Corpus: properties and subscripts")
@@ -142,5 +166,15 @@ struct PropertyCorpus {
     #expect(composite["k" as Character] == [1, 2])
     #expect(try await composite[1, by: 1])
     #expect(!composite["a"])
+  }
+
+  @Test func subscriptsOfNewValue() {
+    let (first, second, _) = pair(NumberRecorder.self)
+    let composite = MulticastSubscriptOfNewValue([first, second])
+    composite[3] = 7
+    #expect(second.numbers == [3: 7] && composite[3] == 14)
+    let other = MulticastSendableSubscriptOfNewValue([first, second])
+    other[at: 4] = 8
+    #expect(second.numbers == [3: 7, 4: 8] && other[at: 4] == 16)
   }
 }
