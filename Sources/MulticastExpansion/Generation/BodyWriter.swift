@@ -123,15 +123,23 @@ extension BodyWriter {
       let absent = plan.absent ?? "nil"
       return [head, "  if let \(answer) = \(call) { return \(answer) }", "}", "return \(absent)"]
     case .first:
-      return [head, "  return \(call)", "}", "return \(plan.absent ?? "nil")"]
+      // An alias may hide an optional.
+      let present = "\(names.macros("presentAnswer"))(\(call))"
+      return [
+        head, "  if let \(answer) = \(present) { return \(answer) }", "}",
+        "return \(plan.absent ?? "nil")",
+      ]
     case .last where plan.isOptional:
       return [
         "var \(answer): \(result) = nil", head, "  \(answer) = \(call) ?? \(answer)", "}",
         "return \(answer)\(otherwise)",
       ]
     case .last:
+      let last = forwarding.local("last")
+      let present = "\(names.macros("presentAnswer"))(\(call))"
       return [
-        "var \(answer): \(optionalResult)", head, "  \(answer) = \(call)", "}",
+        "var \(answer): \(optionalResult)", head,
+        "  if let \(last) = \(present) { \(answer) = \(last) }", "}",
         "return \(answer)\(otherwise)",
       ]
     case .every:

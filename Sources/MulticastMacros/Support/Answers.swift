@@ -41,6 +41,7 @@ extension Answers {
   ///
   /// - Returns: the answer, or `nil` if there is none.
   /// - Throws: the first error, if there is one.
+  @_disfavoredOverload  // With a default, the compiler would choose it for optionals too.
   public func first() throws(Failure) -> Answer? { try successful().first }
 
   /// The first answer that is not `nil`.
@@ -63,6 +64,7 @@ extension Answers {
   ///
   /// - Returns: the answer, or `nil` if there is none.
   /// - Throws: the first error, if there is one.
+  @_disfavoredOverload  // With a default, the compiler would choose it for optionals too.
   public func last() throws(Failure) -> Answer? { try successful().last }
 
   /// The last answer that is not `nil`.

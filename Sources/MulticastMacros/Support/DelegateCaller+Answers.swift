@@ -153,3 +153,11 @@ extension DelegateCaller {
     return answers
   }
 }
+
+/// The answer of one delegate, if there is one, for calls that suspend. Of an optional, also of one
+/// that an alias hides, it is the value that the optional wraps.
+///
+/// - Parameter answer: what a delegate answers.
+/// - Returns: the answer, or `nil` if there is none.
+@inlinable
+public func presentAnswer<Answer: ~Copyable>(_ answer: consuming Answer?) -> Answer? { answer }
