@@ -63,7 +63,8 @@ struct RequirementWriter {
       context: context)
     var body = BodyWriter(
       forwarding: forwarding, plan: plan, isAsync: isAsync, errors: errors,
-      hub: hub(for: forwarding), result: requirement.result?.text ?? "()", names: context.names,
+      hub: hub(for: forwarding), result: requirement.result?.textOfVariable ?? "()",
+      names: context.names,
       globalActor: delivery.globalActor
     ).lines()
     if let lines = delivery.lines(forwarding, hub: hub(for: forwarding)) { body = lines }

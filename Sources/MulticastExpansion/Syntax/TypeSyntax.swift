@@ -41,6 +41,13 @@ extension TypeSyntax {
     return nil
   }
 
+  /// The type as a variable has it, which is neither sent nor unwrapped implicitly.
+  var textOfVariable: String {
+    let prefix = "sending "
+    let type = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+    return type.hasSuffix("!") ? type.dropLast() + "?" : type
+  }
+
   var isVoid: Bool {
     if case .tuple(let elements) = structure { return elements.isEmpty }
     return standardName == "Void"

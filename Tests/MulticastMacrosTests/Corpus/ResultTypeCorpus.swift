@@ -1,0 +1,54 @@
+import MulticastMacros
+import Testing
+
+// Results whose types are written otherwise than those of variables.
+
+final class Parcel {
+  let number: Int
+  init(_ number: Int) { self.number = number }
+}
+
+@Multicast
+protocol SentResults: AnyObject {
+  func parcels() async -> sending [Parcel]
+  @Answer(.last, default: nil) func last() async -> sending Parcel?
+  @Answer(.all, errors: .afterAll) func load() async throws -> sending [Parcel]
+}
+
+@Multicast
+protocol ImplicitResults: AnyObject {
+  func first() async -> Int!
+  @Answer(.last) func last() async -> Int!
+  @Answer(errors: .afterAll) func load() async throws -> Int!
+  @Answer(.last, errors: .afterAll) func reload() throws -> Int!
+}
+
+final class ResultRecorder: Recorder, SentResults, ImplicitResults, @unchecked Sendable {
+  func parcels() async -> sending [Parcel] { [Parcel(id)] }
+  func last() async -> sending Parcel? { Parcel(10 * id) }
+  func load() async throws -> sending [Parcel] { [Parcel(id)] }
+  func first() async -> Int! { id }
+  func last() async -> Int! { id }
+  func load() async throws -> Int! { id }
+  func reload() throws -> Int! { id }
+}
+
+@Suite("Corpus: types of results")
+struct ResultTypeCorpus {
+  @Test func sent() async throws {
+    let (first, second, _) = pair(ResultRecorder.self)
+    let composite = MulticastSentResults([first, second])
+    #expect(await composite.parcels().map(\.number) == [1, 2])
+    #expect(await composite.last()?.number == 20)
+    #expect(try await composite.load().map(\.number) == [1, 2])
+  }
+
+  @Test func implicitlyUnwrapped() async throws {
+    let (first, second, _) = pair(ResultRecorder.self)
+    let composite = MulticastImplicitResults([first, second])
+    #expect(await composite.first() == 1)
+    #expect(await composite.last() == 2)
+    #expect(try await composite.load() == 1)
+    #expect(try composite.reload() == 2)
+  }
+}
