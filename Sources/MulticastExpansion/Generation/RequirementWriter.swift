@@ -36,8 +36,10 @@ struct RequirementWriter {
     }
   }
 
-  private func write(_ requirement: Requirement, to code: inout CodeWriter) throws(Finding) {
-    guard ![.associatedType, .typeAlias, .other].contains(requirement.kind) else { return }
+  private func write(_ source: Requirement, to code: inout CodeWriter) throws(Finding) {
+    guard ![.associatedType, .typeAlias, .other].contains(source.kind) else { return }
+    let nestedNames = NestedNames(source, in: context)
+    let requirement = site == .composite ? source : nestedNames.renamed(source)
     let attributes = requirement.attributes.filter { $0.baseName == "Answer" }
     if attributes.count > 1 {
       throw Finding(message: "write one '@Answer' for a requirement", range: attributes[1].range)
@@ -55,9 +57,11 @@ struct RequirementWriter {
     let getter = requirement.getter
     let isAsync = requirement.isAsync || getter?.isAsync == true
     let errors = getter.map(\.errors) ?? requirement.errors
-    let plan = try AnswerPlan(
+    var plan = try AnswerPlan(
       result: requirement.result, attribute: answer, isAsync: isAsync, canThrow: errors != .none,
       hasSetter: requirement.setter != nil, range: requirement.nameRange)
+    let members = answer == nil ? [] : nestedNames.members(of: plan, requirement)
+    if site == .refinement, answer != nil { plan = nestedNames.renamed(plan, requirement) }
     let delivery = try Delivery(
       requirement, forwarding, answer: answer, plan: plan, isAsync: isAsync, errors: errors,
       context: context)
@@ -71,7 +75,14 @@ struct RequirementWriter {
 
     body = (delivery.checks(forwarding, hub: hub(for: forwarding)) + body).map(named)
     code.line()
-    if site == .composite { writeComment(of: requirement, plan, to: &code) }
+    if site == .composite {
+      let aliases = nestedNames.aliases(of: requirement)
+      for member in aliases.map({ "typealias \($0.name) = \($0.type)" }) + members {
+        code.lines(availability(of: requirement))
+        code.line(named(context.memberAccess + member))
+      }
+      writeComment(of: requirement, plan, to: &code)
+    }
     code.lines(memberAttributes(of: requirement))
     switch requirement.kind {
     case .function:
@@ -129,6 +140,12 @@ extension RequirementWriter {
     return requirement.attributes
       .filter { kept.contains($0.baseName) || ProtocolTraits.isGlobalActor($0) }
       .map { context.source.text($0.range) }
+  }
+
+  private func availability(of requirement: Requirement) -> [String] {
+    requirement.attributes.filter { $0.baseName == "available" }.map {
+      context.source.text($0.range)
+    }
   }
 
   private func head(of requirement: Requirement, _ forwarding: Forwarding) -> String {

@@ -1,0 +1,169 @@
+/// The names with which the extension of a protocol finds the types of its requirements.
+///
+/// The extension is at file scope, where the compiler does not find what is declared beside a nested protocol, and
+/// where `Delegate` is the associated type of a composite. The composite is beside the protocol. So it has an alias
+/// for each type that a requirement names, and the extension names the aliases.
+struct NestedNames {
+  /// The composite, with the types around it: `Outer.MulticastP<Item>`.
+  private let composite: String
+  /// Whether every name needs an alias, and not `Delegate` alone.
+  private let isNested: Bool
+  /// Distinguishes the aliases of requirements, which may be under different conditions.
+  private let number: Int
+  /// The names that mean the same everywhere: generic parameters and associated types.
+  private let known: Set<String>
+
+  init(_ requirement: Requirement, in context: GenerationContext) {
+    let declarations = context.declaration.requirements
+    let types = declarations.filter { [.associatedType, .typeAlias].contains($0.kind) }
+    known = Set(requirement.genericNames + types.map(\.name))
+      .union(context.declaration.primaryAssociatedTypes)
+      .union(["Self", "Any", "AnyObject", "Sendable", "Copyable", "Escapable"])
+    number = declarations.firstIndex { $0.range == requirement.range } ?? 0
+    isNested = !context.enclosingTypes.isEmpty
+    var path = context.extendedType.split(separator: ".").dropLast().map(String.init)
+    path.append(context.compositeName + context.primaryArguments)
+    composite = path.joined(separator: ".")
+  }
+
+  /// The aliases of the composite: `_Inner1` for `Inner`.
+  func aliases(of requirement: Requirement) -> [(name: String, type: String)] {
+    var result: [(name: String, type: String)] = []
+    _ = rewritten(requirement) { path in
+      if !result.contains(where: { $0.type == path }) { result.append((alias(of: path), path)) }
+      return path
+    }
+    return result
+  }
+
+  /// The requirement as the extension declares it.
+  func renamed(_ requirement: Requirement) -> Requirement {
+    rewritten(requirement) { "\(composite).\(alias(of: $0))" }
+  }
+
+  private func alias(of path: String) -> String {
+    let letters = path.map { $0 == "." ? "_" : $0 }.filter { $0 != "`" }
+    return "_\(String(letters))\(number)"
+  }
+}
+
+// MARK: - Expressions of @Answer
+
+extension NestedNames {
+  /// The members of the composite that have the expressions of a plan, which name what is beside the protocol too.
+  func members(of plan: AnswerPlan, _ requirement: Requirement) -> [String] {
+    guard let result = resultOfExpressions(requirement) else { return [] }
+    let head = requirement.modifier("nonisolated") == nil ? "static" : "nonisolated static"
+    if case .reduce(let initial, let combine) = plan.combination {
+      return [
+        "\(head) var _initial\(number): \(result) { \(initial) }",
+        "\(head) func _combine\(number)(_ left: \(result), _ right: \(result)) -> \(result) "
+          + "{ (\(combine))(left, right) }",
+      ]
+    }
+    return plan.absent.map { ["\(head) var _absent\(number): \(result) { \($0) }"] } ?? []
+  }
+
+  /// The plan with the members of the composite as its expressions.
+  func renamed(_ plan: AnswerPlan, _ requirement: Requirement) -> AnswerPlan {
+    guard resultOfExpressions(requirement) != nil else { return plan }
+    var plan = plan
+    if case .reduce = plan.combination {
+      plan.combination = .reduce(
+        initial: "\(composite)._initial\(number)", combine: "\(composite)._combine\(number)")
+    }
+    if plan.absent != nil { plan.absent = "\(composite)._absent\(number)" }
+    return plan
+  }
+
+  /// `nil` if the expressions mean the same in the extension, or if their type depends on the call.
+  private func resultOfExpressions(_ requirement: Requirement) -> String? {
+    guard isNested, let result = requirement.result,
+      Set(requirement.genericNames).isDisjoint(with: result.names)
+    else { return nil }
+    return result.textOfVariable
+  }
+}
+
+// MARK: - Types
+
+extension NestedNames {
+  private func rewritten(
+    _ requirement: Requirement, _ name: (String) -> String
+  ) -> Requirement {
+    var requirement = requirement
+    for index in requirement.parameters.indices {
+      rewrite(&requirement.parameters[index].type.text, name)
+    }
+    if requirement.result != nil { rewrite(&requirement.result!.text, name) }
+    rewrite(&requirement.genericParameters, name)
+    for index in requirement.constraints.indices {
+      rewrite(&requirement.constraints[index].left.text, name)
+      rewrite(&requirement.constraints[index].right.text, name)
+    }
+    rewrite(&requirement.errors, name)
+    for index in requirement.accessors.indices {
+      rewrite(&requirement.accessors[index].errors, name)
+    }
+    return requirement
+  }
+
+  private func rewrite(_ errors: inout Requirement.Errors, _ name: (String) -> String) {
+    guard case .typed(var type) = errors else { return }
+    rewrite(&type, name)
+    errors = .typed(type)
+  }
+
+  /// Replaces the names of types in the text of a type.
+  private func rewrite(_ text: inout String, _ name: (String) -> String) {
+    let bytes = Array(text.utf8)
+    let tokens = Lexer.tokens(of: bytes)
+    var result: [UInt8] = []
+    var copied = 0
+    var brackets: [String] = []
+    var index = 0
+    while index < tokens.count {
+      let token = tokens[index]
+      if ["(", "["].contains(token.text) { brackets.append(token.text) }
+      if [")", "]"].contains(token.text) { _ = brackets.popLast() }
+      let end = endOfPath(at: index, in: tokens)
+      defer { index = max(end, index + 1) }
+      guard end > index, isType(at: index, in: tokens, isInParentheses: brackets.last == "("),
+        isNested || (token.text == "Delegate" && end == index + 1)
+      else { continue }
+      let path = tokens[index..<end].map(\.text).joined()
+      result += bytes[copied..<token.range.lowerBound] + Array(name(path).utf8)
+      copied = tokens[end - 1].range.upperBound
+    }
+    text = String(decoding: result + bytes[copied...], as: UTF8.self)
+  }
+
+  /// The index after `A.B` at `index`; `index` itself if there is no name.
+  private func endOfPath(at index: Int, in tokens: [Token]) -> Int {
+    guard tokens[index].kind == .identifier else { return index }
+    var end = index + 1
+    while end + 1 < tokens.count, tokens[end].text == ".", tokens[end + 1].kind == .identifier,
+      !["Type", "Protocol"].contains(tokens[end + 1].text)
+    {
+      end += 2
+    }
+    return end
+  }
+
+  /// Whether the name at `index` is that of a type, which begins with a capital letter: not a word of the language,
+  /// a label, an attribute, or a member.
+  private func isType(at index: Int, in tokens: [Token], isInParentheses: Bool) -> Bool {
+    let name = tokens[index].text.filter { $0 != "`" }
+    guard name.first?.isUppercase == true, !known.contains(name) else { return false }
+    let previous = index > 0 ? tokens[index - 1].text : ""
+    // After a colon that is adjacent: of a module selector.
+    let isSelected = index > 1 && previous == ":" && tokens[index - 2].text == ":"
+    if isSelected || ["@", ".", "~"].contains(previous) { return false }
+    let next = tokens[min(index + 1, tokens.count - 1)]
+    let afterNext = tokens[min(index + 2, tokens.count - 1)]
+    if next.text == ":", afterNext.text == ":", afterNext.isAdjacent { return false }
+    let isLabel =
+      next.text == ":" || (next.kind == .identifier && afterNext.text == ":")
+    return !(isInParentheses && isLabel)
+  }
+}
