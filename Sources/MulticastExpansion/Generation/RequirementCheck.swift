@@ -9,6 +9,12 @@ struct RequirementCheck {
   /// Throws the reason why a requirement cannot be forwarded.
   func check(_ requirement: Requirement) throws(Finding) {
     try checkModifiers(requirement)
+    if let name = requirement.genericNames.first(where: declaration.primaryAssociatedTypes.contains)
+    {
+      throw Finding(
+        message: "'\(name)' is a generic parameter of the composite too: rename it here",
+        range: requirement.nameRange)
+    }
     switch requirement.kind {
     case .initializer:
       throw Finding(
@@ -104,10 +110,13 @@ struct RequirementCheck {
   private func checkSelf(_ requirement: Requirement) throws(Finding) {
     let types = requirement.parameters.map(\.type) + (requirement.result.map { [$0] } ?? [])
     for type in types {
-      guard let place = type.names.firstIndex(of: "Self") else { continue }
-      // `Self.Item` is the same type in all.
-      let next = type.names.index(after: place)
-      if next < type.names.endIndex, associatedTypes.contains(type.names[next]) { continue }
+      let isOtherInEach = type.names.indices.contains { place in
+        guard type.names[place] == "Self" else { return false }
+        // `Self.Item` is the same type in all.
+        let next = type.names.index(after: place)
+        return next == type.names.endIndex || !associatedTypes.contains(type.names[next])
+      }
+      guard isOtherInEach else { continue }
       throw Finding(
         message: "'Self' is another type in each delegate: write 'any \(declaration.name)'",
         range: type.range)

@@ -87,6 +87,20 @@ protocol SelfProperty: AnyObject {
 }
 
 @Multicast
+protocol SelfInTuple<Item>: AnyObject {
+  associatedtype Item
+  // expected-error{{'Self' is another type in each delegate}}
+  func pair(_ values: (Self.Item, Self))
+}
+
+@Multicast
+protocol HiddenParameter<Item>: AnyObject {
+  associatedtype Item
+  // expected-error{{'Item' is a generic parameter of the composite too: rename it here}}
+  func receive<Item>(_ item: Item)
+}
+
+@Multicast
 protocol SelfInClosure: AnyObject {
   // expected-error{{'Self' is another type in each delegate}}
   func finish(_ body: (Self) -> Void)
