@@ -114,7 +114,7 @@ struct Forwarding {
       ])
       let isLocalClosure = type.isFunction && !type.has("@escaping")
       let isPack = type.text.hasPrefix("repeat ")
-      return isScoped || isLocalClosure || isPack || type.has("@autoclosure")
+      return isScoped || isLocalClosure || isPack || type.has("@autoclosure") || type.isSpan
     } || requirement.genericParameters.contains("~")
       || requirement.constraints.contains { $0.right.text.hasPrefix("~") }
   }

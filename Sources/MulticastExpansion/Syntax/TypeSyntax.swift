@@ -85,6 +85,18 @@ extension TypeSyntax {
 }
 
 extension TypeSyntax {
+  private static let spanNames: Set<String> = [
+    "Span", "RawSpan", "MutableSpan", "MutableRawSpan", "OutputSpan", "OutputRawSpan", "UTF8Span",
+  ]
+
+  /// Whether it is a view of memory that does not leave the call.
+  var isSpan: Bool {
+    guard case .named(let names) = structure, let name = names.last else { return false }
+    return names.count <= 2 && TypeSyntax.spanNames.contains(name.name)
+  }
+}
+
+extension TypeSyntax {
   private static let sendableNames: Set<String> = [
     "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64",
     "Float", "Double", "String", "Character", "Duration", "Void",

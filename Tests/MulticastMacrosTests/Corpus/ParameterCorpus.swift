@@ -41,6 +41,17 @@ protocol Noncopyable: AnyObject {
 }
 
 @Multicast
+protocol Spans: AnyObject, Sendable {
+  func read(_ numbers: Span<Int>)
+  func readBytes(_ bytes: Swift.RawSpan) -> Bool
+}
+
+@Multicast
+protocol KeywordLabels: AnyObject, Sendable {
+  func move(`let` value: Int, `inout` other: Int, `var`: [Int])
+}
+
+@Multicast
 protocol Closures: AnyObject {
   func call(_ body: () -> Void)
   func keep(_ body: @escaping (Int) -> String)
@@ -121,6 +132,14 @@ final class IsolationRecorder: Recorder, IsolatedParameters, @unchecked Sendable
   func main(on actor: isolated MainActor, _ value: Int) { note("\(value)") }
 }
 
+final class SpanRecorder: Recorder, Spans, KeywordLabels, @unchecked Sendable {
+  func read(_ numbers: Span<Int>) { note("\(numbers.count)") }
+  func readBytes(_ bytes: RawSpan) -> Bool { bytes.byteCount == 16 }
+  func move(`let` value: Int, `inout` other: Int, `var` values: [Int]) {
+    note("\(value) \(other) \(values)")
+  }
+}
+
 @Suite("Corpus: parameters")
 struct ParameterCorpus {
   let first: ParameterRecorder
@@ -163,6 +182,22 @@ struct ParameterCorpus {
     composite.generic(ticket)
     #expect(ticket.number == 10)
     #expect(log.take() == both("ticket 7") + both("generic"))
+  }
+
+  @Test func passesSpans() {
+    let (first, second, log) = pair(SpanRecorder.self)
+    let composite = MulticastSpans([first, second])
+    let numbers = [1, 2]
+    composite.read(numbers.span)
+    let isRead = composite.readBytes(numbers.span.bytes)
+    #expect(isRead)
+    #expect(log.take() == both("2"))
+  }
+
+  @Test func passesKeywordLabels() {
+    let (first, second, log) = pair(SpanRecorder.self)
+    MulticastKeywordLabels([first, second]).move(let: 1, `inout`: 2, var: [3])
+    #expect(log.take() == both("1 2 [3]"))
   }
 
   @Test func passesClosures() throws {
