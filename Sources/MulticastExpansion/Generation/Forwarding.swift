@@ -71,8 +71,7 @@ struct Forwarding {
   /// The label at a call, where most keywords need no backticks.
   private static func label(_ parameter: Parameter) -> String {
     let name = parameter.label.filter { $0 != "`" }
-    return keywords.contains(name) && !["inout", "var", "let"].contains(name)
-      ? name : parameter.label
+    return keywords.contains(name) && name != "inout" ? name : parameter.label
   }
 
   private func argument(_ parameter: Parameter, _ value: String) -> String {
