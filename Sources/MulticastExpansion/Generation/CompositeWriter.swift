@@ -52,6 +52,10 @@ struct CompositeWriter {
     context.traits.isolation != .none && context.traits.isSendable == .yes ? "nonisolated " : ""
   }
 
+  private var opaqueDelegate: String {
+    "some \(context.declaration.name)\(context.primaryArguments)"
+  }
+
   // MARK: Members of its own
 
   private func writeInitializers(_ delegate: String, to code: inout CodeWriter) {
@@ -103,7 +107,16 @@ struct CompositeWriter {
       "\(context.memberAccess)nonisolated static func _refined<Refined>(_ delegate: \(delegate), as type: Refined.Type) -> Refined?"
     ) { code in
       for type in refined {
-        code.line("if type == (any \(type)).self { return (delegate as any \(type)) as? Refined }")
+        guard type.contains("<") else {
+          code.line(
+            "if type == (any \(type)).self { return (delegate as any \(type)) as? Refined }")
+          continue
+        }
+        // The compiler converts to it only what it knows the type of.
+        code.block("if type == (any \(type)).self") { code in
+          code.line("func refine(_ delegate: \(opaqueDelegate)) -> any \(type) { delegate }")
+          code.line("return refine(delegate) as? Refined")
+        }
       }
       code.line("return delegate as? Refined")
     }

@@ -70,7 +70,12 @@ struct GenerationContext {
     let constraints =
       associated.flatMap { type in
         type.constraints.filter { $0.left.text != type.name }
-      } + declaration.constraints.filter { $0.left.text != "Self" }
+      }
+      + declaration.constraints.filter { constraint in
+        constraint.left.text != "Self"
+          // One of an inherited type that the protocol fixes.
+          && constraint.names.contains(where: declaration.primaryAssociatedTypes.contains)
+      }
     let texts = constraints.map(\.text.unqualified)
     return texts.isEmpty ? "" : " where " + texts.joined(separator: ", ")
   }

@@ -181,6 +181,10 @@ extension RequirementCheck {
         """, at: requirement.nameRange)
     }
     for constraint in declaration.constraints where constraint.relation == "==" {
+      // A type that is fixed and no parameter needs nothing.
+      guard constraint.names.contains(where: declaration.primaryAssociatedTypes.contains) else {
+        continue
+      }
       findings.report(
         "a primary associated type that is fixed cannot be a parameter of the composite: use the type itself",
         at: constraint.left.range.lowerBound..<constraint.right.range.upperBound)

@@ -62,6 +62,8 @@ struct Constraint {
   /// `:` or `==`.
   var relation: String
   var right: TypeSyntax
+  /// Every identifier in it.
+  var names: [String] { left.names + right.names }
   var text: String { "\(left.text)\(relation == ":" ? ":" : " ==") \(right.text)" }
 }
 

@@ -39,13 +39,26 @@ protocol RefinedSink<Item>: Sink {
   func clear()
 }
 
-final class SinkRecorder: Recorder, Sink, SendableSink, RefinedSink, @unchecked Sendable {
+@Multicast
+protocol IntSink: Sink<Int> {
+  func drain()
+}
+
+@Multicast
+protocol FixedSink: Sink where Item: Sendable, Item == Int {
+  func drain()
+}
+
+final class SinkRecorder: Recorder, Sink, SendableSink, RefinedSink, IntSink, FixedSink,
+  @unchecked Sendable
+{
   func receive(_ item: Int) { note("\(item)") }
   func last() -> Int? { id == 1 ? nil : id }
   func all() -> [Int] { [id] }
   func start() { note("start") }
   func compare(_ left: Int, _ right: Int) -> Bool { left == right }
   func clear() { note("clear") }
+  func drain() { note("drain") }
 }
 
 final class ConstrainedRecorder: Recorder, Constrained, @unchecked Sendable {
@@ -89,5 +102,18 @@ struct AssociatedTypeCorpus {
     composite.receive(1)
     composite.clear()
     #expect(log.take() == both("1") + both("clear"))
+  }
+
+  @Test("a type that a refining protocol fixes is no parameter of its composite")
+  func fixed() {
+    let (first, second, log) = pair(SinkRecorder.self)
+    for composite in [MulticastIntSink([first, second]), MulticastFixedSink([first, second])]
+      as [any Sink<Int>]
+    {
+      composite.receive(1)
+      #expect(composite.last() == 2 && composite.all() == [1, 2])
+    }
+    MulticastIntSink([first, second]).drain()
+    #expect(log.take() == both("1") + both("1") + both("drain"))
   }
 }
