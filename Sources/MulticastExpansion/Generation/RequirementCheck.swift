@@ -110,25 +110,17 @@ struct RequirementCheck {
   private func checkSelf(_ requirement: Requirement) throws(Finding) {
     let types = requirement.parameters.map(\.type) + (requirement.result.map { [$0] } ?? [])
     for type in types {
-      let isOtherInEach = type.names.indices.contains { place in
-        guard type.names[place] == "Self" else { return false }
+      let tokens = Lexer.tokens(of: Array(type.text.utf8)).map(\.text)
+      let isOtherInEach = tokens.indices.contains { place in
+        guard tokens[place] == "Self" else { return false }
         // `Self.Item` is the same type in all.
-        let next = type.names.index(after: place)
-        return next == type.names.endIndex || !associatedTypes.contains(type.names[next])
+        return tokens[place + 1] != "." || ["Type", "Protocol"].contains(tokens[place + 2])
       }
       guard isOtherInEach else { continue }
       throw Finding(
         message: "'Self' is another type in each delegate: write 'any \(declaration.name)'",
         range: type.range)
     }
-  }
-
-  private var associatedTypes: Set<String> {
-    Set(
-      declaration.requirements.filter { [.associatedType, .typeAlias].contains($0.kind) }.map(
-        \.name)
-    )
-    .union(declaration.primaryAssociatedTypes)
   }
 
   private func check(setter: Accessor, of requirement: Requirement) throws(Finding) {

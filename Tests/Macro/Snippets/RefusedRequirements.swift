@@ -94,6 +94,30 @@ protocol SelfInTuple<Item>: AnyObject {
 }
 
 @Multicast
+protocol SelfBeforeItem<Item>: AnyObject {
+  associatedtype Item
+  // expected-error{{'Self' is another type in each delegate}}
+  func pair(_ values: (Self, Item))
+}
+
+@Multicast
+protocol FixedItem: Whole<Int> {
+  func receive(_ item: Self.Item) -> Self.Item?
+}
+
+@Multicast
+protocol Whole<Item>: AnyObject {
+  associatedtype Item
+}
+
+@Multicast
+protocol HalfFixed<Item>: AnyObject {
+  associatedtype Item
+  // expected-error{{'Self' is another type in each delegate}}
+  func make(_ type: Self.Type)
+}
+
+@Multicast
 protocol HiddenParameter<Item>: AnyObject {
   associatedtype Item
   // expected-error{{'Item' is a generic parameter of the composite too: rename it here}}
