@@ -60,6 +60,11 @@ struct RequirementWriter {
     var plan = try AnswerPlan(
       result: requirement.result, attribute: answer, isAsync: isAsync, canThrow: errors != .none,
       hasSetter: requirement.setter != nil, range: requirement.nameRange)
+    if plan.collectsErrors, errors == .rethrown {
+      throw Finding(
+        message: "a requirement that rethrows ends at the first error: remove 'errors:'",
+        range: answer?.range ?? requirement.nameRange)
+    }
     let members = answer == nil ? [] : nestedNames.members(of: plan, requirement)
     if site == .refinement, answer != nil { plan = nestedNames.renamed(plan, requirement) }
     let delivery = try Delivery(

@@ -105,6 +105,12 @@ protocol ErrorsWithoutThrows: AnyObject {
 }
 
 @Multicast
+protocol ErrorsOfArguments: AnyObject {
+  // expected-error{{a requirement that rethrows ends at the first error: remove 'errors:'}}
+  @Answer(errors: .afterAll) func start(_ body: () throws -> Void) rethrows
+}
+
+@Multicast
 protocol CallsWithoutAsync: AnyObject, Sendable {
   // expected-error{{this requirement is not async: remove 'calls:'}}
   @Answer(calls: .concurrent) func start()
