@@ -118,11 +118,15 @@ struct Forwarding {
       || requirement.constraints.contains { $0.right.text.hasPrefix("~") }
   }
 
-  /// The first parameter with a closure that no other thread may call.
+  /// The first parameter with a closure that no other thread may call. One of a global actor is Sendable.
   var unsendableClosure: Parameter? {
-    requirement.parameters.first {
-      $0.type.isFunction && $0.type.has("@escaping") && !$0.type.has("@Sendable")
-        && !$0.type.text.contains("@MainActor")
+    requirement.parameters.first { parameter in
+      let type = parameter.type
+      let isSendable = type.specifiers.contains { specifier in
+        specifier.first == "@" && specifier.dropFirst().contains(where: \.isUppercase)
+      }
+      return type.isFunction && type.has("@escaping") && !isSendable
+        && !type.text.contains("@MainActor")
     }
   }
 }

@@ -71,6 +71,7 @@ protocol SendableClosures: AnyObject, Sendable {
   func both(_ count: Int, then body: @Sendable @escaping () -> Void)
   func optional(_ body: (@Sendable () -> Void)?)
   func main(_ body: @escaping @MainActor () -> Void)
+  func database(_ body: @escaping @DatabaseActor () -> Void)
 }
 
 @Multicast
@@ -111,6 +112,7 @@ final class ParameterRecorder: Recorder, Inout, SendableInout, Ownership2, Senda
   func typed<E>(_ body: () throws(E) -> Void) throws(E) { try body() }
   func optional(_ body: ((Int) -> Void)?) { body?(id) }
   func async(_ body: @escaping () async throws -> Int) { note("async") }
+  func database(_ body: @escaping @DatabaseActor () -> Void) { note("database") }
   func main(_ body: @escaping @MainActor () -> Void) { note("main") }
   func higher(_ body: @escaping (@escaping (Int) -> Void) -> Void) { body { self.note("\($0)") } }
   func convention(_ body: @convention(thin) () -> Void) { note("thin") }
@@ -219,7 +221,9 @@ struct ParameterCorpus {
     sendable.keep { log.note("\($0)") }
     sendable.both(3) { log.note("then") }
     sendable.optional(nil)
-    #expect(log.take() == ["1", "2", "1 3", "then", "2 3", "then"])
+    sendable.database {}
+    #expect(
+      log.take() == ["1", "2", "1 3", "then", "2 3", "then"] + both("database"))
   }
 
   @Test func passesAutoclosures() throws {
