@@ -185,8 +185,8 @@ extension ActorLane {
   private struct Budget {
     /// Until the next check of the time.
     var calls: Int
-    /// `nil`: the time of the job has not begun. If the first drain is a single call, which does not
-    /// wait for a reading of the clock, it begins at the first check.
+    /// `nil`: the time of the job has not begun. If the first drain is a single call, which is not
+    /// to wait for the clock, it begins at the first check.
     private var end: ContinuousClock.Instant?
 
     init(calls: Int) {

@@ -39,14 +39,40 @@ struct ActorRun: Sendable {
   let home: any Actor
 }
 
+/// A task that runs one job after another.
+private final class JobTask: @unchecked Sendable {
+  // Sendable: used by the task, except while it waits: then by the thread that has taken it from the
+  // list, until that resumes it. So an access is exclusive, and is not checked.
+
+  /// The next job; `nil` ends the task.
+  @exclusivity(unchecked) private var work: ActorRun?
+  /// While the task waits.
+  @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
+
+  init(_ first: ActorRun) {
+    work = first
+  }
+
+  /// The next job, which this does not keep.
+  func next() -> ActorRun? { work.take() }
+
+  func willWait(for continuation: UnsafeContinuation<Void, Never>) {
+    self.continuation = continuation
+  }
+
+  /// - Parameter work: what the task does next; `nil` ends it.
+  func resume(_ work: ActorRun?) {
+    self.work = work
+    continuation.take()?.resume()
+  }
+}
+
 /// Tasks that have run a job, and wait for the next one.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class ParkedTasks: @unchecked Sendable {
   // Sendable: `waiting` is used inside `lock` alone, so an access is exclusive, and is not checked.
-
-  private typealias Waiting = UnsafeContinuation<ActorRun?, Never>
 
   private static let shared = ParkedTasks()
 
@@ -56,7 +82,7 @@ final class ParkedTasks: @unchecked Sendable {
   /// No task is resumed, and nothing is released, inside.
   private let lock = Lock()
   /// The one that came last is taken first: most of its memory is in the caches.
-  @exclusivity(unchecked) private var waiting: [Waiting] = []
+  @exclusivity(unchecked) private var waiting: [JobTask] = []
 
   init() { waiting.reserveCapacity(Self.limit) }
 
@@ -81,45 +107,36 @@ final class ParkedTasks: @unchecked Sendable {
   /// list: that costs less than to wait for it.
   func run(_ work: ActorRun) {
     if let task = lock.withLockIfAvailable({ waiting.popLast() }) ?? nil {
-      task.resume(returning: work)
+      task.resume(work)
     } else {
-      let first = FirstJob(work)
-      Task.detached { [self] in await runJobs(first) }
+      let task = JobTask(work)
+      Task.detached { [self] in await runJobs(of: task) }
     }
   }
 
-  /// Adds a task that waits; resumes it with `nil` if enough tasks do.
-  private func add(_ task: Waiting) {
-    let isAdded = lock.withLock {
+  private func runJobs(of task: JobTask) async {
+    while let work = task.next() {
+      await run(consume work)
+      // A task that user code has cancelled in a handler is none for other handlers.
+      guard !TaskIdentity.isCurrentCancelled else { return }
+      await suspendUnchecked {
+        task.willWait(for: $0)
+        if !add(task) { task.resume(nil) }
+      }
+    }
+  }
+
+  /// Runs a job, and releases it and the actor: a task keeps neither while it waits.
+  private func run(_ work: consuming ActorRun) async { await work.job.run(on: work.home) }
+
+  /// Adds a task that waits.
+  ///
+  /// - Returns: `false` if enough tasks do.
+  private func add(_ task: JobTask) -> Bool {
+    lock.withLock {
       guard waiting.count < Self.limit else { return false }
       waiting.append(task)
       return true
     }
-    if !isAdded { task.resume(returning: nil) }
   }
-
-  private func runJobs(_ first: FirstJob) async {
-    var work = first.take()
-    while work != nil {
-      await run(work.take()!)
-      // A task that user code has cancelled in a handler is none for other handlers.
-      guard !TaskIdentity.isCurrentCancelled else { return }
-      work = await withUnsafeContinuation { add($0) }
-    }
-  }
-
-  /// Runs a job, and releases it and the actor: the task keeps neither while it waits.
-  private func run(_ work: consuming ActorRun) async { await work.job.run(on: work.home) }
-}
-
-/// The first job of a task. The closure of the task, which keeps this, does not keep the job.
-private final class FirstJob: @unchecked Sendable {
-  // Sendable: the thread that makes the task sets `work` before, and the task takes it.
-  private var work: ActorRun?
-
-  init(_ work: ActorRun) {
-    self.work = work
-  }
-
-  func take() -> ActorRun? { work.take() }
 }
