@@ -11,26 +11,22 @@ internal import Synchronization
 final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForwarder<Event>,
   @unchecked Sendable
 {
-  // Sendable: `users` is atomic, and says who uses `common` and `topic`.
+  // Sendable: `users` is atomic, and says who uses `origin`.
 
   // First, because it fits into the word that the last property of the superclass begins.
   /// The number of users, times ``user``, plus ``closed``, ``leaving`` and ``gone``.
-  // Relaxed, except where `topic` passes to another thread: of several threads, one closes the
+  // Relaxed, except where `origin` passes to another thread: of several threads, one closes the
   // channel. The hub and the table have their own orders.
   private let users = Atomic<UInt32>(0)
 
-  // Not a tuple with the topic: senders would look its type up with each event.
-  //
-  // SAFETY, of both: read by threads that hold the hub, and by the one that is `leaving`. Cleared by
-  // the hub's `deinit`; by the thread that is leaving, if there is one then.
-  /// What the topic has in common with others; `nil` after the hub.
-  @exclusivity(unchecked) private var common: TopicCommon<Topic, Event>?
-  /// `nil` after the hub.
-  @exclusivity(unchecked) private var topic: Topic?
+  /// The topic, and what it has in common with others; `nil` after the hub.
+  ///
+  /// Read by threads that hold the hub, and by the one that is ``leaving``. Cleared by the hub's
+  /// `deinit`; by the thread that is leaving, if there is one then.
+  @exclusivity(unchecked) private var origin: (topic: Topic, common: TopicCommon<Topic, Event>)?
 
   init(_ topic: Topic, _ common: TopicCommon<Topic, Event>) {
-    self.common = common
-    self.topic = topic
+    origin = (topic, common)
     super.init()
   }
 
@@ -42,25 +38,21 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
   private static var gone: UInt32 { 4 }
   private static var user: UInt32 { 8 }
 
-  override var sharedInspection: HubInspection? { common?.inspection }
+  override var sharedInspection: HubInspection? { origin?.common.inspection }
 
-  override var containingDrops: DropCounter? { common?.drops }
+  override var containingDrops: DropCounter? { origin?.common.drops }
 
-  override var keysCarriedFurther: CarriedKeySet? { common?.carried }
+  override var keysCarriedFurther: CarriedKeySet? { origin?.common.carried }
 
-  // A sender holds the hub, so it is there.
-  override var delivery: EventHub<Event>.Delivery? { common?.delivery }
+  // A sender holds the hub, so the origin is there.
+  override var delivery: EventHub<Event>.Delivery? { origin?.common.delivery }
 
   override func forward(_ event: Event, _ waiters: SendWaiterList?) -> Int {
-    common?.gate.hasSubscribersOfAllTopics == true ? forwardFurther(event, waiters) : 0
-  }
-
-  // Of its own, because it looks types up before it begins.
-  @inline(never)
-  private func forwardFurther(_ event: Event, _ waiters: SendWaiterList?) -> Int {
     // A sender holds the hub of topics, and that the object.
-    guard let topic, let crossTopic = common?.crossTopic.object else { return 0 }
-    return crossTopic.send(TopicEvent(topic: topic, event: event), waiters)
+    guard let origin, origin.common.gate.hasSubscribersOfAllTopics,
+      let crossTopic = origin.common.crossTopic.object
+    else { return 0 }
+    return crossTopic.send(TopicEvent(topic: origin.topic, event: event), waiters)
   }
 
   override func entriesChanged(by difference: Int) {
@@ -74,12 +66,7 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
     let old = users.bitwiseOr(
       Self.gone | Self.closed, ordering: .acquiringAndReleasing
     ).oldValue
-    if old & Self.leaving == 0 { forget() }
-  }
-
-  private func forget() {
-    common = nil
-    topic = nil
+    if old & Self.leaving == 0 { origin = nil }
   }
 
   private func change(by difference: Int) {
@@ -91,15 +78,15 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
     let (closes, _) = users.compareExchange(
       expected: 0, desired: Self.closed | Self.leaving, ordering: .relaxed)
     guard closes else { return }
-    if let common, let topic {
+    if let origin {
       // Before the topic leaves the table, so that a flush finds what is pending in one of the two.
-      common.topics.object?.remove(self, of: topic) {
-        common.finishedTopics.object?.addIfOrdered($0)
+      origin.common.topics.object?.remove(self, of: origin.topic) {
+        origin.common.finishedTopics.object?.addIfOrdered($0)
       }
     }
-    // Releases the read of `topic` to the hub's `deinit`, or acquires what came before that.
+    // Releases the read of `origin` to the hub's `deinit`, or acquires what came before that.
     let old = users.bitwiseAnd(~Self.leaving, ordering: .acquiringAndReleasing).oldValue
-    if old & Self.gone != 0 { forget() }
+    if old & Self.gone != 0 { origin = nil }
   }
 }
 

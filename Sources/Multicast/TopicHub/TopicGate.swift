@@ -56,6 +56,7 @@ final class TopicGate: Completion, @unchecked Sendable {
   }
 
   /// Whether there are subscribers of all topics or of patterns.
+  @inlinable
   var hasSubscribersOfAllTopics: Bool {
     word.load(ordering: .acquiring) >> 32 != 0  // Acquiring: likewise.
   }

@@ -8,7 +8,10 @@ extension TopicHub {
     // The compiler specialises the lookup where this is called.
     guard retains else { return sendToAll(event, to: topic, through: topics.hub(of: topic)) }
     guard beginSending(event, to: topic) else { return 0 }
-    return deliverToAll(event, to: topic, through: topics.hub(of: topic))
+    let hub = topics.hub(of: topic)
+    // As in a hub that does not retain.
+    if !gate.hasSubscribersOfAllTopics { return hub?.send(event) ?? 0 }
+    return deliverToAll(event, to: topic, through: hub)
   }
 
   /// As ``sendToAll(_:to:)``, if the hub does not retain.
@@ -57,7 +60,13 @@ extension TopicHub {
     // Once: with two answers, an event might go neither through `hub` nor through a kept topic.
     let isKept = sendersKeepTopics
     // A hub that is not kept may have ended, and another one may give the topic its order now.
-    if let hub, !isKept { return hub.sendForwarding(event) }
+    if let hub, !isKept {
+      // Without the channel of the topic, whose type would be looked up.
+      if hub.sequencer == nil, !gate.hasSubscribersOfAllTopics {
+        return common.delivery(hub, event, 0, nil, nil, nil)
+      }
+      return hub.sendForwarding(event)
+    }
     return sendWithoutHub(event, to: topic, isKept: isKept)
   }
 
