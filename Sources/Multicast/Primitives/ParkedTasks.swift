@@ -103,6 +103,11 @@ final class ParkedTasks: @unchecked Sendable {
   /// The number of tasks that wait, for tests.
   var count: Int { lock.withLock { waiting.count } }
 
+  /// Ends the tasks that wait, for tests: they keep this object, as it keeps them.
+  func endAll() {
+    while let task = lock.withLock({ waiting.popLast() }) { task.resume(nil) }
+  }
+
   /// Gives `work` to a task that waits. Makes one if there is none, or another thread is using the
   /// list: that costs less than to wait for it.
   func run(_ work: ActorRun) {

@@ -10,6 +10,7 @@ struct ParkedTasksTests {
   @Test("a task that has run a job runs the next one, on another actor")
   func reuse() async {
     let tasks = ParkedTasks()
+    defer { tasks.endAll() }
     let first = NotingJob()
     tasks.run(ActorRun(job: first, home: Home()))
     await tasks.wait(for: 1)
@@ -23,6 +24,7 @@ struct ParkedTasksTests {
   @Test("a task that waits keeps neither a job nor its actor alive")
   func ownership() async {
     let tasks = ParkedTasks()
+    defer { tasks.endAll() }
     for _ in 0..<2 {
       weak var weakJob: NotingJob?
       weak var weakHome: Home?
@@ -42,6 +44,7 @@ struct ParkedTasksTests {
   @Test("of 40 tasks that have run a job, 16 wait")
   func limit() async {
     let tasks = ParkedTasks()
+    defer { tasks.endAll() }
     let home = Home()
     let gate = DispatchSemaphore(value: 0)
     let isBlocked = DispatchSemaphore(value: 0)
@@ -64,6 +67,7 @@ struct ParkedTasksTests {
   @Test("a task that was cancelled while it ran a job runs no other")
   func cancelled() async {
     let tasks = ParkedTasks()
+    defer { tasks.endAll() }
     let first = NotingJob(cancelsTask: true)
     tasks.run(ActorRun(job: first, home: Home()))
     await first.wait()
