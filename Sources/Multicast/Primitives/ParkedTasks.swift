@@ -2,9 +2,9 @@
 //
 //     lane ──▶ a parked task, or else a new one ──▶ the job, on its actor ──▶ parks again, or ends
 //
-// To make a task and to destroy it takes as long as all else of a job that calls one handler. So a
-// task that has run a job waits for the next one, of any lane. It waits outside of the actor, and
-// keeps neither that nor the lane alive.
+// A new task for each job takes half as many instructions again as a job that calls one handler in a
+// task that waited (9,500 and 6,400, with valgrind). So a task that has run a job waits for the next
+// one, of any lane. It waits outside of the actor, and keeps neither that nor the lane alive.
 //
 // Most actors run on the global pool. A job that is enqueued on one of them from outside is enqueued
 // on the pool, with an object that leads to the actor. A task that begins in the pool and then
@@ -108,8 +108,8 @@ final class ParkedTasks: @unchecked Sendable {
     while let task = lock.withLock({ waiting.popLast() }) { task.resume(nil) }
   }
 
-  /// Gives `work` to a task that waits. Makes one if there is none, or another thread is using the
-  /// list: that costs less than to wait for it.
+  /// Gives `work` to a task that waits. Makes one if there is none, or if another thread is using
+  /// the list: so no sender waits for the list.
   func run(_ work: ActorRun) {
     if let task = lock.withLockIfAvailable({ waiting.popLast() }) ?? nil {
       task.resume(work)
