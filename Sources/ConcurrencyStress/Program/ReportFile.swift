@@ -68,24 +68,45 @@ struct ReportFile: @unchecked Sendable {
   }
 }
 
-/// A key of the report: the names of a program's options and variants are keys, too.
-private struct Key: CodingKey, ExpressibleByStringLiteral {
+/// What a report has beside the options and the variants of its program.
+private enum Field: String {
+  case held, seed, threads, roundsAsked, secondsAsked, hoursAsked, passes, sessions, interrupted
+  case peakMemory, seconds, operations, trials
+  case scenario, rounds, brokenPromises, command
+}
+
+/// A key of the report: a field, or an option of the program.
+private struct Key: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }
 
-  init(stringLiteral value: String) { stringValue = value }
+  init(_ field: Field) { stringValue = field.rawValue }
+
+  /// The name of an option without its hyphens, unless a field has that name: two values of one key
+  /// would replace each other, or end the process.
+  init(option name: String) {
+    let word = String(name.dropFirst(2))
+    stringValue = Field(rawValue: word) == nil ? word : name
+  }
+
   init(stringValue: String) { self.stringValue = stringValue }
   init?(intValue: Int) { nil }
+}
+
+extension KeyedEncodingContainer<Key> {
+  fileprivate mutating func encode(_ value: some Encodable, _ field: Field) throws {
+    try encode(value, forKey: Key(field))
+  }
 }
 
 extension StressReport: Encodable {
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
-    try container.encode(held, forKey: "held")
-    try container.encode(options.seed, forKey: "seed")
-    try container.encode(options.threads, forKey: "threads")
+    try container.encode(held, .held)
+    try container.encode(options.seed, .seed)
+    try container.encode(options.threads, .threads)
     for (name, text) in options.texts {
-      let key = Key(stringValue: String(name.dropFirst(2)))
+      let key = Key(option: name)
       if let number = options.values[name] as? Int {
         try container.encode(number, forKey: key)
       } else {
@@ -93,20 +114,20 @@ extension StressReport: Encodable {
       }
     }
     if let rounds = options.rounds {
-      try container.encode(rounds, forKey: "roundsAsked")
+      try container.encode(rounds, .roundsAsked)
     } else {
-      try container.encode(options.seconds, forKey: "secondsAsked")
+      try container.encode(options.seconds, .secondsAsked)
     }
     if let passes {
-      try container.encode(passes.hours, forKey: "hoursAsked")
-      try container.encode(passes.completed, forKey: "passes")
-      try container.encode(passes.sessions, forKey: "sessions")
+      try container.encode(passes.hours, .hoursAsked)
+      try container.encode(passes.completed, .passes)
+      try container.encode(passes.sessions, .sessions)
     }
-    try container.encode(Interruption.isRequested, forKey: "interrupted")
-    try container.encode(peakMemory, forKey: "peakMemory")
-    try container.encode(seconds, forKey: "seconds")
-    try container.encode(results.reduce(0) { $0 + $1.operations }, forKey: "operations")
-    var trials = container.nestedUnkeyedContainer(forKey: "trials")
+    try container.encode(Interruption.isRequested, .interrupted)
+    try container.encode(peakMemory, .peakMemory)
+    try container.encode(seconds, .seconds)
+    try container.encode(results.reduce(0) { $0 + $1.operations }, .operations)
+    var trials = container.nestedUnkeyedContainer(forKey: Key(.trials))
     for result in results {
       try encode(result, to: trials.nestedContainer(keyedBy: Key.self))
     }
@@ -116,15 +137,15 @@ extension StressReport: Encodable {
     _ result: TrialResult, to container: KeyedEncodingContainer<Key>
   ) throws {
     var container = container
-    try container.encode(result.scenario, forKey: "scenario")
+    try container.encode(result.scenario, .scenario)
     if let variant = result.variant, let option = program.variants?.option {
-      try container.encode(variant, forKey: Key(stringValue: String(option.dropFirst(2))))
+      try container.encode(variant, forKey: Key(option: option))
     }
-    try container.encode(result.held, forKey: "held")
-    try container.encode(result.rounds, forKey: "rounds")
-    try container.encode(result.operations, forKey: "operations")
-    try container.encode(result.seconds, forKey: "seconds")
-    try container.encode(result.brokenPromises, forKey: "brokenPromises")
-    try container.encode(result.command, forKey: "command")
+    try container.encode(result.held, .held)
+    try container.encode(result.rounds, .rounds)
+    try container.encode(result.operations, .operations)
+    try container.encode(result.seconds, .seconds)
+    try container.encode(result.brokenPromises, .brokenPromises)
+    try container.encode(result.command, .command)
   }
 }

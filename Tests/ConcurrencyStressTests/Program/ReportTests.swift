@@ -101,6 +101,30 @@ import Testing
     #expect(trials.last?["brokenPromises"] as? [String] == ["it broke"])
   }
 
+  @Test func theFileHasOptionsWithTheNamesOfItsFields() throws {
+    let path = temporaryPath()
+    defer { unlink(path) }
+    let names = ["--trials", "--operations", "--passes"]
+    let program = StressProgram(
+      "field-stress", summary: "Has fields.",
+      variants: StressVariants(option: "--command", noun: "command", names: ["sort"]),
+      options: names.map { StressOption.number($0, "a number", default: 3, in: 1...9) },
+      scenarios: [StressScenario("one", promise: "none") { _ in }])
+    var report = StressReport(program, try StressOptions(["--passes", "4"], for: program))
+    report.add(
+      TrialResult(
+        scenario: "one", variant: "sort", rounds: 10, operations: 1000, seconds: 0.5,
+        brokenPromises: [], command: "field-stress --seed 7"))
+    #expect(report.finish(writingTo: try ReportFile(path)) == 0)
+    let data = try Data(contentsOf: URL(fileURLWithPath: path))
+    let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    #expect(names.map { object[$0] as? Int } == [3, 3, 4])
+    #expect(object["operations"] as? Int == 1000)
+    let trial = try #require((object["trials"] as? [[String: Any]])?.first)
+    #expect(trial["--command"] as? String == "sort")
+    #expect(trial["command"] as? String == "field-stress --seed 7")
+  }
+
   @Test func aFileThatCannotBeWrittenIsRefusedBeforeTheRun() {
     #expect(throws: StressOptionError.self) { try ReportFile("/nowhere/at/all.json") }
   }
