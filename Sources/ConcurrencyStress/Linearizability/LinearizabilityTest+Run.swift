@@ -83,7 +83,7 @@ extension LinearizabilityTest {
     precondition(
       !operations.isEmpty, "the test has no operation: add one with operation(_:_:model:)")
     return StressScenario(name, promise: promise) { trial in
-      var size = 1
+      var (count, size) = (0, 1)
       while !trial.isOver {
         var generator = trial.generator(for: -1)
         let plans = (0..<64).map { _ in HistoryPlan(self, &generator) }
@@ -94,11 +94,12 @@ extension LinearizabilityTest {
           plans, seed: generator.next(), seconds: .infinity, activities: activities,
           until: .now + .seconds(1), &size)
         for (plan, history) in zip(plans, histories) {
+          count += 1
           if activities == nil { trial.activities[0].add(plan.count) }
           guard !isExplained(history) else { continue }
           let limit = ContinuousClock.now.advanced(by: .seconds(min(trial.patience, 20)))
           let smallest = shrink(plan, history, until: limit, &generator)
-          trial.fail(describe(smallest, trial.rounds, trial.options.seed))
+          trial.fail(describe(smallest, count, trial.options.seed))
           break
         }
         trial.completeRound()

@@ -76,6 +76,16 @@ private final class BrokenQueue: Sendable {
     #expect(trial.rounds == 1 && (1..<64).contains(subjects.value - before))
   }
 
+  @Test func aScenarioNumbersItsHistoriesAndNotItsRounds() throws {
+    let test = LinearizabilityTest({ 0 }, model: 0).operation("one", { _ in 1 }, model: { _ in 2 })
+    let program = StressProgram(
+      "wrong-stress", summary: "Fails.", scenarios: [test.scenario("wrong", promise: "it is two")])
+    let trial = Trial(program.scenarios[0], try StressOptions([], for: program), .rounds(1))
+    program.scenarios[0].run(trial)
+    let failure = try #require(trial.brokenPromises.first)
+    #expect(failure.contains("(history 1, seed "), "\(failure)")
+  }
+
   @Test func aValueOfSeveralLinesStaysInItsColumn() throws {
     let broken = LinearizabilityTest({ 0 }, model: 0)
       .operation("put", ["a\n\"b\""], { $1 }, model: { _, _ in "" }).run(seconds: 10)
