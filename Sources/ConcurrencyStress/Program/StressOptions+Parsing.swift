@@ -75,10 +75,16 @@ extension StressOptions {
     memoryLimit = memoryLimit ?? 2048
   }
 
+  /// The options of every program that take a value.
   private static let names: Set = [
     "--seconds", "--stall", "--threads", "--rounds", "--seed", "--json", "--scenario", "--hours",
     "--state", "--memory",
   ]
+
+  /// Whether every program has an option of this name.
+  static func isOfEveryProgram(_ name: String) -> Bool {
+    names.contains(name) || ["--help", "-h", "--list"].contains(name)
+  }
 
   private static func number(
     _ text: String, of name: String, in range: ClosedRange<Int>

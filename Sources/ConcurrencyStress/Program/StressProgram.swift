@@ -42,7 +42,8 @@ public struct StressProgram: Sendable {
   ///   - options: the options beside those of every program.
   ///   - scenarios: the scenarios, in the order in which they run.
   ///   - examples: command lines, for the help.
-  /// - Precondition: there is a scenario, and no two have the same name.
+  /// - Precondition: there is a scenario, and no two have the same name, nor do two options or an
+  ///   option and one of those that every program has.
   public init(
     _ name: String, summary: String, variants: StressVariants? = nil,
     options: [any AnyStressOption] = [], scenarios: [StressScenario], examples: [String] = []
@@ -50,6 +51,12 @@ public struct StressProgram: Sendable {
     precondition(!scenarios.isEmpty, "\(name) has no scenario")
     precondition(
       Set(scenarios.map(\.name)).count == scenarios.count, "two scenarios of \(name) have one name")
+    var names: Set<String> = []
+    for option in options.map(\.name) + (variants.map { [$0.option] } ?? []) {
+      precondition(
+        !StressOptions.isOfEveryProgram(option) && names.insert(option).inserted,
+        "two options of \(name) are called \(option)")
+    }
     self.name = name
     self.summary = summary
     self.variants = variants
@@ -77,8 +84,9 @@ public struct StressVariants: Sendable {
   ///   - option: the option that selects some of them, with both hyphens.
   ///   - noun: what one of them is called in the help.
   ///   - names: their names, in the order in which they are tried.
-  /// - Precondition: there is a name.
+  /// - Precondition: there is a name, and the option begins with two hyphens.
   public init(option: String, noun: String, names: [String]) {
+    StressOptions.checkName(of: option)
     precondition(!names.isEmpty, "\(option) has no \(noun) to select")
     self.option = option
     self.noun = noun

@@ -36,9 +36,7 @@ public struct StressOption<Value: Sendable>: AnyStressOption {
     requirement: String, format: @escaping @Sendable (Value) -> String,
     parse: @escaping @Sendable (String) -> Value?
   ) {
-    precondition(
-      name.hasPrefix("--") && !name.contains("="), "'\(name)' is no name of an option: write --name"
-    )
+    StressOptions.checkName(of: name)
     self.name = name
     self.placeholder = placeholder
     self.summary = summary

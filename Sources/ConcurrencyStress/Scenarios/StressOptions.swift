@@ -45,6 +45,15 @@ public struct StressOptions: Sendable {
   }
 }
 
+extension StressOptions {
+  /// Traps unless an option may have this name.
+  static func checkName(of option: String) {
+    precondition(
+      option.hasPrefix("--") && option.count > 2 && !option.contains("="),
+      "'\(option)' is no name of an option: write --name")
+  }
+}
+
 extension StressOptions: Equatable {
   /// Compares what two command lines ask for.
   ///
