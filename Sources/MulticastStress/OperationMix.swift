@@ -10,6 +10,9 @@ struct OperationMix: Equatable, Sendable {
   /// One weight for each operation, in the order of its cases.
   let weights: [Int]
 
+  /// The largest weight that a text may have.
+  static let largestWeight = 1_000_000
+
   static let standard = OperationMix(weights: [2, 1, 4, 1])
 }
 
@@ -17,7 +20,7 @@ extension OperationMix: CustomStringConvertible {
   /// Reads `ADD:REMOVE:INVOKE:RELEASE`, or fails.
   init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
-    let weights = parts.compactMap { $0 }.filter { (0...1_000_000).contains($0) }
+    let weights = parts.compactMap { $0 }.filter { (0...Self.largestWeight).contains($0) }
     guard parts.count == 4, weights.count == 4, weights[0] > 0, weights[2] > 0 else { return nil }
     self.init(weights: weights)
   }

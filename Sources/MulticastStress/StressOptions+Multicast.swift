@@ -8,7 +8,10 @@ extension StressOptions {
   static let mix = StressOption(
     "--mix", "A:R:I:D", "weights of add, remove, invoke and release",
     default: OperationMix.standard,
-    requirement: "four numbers add:remove:invoke:release, of which add and invoke are at least 1",
+    requirement: """
+      four numbers add:remove:invoke:release from 0 to \(OperationMix.largestWeight), of which add \
+      and invoke are at least 1
+      """,
     format: { $0.description }, parse: { OperationMix($0) })
 
   /// Reads the arguments of `multicast-stress`.

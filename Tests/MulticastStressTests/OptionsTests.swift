@@ -60,6 +60,19 @@ import Testing
     #expect(error?.message.contains("\n") == false)
   }
 
+  @Test(arguments: [
+    (["--list=1"], "--list takes no value"), (["-h="], "-h takes no value"),
+    (
+      ["--mix", "1000001:1:1:1"],
+      "--mix: '1000001:1:1:1' is not four numbers add:remove:invoke:release from 0 to 1000000, of "
+        + "which add and invoke are at least 1"
+    ),
+  ])
+  func theErrorSaysWhatIsWrong(_ arguments: [String], _ message: String) throws {
+    let error = #expect(throws: StressOptionError.self) { try StressOptions(arguments) }
+    #expect(error?.message == message)
+  }
+
   @Test func helpNamesEveryOption() {
     for name in [
       "--seconds", "--rounds", "--threads", "--delegates", "--mix", "--scenario", "--strategy",

@@ -21,6 +21,7 @@ extension StressOptions {
       switch name {
       case "--help" where attached == nil, "-h" where attached == nil: wantsHelp = true
       case "--list" where attached == nil: wantsList = true
+      case "--help", "-h", "--list": throw StressOptionError("\(name) takes no value")
       default: try set(name, to: attached, &rest, program)
       }
     }
