@@ -16,6 +16,24 @@ import Testing
       errors.hasSuffix("multicast-stress: --threads: 'none' is not a number from 1 to 256\n"))
   }
 
+  #if os(Linux)
+    @Test func anArgumentThatIsNotUTF8IsRefused() async throws {
+      let result = try await #require(
+        processExitsWith: .exitCode(2), observing: [\.standardErrorContent]
+      ) {
+        // The program, which is built beside the tests, takes the place of this process.
+        let tests = try #require(Bundle.main.executableURL).resolvingSymlinksInPath()
+        let program = tests.deletingLastPathComponent().appending(path: "multicast-stress").path
+        let words: [[CChar]] = [Array(program.utf8CString), [-1, 0]]
+        let arguments = words.map { strdup($0) } + [nil]
+        execv(program, arguments)
+      }
+      let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+      #expect(
+        errors.hasSuffix("multicast-stress: the argument '\u{FFFD}' is not UTF-8\n"), "\(errors)")
+    }
+  #endif
+
   @Test func theListHasEveryScenarioWithItsPromise() async throws {
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardOutputContent]

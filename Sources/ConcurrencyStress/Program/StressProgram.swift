@@ -97,7 +97,11 @@ public struct StressVariants: Sendable {
 extension StressProgram {
   /// Does what the command line asks for, and exits.
   public func main() -> Never {
-    start(Array(CommandLine.arguments.dropFirst()))
+    do throws(StressOptionError) {
+      start(try CommandLine.validArguments())
+    } catch {
+      refuse(error)
+    }
     exit(0)
   }
 
@@ -120,9 +124,13 @@ extension StressProgram {
       }
       if let error = Console.outputError { throw StressOptionError(error) }
     } catch {
-      Console.error.print("\(name): \(error.message)")
-      exit(2)
+      refuse(error)
     }
+  }
+
+  private func refuse(_ error: StressOptionError) -> Never {
+    Console.error.print("\(name): \(error.message)")
+    exit(2)
   }
 
   /// Runs the scenarios on a thread of their own: the main thread serves the main queue, which the
