@@ -7,7 +7,7 @@ enum Program {
     // Writing to a pipe without a reader is an error like any other, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     do {
-      try run(Array(CommandLine.arguments.dropFirst()))
+      try run(arguments())
     } catch let error as DemoError {
       tell(error.message)
       exit(error.status)
@@ -15,6 +15,19 @@ enum Program {
       tell("\(error)")
       exit(1)
     }
+  }
+
+  /// The arguments, without the name of the program.
+  ///
+  /// - Throws: an error if one is not UTF-8. `CommandLine.arguments` has other bytes in place of the
+  ///   wrong ones: the program would match another text, or write another file.
+  private static func arguments() throws -> [String] {
+    for (index, argument) in CommandLine.arguments.enumerated() {
+      // SAFETY: `unsafeArgv` has a string for each argument, which nothing changes.
+      guard let bytes = CommandLine.unsafeArgv[index], String(validatingCString: bytes) != nil
+      else { throw DemoError.usage("the argument '\(argument)' is not UTF-8") }
+    }
+    return Array(CommandLine.arguments.dropFirst())
   }
 
   private static func run(_ arguments: [String]) throws {

@@ -106,6 +106,15 @@ extension ProgramTests {
     #expect(lines.allSatisfy { $0.hasPrefix("10.0.") })
   }
 
+  @Test(arguments: ["--match", "--input", "--output"])
+  func anArgumentThatIsNotUTF8IsRefused(_ option: String) throws {
+    let run = try DemoProcess.run(shell: "\"$0\" \(option)=a\"$(printf '\\377')\"")
+    #expect(run.status == 2)
+    #expect(
+      run.errors
+        == "multicast-demo: the argument '\(option)=a\u{FFFD}' is not UTF-8 (try --help)\n")
+  }
+
   @Test func aPipeIsRead() throws {
     let run = try DemoProcess.run(shell: "printf 'a\\nb\\n' | \"$0\" --input -")
     #expect(run.status == 0)
