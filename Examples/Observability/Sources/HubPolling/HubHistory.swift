@@ -44,11 +44,20 @@ package struct HubHistory: Sendable {
       hub: hub, dropped: snapshot.dropped, refused: snapshot.refused, droppedByLine: droppedByLine)
     let increases = droppedByLine.map { line, dropped in
       (line, dropped - (last?.droppedByLine[line] ?? 0))
-    }
+    }.filter { $0.1 > 0 }
+    // The total of a hub of delegates falls when one is removed. Those of its lines rise all the same.
+    let dropped =
+      hub is any DelegateHub
+      ? increases.reduce(0) { $0 + $1.1 } : max(0, snapshot.dropped - (last?.dropped ?? 0))
     return HubChange(
-      // A hub of delegates forgets the drops of those that were removed.
-      snapshot: snapshot, dropped: max(0, snapshot.dropped - (last?.dropped ?? 0)),
+      snapshot: snapshot, dropped: dropped,
       refused: max(0, snapshot.refused - (last?.refused ?? 0)),
-      droppedByLine: Dictionary(uniqueKeysWithValues: increases.filter { $0.1 > 0 }))
+      droppedByLine: Dictionary(uniqueKeysWithValues: increases))
   }
 }
+
+/// A hub that counts the drops of the receivers that are registered, and forgets those of others.
+private protocol DelegateHub {}
+
+extension MulticastDelegate: DelegateHub {}
+extension MulticastActor: DelegateHub {}

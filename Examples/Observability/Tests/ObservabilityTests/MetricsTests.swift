@@ -1,6 +1,10 @@
 import CoreMetrics
+import Dispatch
+import InMemoryLogging
+import Logging
 import MetricsTestKit
 import Multicast
+import MulticastLogging
 import MulticastMetrics
 import Testing
 
@@ -124,6 +128,39 @@ struct MetricsTests {
     let expected = (0..<rounds).reduce(0) { $0 + $1 % 7 + 1 }
     let counter = try metrics.expectCounter("multicast_dropped_total", [("hub", "prices")])
     #expect(counter.totalValue == Int64(expected))
+  }
+
+  @Test func aDelegateThatIsRemovedHidesNoDropsOfOthers() async throws {
+    let (logger, log) = makeLogger()
+    let hub = MulticastDelegate<Delegate>(name: "views")
+    directory.add(hub)
+    let reporter = HubMetrics(of: directory, factory: metrics)
+    let drops = DropLog(of: directory, logger: logger)
+    let queue = DispatchQueue(label: "views")
+    queue.suspend()
+    let (first, second) = (Delegate(), Delegate())
+    func add(_ delegate: Delegate, line: UInt) {
+      hub.add(
+        delegate, on: queue, buffering: .bounded(1, whenFull: .dropOldest), fileID: "A", line: line)
+    }
+    let counter = { try self.metrics.expectCounter("multicast_dropped_total", [("hub", "views")]) }
+    add(first, line: 1)
+    for _ in 1...6 { hub.invoke { _ in } }
+    await reporter.report()
+    await drops.report()
+    #expect(try counter().totalValue == 5)
+
+    hub.remove(first)
+    add(second, line: 2)
+    for _ in 1...4 { hub.invoke { _ in } }
+    await reporter.report()
+    await drops.report()
+    #expect(try counter().totalValue == 5 + 3)
+    #expect(log.entries.count == 2)
+    #expect(log.entries.last?.metadata["dropped"] == "3")
+    #expect(log.entries.last?.metadata["receivers"] == ["A:2: 3"])
+    queue.resume()
+    withExtendedLifetime((first, second)) {}
   }
 
   @Test func concurrentReportsCountNothingTwice() async throws {
