@@ -41,6 +41,10 @@ let package = Package(
       dependencies: ["Multicast", "MulticastMacros", "BenchmarkHarness"],
       path: "Benchmarks/MulticastBench",
       swiftSettings: strict),
+    .testTarget(
+      name: "BenchmarkHarnessTests",
+      dependencies: ["BenchmarkHarness"],
+      swiftSettings: strict),
     .target(name: "ConcurrencyStress", swiftSettings: strict),
     .target(
       name: "ConcurrencyStressTesting", dependencies: ["ConcurrencyStress"], swiftSettings: strict),

@@ -33,7 +33,7 @@ extension BenchmarkProgram {
   ///   options are unusable.
   func run(_ arguments: some Sequence<String>) -> Int32 {
     do {
-      let options = try Options(arguments)
+      var options = try Options(arguments)
       if options.asksForHelp {
         Console.output.print("\(name): \(summary)\n\n\(Options.help)")
         return 0
@@ -44,11 +44,14 @@ extension BenchmarkProgram {
         return 0
       }
       try Self.refuseDebugBuild()
+      if !options.systems.isEmpty {
+        let known = experiments.flatMap { $0.makeCases().map(\.system) }
+        options.systems = try options.systems(among: Set(known))
+      }
       if let iterations = options.iterations {
         try runOnly(iterations, experiments, options)
         return 0
       }
-      try Self.checkSystems(experiments, options)
       return try measure(experiments, options) ? 0 : 1
     } catch let error as OptionError {
       printError(error.message)
@@ -87,17 +90,6 @@ extension BenchmarkProgram {
     return all.filter { experiment in options.workloads.contains { experiment.name.isWithin($0) } }
   }
 
-  /// Refuses a system that none of `experiments` has.
-  private static func checkSystems(
-    _ experiments: [Experiment], _ options: Options
-  ) throws(OptionError) {
-    guard !options.systems.isEmpty else { return }
-    let known = Set(experiments.flatMap { $0.makeCases().map(\.system) })
-    guard let unknown = options.systems.first(where: { !known.contains($0) }) else { return }
-    throw OptionError(
-      message: "no system '\(unknown)' here, only \(known.sorted().joined(separator: ", "))")
-  }
-
   private func list(_ experiments: [Experiment]) {
     for note in notes { Console.output.print("note: \(note)") }
     for workload in workloads {
@@ -133,6 +125,9 @@ extension BenchmarkProgram {
     // Files that cannot be written are detected before the time is spent.
     let json = try options.jsonPath.map { path throws(OptionError) in try OutputFile(path) }
     let csv = try options.csvPath.map { path throws(OptionError) in try OutputFile(path) }
+    if let json, let csv, json.isSame(as: csv) {
+      throw OptionError(message: "--json and --csv name the same file '\(options.csvPath!)'")
+    }
     let runner = Runner(isQuick: options.isQuick)
     var report = Report(name, .current(), isQuick: options.isQuick, notes: notes)
     Console.output.print(report.headline + "\n")

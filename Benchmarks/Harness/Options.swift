@@ -1,6 +1,7 @@
 /// The command line.
 struct Options {
   var workloads: [String] = []
+  /// What `--strategy` named, each time: a system, or several with commas.
   var systems: [String] = []
   var sizes: [Int]?
   var threads: [Int]?
@@ -24,10 +25,10 @@ extension Options {
     var rest = Array(arguments)[...]
     while let option = rest.popFirst() {
       switch option {
-      case "--workload": workloads += try Self.value(of: option, &rest).commaSeparated
-      case "--strategy", "--system": systems += try Self.value(of: option, &rest).commaSeparated
-      case "--sizes": sizes = try Self.numbers(of: option, &rest)
-      case "--threads": threads = try Self.numbers(of: option, &rest)
+      case "--workload": workloads += try Self.values(of: option, &rest)
+      case "--strategy", "--system": systems.append(try Self.value(of: option, &rest))
+      case "--sizes": sizes = try (sizes ?? []) + Self.numbers(of: option, &rest)
+      case "--threads": threads = try (threads ?? []) + Self.numbers(of: option, &rest)
       case "--iterations": iterations = try Self.number(Self.value(of: option, &rest), option)
       case "--json": jsonPath = try Self.value(of: option, &rest)
       case "--csv": csvPath = try Self.value(of: option, &rest)
@@ -56,7 +57,8 @@ extension Options {
       --list             print the workloads and their experiments
       --help             print this
 
-    Options that take several values take them separated by commas, or are given several times.
+    Options that take several values take them separated by commas, or are given several times; a
+    system whose name has a comma, alone.
     """
 
   private static func value(
@@ -68,11 +70,19 @@ extension Options {
     return value
   }
 
+  private static func values(
+    of option: String, _ rest: inout ArraySlice<String>
+  ) throws(OptionError) -> [String] {
+    let values = try value(of: option, &rest).commaSeparated
+    guard !values.isEmpty else { throw OptionError(message: "\(option) needs a value") }
+    return values
+  }
+
   private static func numbers(
     of option: String, _ rest: inout ArraySlice<String>
   ) throws(OptionError) -> [Int] {
     var numbers: [Int] = []
-    for text in try value(of: option, &rest).commaSeparated {
+    for text in try values(of: option, &rest) {
       numbers.append(try number(text, option))
     }
     return numbers
@@ -83,6 +93,20 @@ extension Options {
       throw OptionError(message: "\(option): '\(text)' is not a number from 1 to 1000000000")
     }
     return number
+  }
+}
+
+extension Options {
+  /// The systems that were named. The name of a system may have a comma, too.
+  ///
+  /// - Throws: an ``OptionError`` if one of them is not in `known`.
+  func systems(among known: Set<String>) throws(OptionError) -> [String] {
+    let named = systems.flatMap { known.contains($0) ? [$0] : $0.commaSeparated }
+    for system in named where !known.contains(system) {
+      let names = known.sorted().map { "'\($0)'" }.joined(separator: ", ")
+      throw OptionError(message: "no system '\(system)' here, only \(names)")
+    }
+    return named
   }
 }
 

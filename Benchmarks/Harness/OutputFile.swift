@@ -18,6 +18,13 @@ struct OutputFile {
     self.file = file
   }
 
+  /// Whether both are the same file, and not a terminal or another device.
+  func isSame(as other: OutputFile) -> Bool {
+    var (mine, its) = (stat(), stat())
+    return fstat(fileno(file), &mine) == 0 && fstat(fileno(other.file), &its) == 0
+      && mine.st_mode & S_IFMT == S_IFREG && mine.st_dev == its.st_dev && mine.st_ino == its.st_ino
+  }
+
   /// Writes `text` and closes the file.
   func write(_ text: String) throws(OptionError) {
     let written = fputs(text, file) >= 0
