@@ -25,7 +25,8 @@ extension ScheduleExecutor {
   /// millisecond, above ten to ten, and above a second to a hundred.
   static func wholeDelay(_ delay: Duration) -> Duration {
     guard delay > .zero else { return .zero }
-    let milliseconds = Int((delay.seconds * 1000).rounded(.up))
+    // A delay of thirty thousand years and one that is longer end in any order.
+    let milliseconds = Int((min(delay.seconds, 1e12) * 1000).rounded(.up))
     let unit = milliseconds <= 10 ? 1 : milliseconds <= 1000 ? 10 : 100
     return .milliseconds((milliseconds + unit - 1) / unit * unit)
   }

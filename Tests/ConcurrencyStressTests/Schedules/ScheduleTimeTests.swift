@@ -55,6 +55,17 @@ import Testing
       #expect(test.run(schedules: 20, seed: 1).held)
       #expect(ContinuousClock.now - began < .seconds(60))
     }
+
+    @Test func aTaskMaySleepUntilItIsCancelled() {
+      let test = ScheduleTest { schedule in
+        let task = Task { try await Task.sleep(for: .seconds(Int.max / 2)) }
+        await Task.yield()
+        task.cancel()
+        let result = await task.result
+        schedule.expect(hasThrown(result), "the sleep did not throw")
+      }
+      #expect(test.run(schedules: 100, seed: 1).held)
+    }
   #endif
 
   private func hasThrown(_ result: Result<Void, any Error>) -> Bool {
