@@ -13,9 +13,10 @@ extension Int {
 }
 
 extension Double {
-  /// Without superfluous decimals.
+  /// Without superfluous decimals; two digits of a number below 0.1.
   var shortened: String {
-    self == rounded() && magnitude < 1e15 ? "\(Int(self))" : String(format: "%.2f", self)
+    if self == rounded() && magnitude < 1e15 { return "\(Int(self))" }
+    return String(format: magnitude < 0.1 ? "%.2g" : "%.2f", self)
   }
 
   /// The shortest text that stands for exactly this number.

@@ -78,6 +78,16 @@ import Testing
     #expect(repeated.scenarios == ["it's one"] && repeated.variants == ["a, b"])
   }
 
+  @Test func smallNumbersHaveTheirDigits() throws {
+    #expect(
+      [0, 3, 12.345, 0.5, 0.099, 0.003, -0.003, 1e-05].map(\.shortened)
+        == ["0", "3", "12.35", "0.50", "0.099", "0.003", "-0.003", "1e-05"])
+    var report = try report()
+    report.seconds = 7.2
+    report.passes = .init(completed: 1, hours: 0.003)
+    #expect(report.passLine.contains("pass 1: 0.002 of 0.003 h, "), "\(report.passLine)")
+  }
+
   @Test func theStatusSaysWhetherAPromiseBroke() throws {
     #expect(try report().finish(writingTo: nil) == 0)
     #expect(try report(broken: ["it broke"]).finish(writingTo: nil) == 1)
