@@ -68,11 +68,8 @@ final class Monitor: @unchecked Sendable {
 
   /// The most resident memory that was seen, in bytes.
   var peakMemory: Int {
-    let now = ProcessMemory.resident
-    return lock.withLock {
-      peak = max(peak, now)
-      return peak
-    }
+    _ = readMemory()
+    return lock.withLock { peak }
   }
 
   /// Prints a line that stays.
@@ -81,7 +78,7 @@ final class Monitor: @unchecked Sendable {
   }
 
   private func check() {
-    let memory = peakMemoryNow()
+    let memory = readMemory()
     let stuck: String? = lock.withLock {
       guard var current = watched else { return nil }
       defer { if watched != nil { watched = current } }
@@ -110,8 +107,8 @@ final class Monitor: @unchecked Sendable {
     if let stuck { onStall(stuck) }
   }
 
-  /// The resident memory now.
-  private func peakMemoryNow() -> Int {
+  /// The resident memory now, in bytes. Counts towards the peak.
+  private func readMemory() -> Int {
     let now = ProcessMemory.resident
     lock.withLock { peak = max(peak, now) }
     return now
