@@ -84,7 +84,7 @@ extension ScheduleTrait {
         let own = first &+ UInt64(number)
         guard let failure = await runner.run(seed: own) else { continue }
         let message = "\(failure.text)\nin the test: .schedules(seed: \(own))"
-        Issue.record("\(message)")
+        Issue.record("\(message)", sourceLocation: test.sourceLocation)
         // The task would use the function after its end.
         guard failure.hasEnded else { fatalError("a test waits for ever\n\(message)") }
         return

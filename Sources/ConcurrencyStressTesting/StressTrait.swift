@@ -84,7 +84,9 @@ extension StressTrait {
       try await StressRound.$current.withValue(round) {
         try await reportFailure(of: function) {
           failed.add()
-          Issue.record("round \(number) failed; repeat it with .stress(seed: \(seed))")
+          Issue.record(
+            "round \(number) failed; repeat it with .stress(seed: \(seed))",
+            sourceLocation: test.sourceLocation)
         }
       }
       guard failed.value == 0 else { return }

@@ -40,6 +40,26 @@ import Testing
     #expect(found.last?.contains("round 7 failed; repeat it with .stress(seed: \(seed))") == true)
   }
 
+  @Test func theIssueWithTheSeedIsAtTheTest() async throws {
+    let test = try #require(Test.current)
+    let traits: [any TestTrait & TestScoping] = [
+      StressTrait.stress(rounds: 1), ScheduleTrait.schedules(1),
+    ]
+    for trait in traits {
+      let places = Holder<[SourceLocation?]>([])
+      try await withKnownIssue {
+        try await trait.provideScope(for: test, testCase: Test.Case.current) {
+          #expect(Bool(false))
+        }
+      } matching: { issue in
+        places.value?.append(issue.sourceLocation)
+        return true
+      }
+      #expect(places.value?.count == 2)
+      #expect(places.value?.last == test.sourceLocation)
+    }
+  }
+
   @Test func anErrorIsAFailureToo() async throws {
     struct Wrong: Error {}
     let rounds = Counter()
