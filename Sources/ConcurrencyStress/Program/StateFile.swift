@@ -47,18 +47,46 @@ final class StateFile: @unchecked Sendable {
   /// Where links of `path` lead: a new file there replaces the old one, and no link or device.
   private let target: URL
   private(set) var state: State
-  /// A file to which a crash writes its message.
+  /// A file to which a crash writes its message. Its lock keeps other processes from the state.
   let crashLog: Int32
 
   /// Opens the state in `path`, or begins a new one.
   ///
-  /// - Throws: ``StressOptionError`` if the file cannot be read or written, or is of another run.
+  /// - Throws: ``StressOptionError`` if the file cannot be read or written, is of another run, or
+  ///   another process runs with it.
   init(
     _ path: String, for program: StressProgram, _ options: StressOptions
   ) throws(StressOptionError) {
     self.path = path
     target = Self.target(of: path)
-    let command = Self.command(options)
+    // Before the file beside it is made, which a refusal would leave behind.
+    state = try Self.load(path, program, options)
+    crashLog = open(path + ".crash", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+    guard crashLog >= 0 else {
+      throw StressOptionError("cannot write '\(path).crash': \(String(cString: strerror(errno)))")
+    }
+    // Until this process ends. File systems that have no such locks are used without.
+    guard flock(crashLog, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+      throw StressOptionError("another process runs with the state '\(path)'")
+    }
+    // Again: another process may have written it before it gave up the lock.
+    state = try Self.load(path, program, options)
+    takeCrash()
+    state.sessions += 1
+    try save()
+  }
+
+  deinit {
+    // Closing is not enough: a process that another thread is about to start has the file, too.
+    _ = flock(crashLog, LOCK_UN)
+    close(crashLog)
+  }
+
+  /// What the file says, or a new state if there is none.
+  private static func load(
+    _ path: String, _ program: StressProgram, _ options: StressOptions
+  ) throws(StressOptionError) -> State {
+    let command = command(options)
     var status = stat()
     let exists = stat(path, &status) == 0
     guard !exists || status.st_mode & S_IFMT == S_IFREG else {
@@ -67,28 +95,18 @@ final class StateFile: @unchecked Sendable {
     guard let data = exists ? FileManager.default.contents(atPath: path) : Data() else {
       throw StressOptionError("cannot read '\(path)'")
     }
-    if !data.isEmpty {
-      guard let saved = try? JSONDecoder().decode(State.self, from: data), saved.isPossible else {
-        throw StressOptionError("'\(path)' is no state of a run; choose another file")
-      }
-      state = saved
-      guard state.program == program.name, state.command == command else {
-        throw StressOptionError(
-          "'\(path)' is the state of another run: \(state.program) \(state.command)")
-      }
-    } else {
-      state = State(program: program.name, command: command, seed: options.seed)
+    if data.isEmpty {
+      return State(program: program.name, command: command, seed: options.seed)
     }
-    crashLog = open(path + ".crash", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
-    guard crashLog >= 0 else {
-      throw StressOptionError("cannot write '\(path).crash': \(String(cString: strerror(errno)))")
+    guard let state = try? JSONDecoder().decode(State.self, from: data), state.isPossible else {
+      throw StressOptionError("'\(path)' is no state of a run; choose another file")
     }
-    takeCrash()
-    state.sessions += 1
-    try save()
+    guard state.program == program.name, state.command == command else {
+      throw StressOptionError(
+        "'\(path)' is the state of another run: \(state.program) \(state.command)")
+    }
+    return state
   }
-
-  deinit { close(crashLog) }
 
   /// Changes the state, and writes it in the place of the one before: a process that is killed
   /// leaves one or the other.

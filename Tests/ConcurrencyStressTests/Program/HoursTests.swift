@@ -65,15 +65,15 @@ import Testing
     let path = temporaryPath()
     defer { remove(path) }
     let options = try options(["--hours", "1"])
-    let state = try StateFile(path, for: countingProgram, options)
-    try state.update {
-      $0.running = .init(scenario: "counting", variant: "first", command: "count-stress --seed 7")
+    func beginTrial() throws {
+      try StateFile(path, for: countingProgram, options).update {
+        $0.running = .init(scenario: "counting", variant: "first", command: "count-stress --seed 7")
+      }
     }
+    try beginTrial()
     // Killed from outside: nothing is broken.
     #expect(try StateFile(path, for: countingProgram, options).state.results.isEmpty)
-    try state.update {
-      $0.running = .init(scenario: "counting", variant: "first", command: "count-stress --seed 7")
-    }
+    try beginTrial()
     try Data("BROKEN  counting on first crashed\nrepeat with: count-stress --seed 7\n".utf8)
       .write(to: URL(fileURLWithPath: path + ".crash"))
     let results = try StateFile(path, for: countingProgram, options).state.results
@@ -107,6 +107,21 @@ import Testing
     #expect(throws: StressOptionError.self) {
       try StateFile(path, for: countingProgram, options(["--hours", "1"]))
     }
+  }
+
+  @Test func twoRunsDoNotShareAState() throws {
+    let path = temporaryPath()
+    defer { remove(path) }
+    let options = try options(["--hours", "1"])
+    var running: StateFile? = try StateFile(path, for: countingProgram, options)
+    let error = #expect(throws: StressOptionError.self) {
+      try StateFile(path, for: countingProgram, options)
+    }
+    #expect(error?.message == "another process runs with the state '\(path)'")
+    #expect(running?.state.sessions == 1)
+    running = nil
+    running = try StateFile(path, for: countingProgram, options)
+    #expect(running?.state.sessions == 2)
   }
 
   @Test func whatIsNoFileIsNotReplacedByTheState() throws {
