@@ -142,7 +142,8 @@ private final class PositionsRound: ScenarioRound {
     if count >= 2 {
       worker.begin("cancel")
       let old = guests[worker.index][count - 2]
-      old.subscription?.cancelAndWait(timeout: .seconds(60))
+      trial.expect(
+        old.subscription?.cancelAndWait(timeout: .seconds(3600)) ?? true, "cancelAndWait gave up")
       guests[worker.index][count - 2].subscription = nil
       if worker.once(in: 2) {
         start = EventPosition(epoch: start.epoch, number: old.follower.end)
@@ -160,7 +161,7 @@ private final class PositionsRound: ScenarioRound {
   func check() {
     let all = guests.all.joined()
     let total = hub.newestPosition.number
-    trial.expect(hub.flush(timeout: .seconds(15)), "a flush did not end")
+    trial.expect(hub.flush(timeout: .seconds(trial.patience)), "a flush did not end")
     for follower in residents + all.filter({ $0.subscription != nil }).map(\.follower) {
       trial.expect(follower.end == total, "after a flush, \(follower.end) of \(total) had come")
     }
