@@ -12,7 +12,7 @@ enum Removal: Scenario {
     let threads = max(2, trial.threads)
     trial.runRounds(threads: threads) { generator in
       RemovalRound(
-        trial, removers: threads - threads / 2,
+        trial, removers: threads - threads / 2, callers: threads / 2,
         operations: 4 << Int.random(in: 0..<4, using: &generator))
     }
   }
@@ -53,14 +53,16 @@ private final class RemovalTarget: Target, @unchecked Sendable {
 private final class RemovalRound: ScenarioRound {
   private let trial: Trial
   private let removers: Int
+  private let callers: Int
   private let operations: Int
   private let hub: MulticastDelegate<RemovalTarget>
   private let removersLeft = Counter()
   private let ended: PerThread<[(target: RemovalTarget, calls: Int)]>
 
-  init(_ trial: Trial, removers: Int, operations: Int) {
+  init(_ trial: Trial, removers: Int, callers: Int, operations: Int) {
     self.trial = trial
     self.removers = removers
+    self.callers = callers
     self.operations = operations
     hub = MulticastDelegate(storage: trial.storage)
     removersLeft.add(removers)
@@ -81,7 +83,6 @@ private final class RemovalRound: ScenarioRound {
 
   private func addAndRemove(_ worker: inout Worker) {
     worker.begin("add")
-    let callers = trial.activities.count - 1 - removers
     let target = RemovalTarget(trial.lifetimes, isTraced: callers == 1)
     let registration = hub.add(target, ownership: worker.once(in: 2) ? .strong : .weak)
     // Mostly the callers have found it by then.
