@@ -144,14 +144,19 @@ private final class TopicPositionsRound: ScenarioRound {
   /// Waits until each subscriber has all that was sent.
   private func waitForEverything(_ followers: [TopicFollower], _ history: TopicHistory) {
     // A finish would signal those that a sender forgot.
-    var complete = 0
-    trial.wait(
-      for: "a subscriber did not get everything: \(followers[complete].lack(in: history)!)"
-    ) {
-      while complete < followers.count, followers[complete].lack(in: history) == nil {
-        complete += 1
+    var rest = followers[...]
+    var lack = ""
+    trial.wait(for: "a subscriber did not get everything: \(lack)") {
+      while let follower = rest.first {
+        // Kept for the message: the subscriber may have everything when that is made.
+        guard let missing = follower.lack(in: history) else {
+          rest.removeFirst()
+          continue
+        }
+        lack = missing
+        return false
       }
-      return complete == followers.count
+      return true
     }
   }
 
