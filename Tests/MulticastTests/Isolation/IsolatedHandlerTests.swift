@@ -102,6 +102,25 @@ struct IsolatedHandlerTests {
     withExtendedLifetime(subscription) {}
   }
 
+  nonisolated(nonsending) private func subscribe(
+    to hub: EventHub<Int>, _ journal: Journal
+  ) async -> EventSubscription {
+    hub.subscribe { journal.record($0) }
+  }
+
+  @Test("code that runs on the actor of its caller: the handler does, too")
+  @MainActor func callersActor() async {
+    let hub = EventHub<Int>()
+    let journal = Journal()
+    let subscription = await subscribe(to: hub, journal)
+    #expect(hub.snapshot.receivers.first?.place == "actor MainActor")
+    hub.send(1)
+    #expect(journal.entries == [], "a later turn")
+    await hub.flush()
+    #expect(journal.entries == [1])
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("bounded buffers, statistics and finish work as on a queue")
   func buffers() async {
     let hub = EventHub<Int>()
