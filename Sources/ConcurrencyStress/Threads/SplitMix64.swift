@@ -29,7 +29,11 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
 extension SplitMix64 {
   /// The seed of this run: the environment variable `STRESS_SEED`, or a new one. Printed once.
   public static let runSeed: UInt64 = {
-    let given = ProcessInfo.processInfo.environment["STRESS_SEED"].flatMap { UInt64($0) }
+    let text = ProcessInfo.processInfo.environment["STRESS_SEED"]
+    let given = text.flatMap { UInt64($0) }
+    if let text, given == nil {
+      print("STRESS_SEED: '\(text.printable)' is not a number from 0 to \(UInt64.max); a new one:")
+    }
     let seed = given ?? UInt64.random(in: 1...UInt64.max)
     print("STRESS_SEED=\(seed)")
     return seed

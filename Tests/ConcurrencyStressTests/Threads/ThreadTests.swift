@@ -1,4 +1,5 @@
 import ConcurrencyStress
+import Foundation
 import Testing
 
 /// Gates, time limits and elements of threads.
@@ -21,6 +22,20 @@ import Testing
       }
     }
     #expect(foreign.run(schedules: 1).held)
+  }
+
+  @Test func aSeedThatIsNoNumberIsReported() async throws {
+    let result = try await #require(
+      processExitsWith: .success, observing: [\.standardOutputContent]
+    ) {
+      setenv("STRESS_SEED", "0x7", 1)
+      let seed = SplitMix64.runSeed
+      fflush(nil)
+      exit(seed > 0 ? 0 : 1)
+    }
+    let output = String(decoding: result.standardOutputContent, as: UTF8.self)
+    #expect(output.contains("STRESS_SEED: '0x7' is not a number from 0 to"), "\(output)")
+    #expect(output.contains("STRESS_SEED="), "\(output)")
   }
 
   @Test func anElementOfNoThreadTraps() async throws {
