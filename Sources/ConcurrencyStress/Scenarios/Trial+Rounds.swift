@@ -9,11 +9,16 @@ extension Trial {
   /// - Parameters:
   ///   - threads: the number of threads, at most one above ``threads``; that of the trial if `nil`.
   ///   - setUp: makes a round.
+  /// - Precondition: `threads` is at most one above ``threads``, or 3.
   public func runRounds<Round: ScenarioRound>(
     threads: Int? = nil, setUp: @escaping @Sendable (inout SplitMix64) -> Round
   ) {
+    let threads = threads ?? self.threads
+    precondition(
+      threads <= activities.count,
+      "\(threads) threads in a round of a trial with \(self.threads): use at most one more")
     ConcurrencyStress.runRounds(
-      threads: threads ?? self.threads,
+      threads: threads,
       seconds: .infinity,  // The watchdog ends the process if a thread is stuck.
       setUp: { _ in
         var generator = self.generator(for: -1)

@@ -38,6 +38,22 @@ import Testing
     #expect(output.contains("STRESS_SEED="), "\(output)")
   }
 
+  @Test func aRoundHasAtMostOneThreadMoreThanItsTrial() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let trial = try counting(["--threads", "4"], .rounds(1))
+      trial.runRounds(threads: 6) { _ in EmptyRound() }
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("6 threads in a round of a trial with 4"), "\(errors)")
+  }
+
+  private struct EmptyRound: ScenarioRound {
+    func work(_ worker: inout Worker) {}
+    func check() {}
+  }
+
   @Test func anElementOfNoThreadTraps() async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]
