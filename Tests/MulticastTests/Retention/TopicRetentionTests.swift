@@ -107,6 +107,27 @@ struct TopicRetentionTests {
     #expect(afterAhead.dropFirst().map(\.event?.event) == [2])
   }
 
+  @Test(
+    "after a position of another epoch, what has left behind the oldest retained event is reported",
+    arguments: [false, true])
+  func otherEpochMissed(hasPatterns: Bool) async throws {
+    let hub = TopicHub<String, Int>(retention: .last(1), epoch: 2)
+    let old = EventPosition(epoch: 1, number: 77)
+    for (number, topic) in ["a", "b", "b"].enumerated() { hub.send(number + 1, to: topic) }
+    let sequence =
+      hasPatterns
+      ? hub.events(matching: ["*"], from: .after(old))
+      : hub.events(for: ["a", "b"], from: .after(old))
+    hub.finish()
+    #expect(
+      await elements(sequence) == [
+        .missed(MissedEvents(after: old, through: hub.position(0), count: nil), of: nil),
+        .missed(hub.range(0, 2), of: "b"),
+        .event(TopicEvent(topic: "a", event: 1), at: hub.position(1)),
+        .event(TopicEvent(topic: "b", event: 3), at: hub.position(3)),
+      ])
+  }
+
   @Test("the limit in all: the oldest event of all topics leaves first, and empty topics with it")
   func budget() async throws {
     let hub = TopicHub<String, Int>(retention: .last(100), total: .bytes(10) { _ in 2 })
