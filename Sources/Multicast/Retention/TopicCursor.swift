@@ -23,6 +23,9 @@ final class TopicCursor {
   /// The number of refusals by the log when the subscriber named a position that the log had not
   /// reached; `nil` once it is known whether there is such an event.
   var claim: Int?
+  /// Whether no event has come after the place yet, which the log had not reached when the
+  /// subscription began. What comes up to there is not for the subscriber.
+  var isAhead = false
   /// The number of the newest event when the subscription began.
   var newestAtStart: UInt64 = 0
   /// By topic, the number up to which the missing events were reported.
@@ -127,7 +130,19 @@ final class TopicCursor {
     for (index, topic) in topics.enumerated() where !hasUnreported(index) {
       seen[index] = topic.arrived - topic.log.count(after: number)
     }
+    if isAhead { first = seen }
     forgetUncounted()
+  }
+
+  /// Whether the place is one of the first beginning, with this epoch.
+  func awaitsBeginning(of epoch: UInt64) -> Bool {
+    beginning == 0 && (self.epoch == 0 || self.epoch == epoch)
+  }
+
+  /// The next event is the first one after the place, which was ahead of the log.
+  func endBeingAhead() {
+    isAhead = false
+    for (index, topic) in topics.enumerated() { skip(to: topic.arrived, index: index) }
   }
 
   /// The numbers begin anew after `number`: nothing of the new ones is missing.

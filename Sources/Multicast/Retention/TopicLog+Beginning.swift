@@ -53,6 +53,7 @@ extension TopicLog {
         removeIfUnused(topic)
       }
       cursor.places = []
+      aheadReaders.removeAll { $0 === cursor }
     }
   }
 
@@ -64,8 +65,7 @@ extension TopicLog {
       if case .after(let position, atMost: _) = start {
         cursor.epoch = position.epoch
         cursor.number = position.number
-        cursor.hasPosition = true
-        cursor.claim = numbering.refusalCount
+        addAhead(cursor)
       }
       return nil
     }
@@ -101,8 +101,7 @@ extension TopicLog {
         mayBeElsewhere: isExternal)
     }
     if isExternal {
-      cursor.hasPosition = true
-      cursor.claim = numbering.refusalCount
+      addAhead(cursor)
       return nil
     }
     cursor.number = newestNumber
@@ -184,6 +183,28 @@ extension TopicLog {
 // MARK: - Claims
 
 extension TopicLog {
+  /// Notes that the log has not reached the place of a reader. Inside the lock.
+  private func addAhead(_ cursor: TopicCursor) {
+    cursor.hasPosition = true
+    cursor.claim = numbering.refusalCount
+    cursor.isAhead = true
+    aheadReaders.append(cursor)
+  }
+
+  /// Does not count what came up to the places that an event with `number` passes. Inside the lock.
+  ///
+  /// - Complexity: O(readers that are ahead).
+  func endBeingAhead(before number: UInt64) {
+    aheadReaders.removeAll { cursor in
+      guard cursor.isAhead, cursor.number < number else { return !cursor.isAhead }
+      // Otherwise its next read moves it back to the beginning.
+      if cursor.beginning > 0 || cursor.claim == nil { cursor.endBeingAhead() }
+      cursor.isAhead = false
+      return true
+    }
+    // Destroys no cursor: its reader removes it before.
+  }
+
   /// Records whether the external log has the event of a claim: `nil` if that is unknown.
   ///
   /// - Returns: what the reader misses, because there is no such event.
@@ -229,6 +250,10 @@ extension TopicLog {
     let wrong = cursor.position
     cursor.number = cursor.newestAtStart
     cursor.claim = nil
+    cursor.isAhead = false
+    // Nothing was delivered: what has come since then is for the subscriber after all.
+    cursor.seen = cursor.begun
+    cursor.first = cursor.begun
     return MissingEvents(topic: nil, after: wrong, through: cursor.position)
   }
 }

@@ -27,6 +27,8 @@ extension TopicLog {
     var garbage = RetainedLog.Garbage()
     lock.withLock {
       removeAll(beginningAfter: number, &garbage)
+      // Others return to the beginning.
+      for cursor in aheadReaders where !cursor.awaitsBeginning(of: epoch) { cursor.isAhead = false }
       numbering.begin(epoch: epoch, after: number)
     }
     // The garbage is destroyed here, outside the lock.

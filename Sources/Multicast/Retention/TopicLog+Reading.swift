@@ -163,6 +163,7 @@ extension TopicLog {
     guard isFirst, before.epoch == 0 || before.epoch == start.epoch else {
       cursor.number = start.number
       cursor.claim = nil
+      cursor.isAhead = false
       return MissingEvents(topic: nil, after: before, through: start)
     }
     // The first events of this hub. A subscriber without a position misses none.
@@ -175,6 +176,7 @@ extension TopicLog {
     defer {
       cursor.number = start.number
       cursor.claim = nil
+      cursor.isAhead = false
     }
     return cursor.number == start.number
       ? nil

@@ -53,6 +53,8 @@ final class TopicLog: @unchecked Sendable {
   @exclusivity(unchecked) private var bytes: Int128 = 0
   /// The number of events that readers have missed because they were slow.
   @exclusivity(unchecked) var droppedEvents = 0
+  /// The readers whose places the log has not reached, and some that have moved since.
+  @exclusivity(unchecked) var aheadReaders: [TopicCursor] = []
   /// The number of topics of which events are kept.
   @exclusivity(unchecked) private var filledTopics = 0
   /// `nil`: the age is not limited.
@@ -117,6 +119,7 @@ extension TopicLog {
     if let gap = numbering.newestGap {
       topic.noteGap(through: gap.through, forgetting: numbering.minimum)
     }
+    if !aheadReaders.isEmpty { endBeingAhead(before: number) }
     topic.arrived += 1
     change(topic) {
       $0.append(

@@ -1,6 +1,7 @@
-import Multicast
 import MulticastTestSupport
 import Testing
+
+@testable import Multicast
 
 @Suite("What a slow subscriber with positions misses is counted, whether or not it reads")
 struct TopicCountTests: ExternalLogSuite {
@@ -54,6 +55,40 @@ struct TopicCountTests: ExternalLogSuite {
     writer.deliver(1, to: "a", number: 1)
     #expect(read(reader) == ["missed ? 6:0-7:0", "a 1 @1"])
     #expect(counts(hub)?.delivered == 1)
+  }
+
+  @Test(
+    "what comes up to a position that the hub has not reached is neither delivered nor missed",
+    arguments: [false, true], [false, true])
+  func aheadOfTheHub(isUnread: Bool, hasBegun: Bool) async {
+    let log = GatedLog(gate: AsyncStream { $0.finish() }, isThere: true)
+    let (hub, writer) = make(log, keeping: 2)
+    if hasBegun { writer.begin(epoch: 7, after: 2) }
+    let reader = hub.reader(
+      for: ["a"], from: .after(at(5)), buffering: .bounded(3, whenFull: .dropOldest)
+    ) {}
+    while reader.core.reader.hasClaim {
+      #expect(read(reader) == [])
+      await Task.yield()
+    }
+    if !hasBegun { writer.begin(epoch: 7, after: 2) }
+    for number in 3...5 as ClosedRange<UInt64> {
+      writer.deliver(Int(number), to: "a", number: number)
+      if !isUnread { #expect(read(reader) == [] && counts(hub)?.delivered == 0) }
+    }
+    for number in 6...9 as ClosedRange<UInt64> {
+      writer.deliver(Int(number), to: "a", number: number)
+    }
+    // Before the first read after the beginning of the log, nothing is counted.
+    if hasBegun || !isUnread { #expect(hub.droppedEvents == 2 && counts(hub)?.pending == 2) }
+    guard case .missed(let range, of: "a")? = reader.nextIfAvailable() else {
+      Issue.record("no range")
+      return
+    }
+    #expect(range == MissedEvents(after: at(5), through: at(7), count: 2))
+    #expect(read(reader) == ["a 8 @8", "a 9 @9"])
+    #expect(counts(hub)?.delivered == 2 && counts(hub)?.enqueued == 4)
+    #expect(hub.droppedEvents == 2)
   }
 
   @Test("disconnect: a limit above the retention has no effect", arguments: [3, 4, 5, 6, 10])
