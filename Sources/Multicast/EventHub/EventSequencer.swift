@@ -71,7 +71,9 @@ final class EventSequencer<Event: Sendable>: @unchecked Sendable {
     self.state = state
     let retention = retention.isNone ? .last(replay) : retention
     rules = RetentionRules(retention, epoch: epoch)
-    log = RetainedLog(count: retention.count, bytes: retention.bytes, age: retention.age)
+    log = RetainedLog(
+      count: retention.count, bytes: retention.bytes, age: retention.age,
+      isMeasured: retention.size != nil)
     if let initialValue {
       let retained = rules.retained(initialValue)
       var garbage = RetainedLog.Garbage()

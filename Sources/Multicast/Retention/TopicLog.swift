@@ -126,8 +126,7 @@ extension TopicLog {
         retained.envelope, number: number, size: retained.size, now: retained.now, &garbage)
     }
     order.append((number, topic))
-    let mostBytes = total.bytes == .max ? .max : Int128(total.bytes)
-    while count > total.count || bytes > mostBytes, trimOldest(&garbage) {}
+    while count > total.count || bytes > total.bytes, trimOldest(&garbage) {}
     removeIfUnused(topic)
     trim(now: retained.now, &garbage)
     periods?.add(number, now: retained.now)
@@ -144,7 +143,8 @@ extension TopicLog {
 
   private func makeLog(after number: UInt64) -> RetainedLog {
     RetainedLog(
-      count: perTopic.count, bytes: perTopic.bytes, isMeasured: isMeasured, after: number)
+      count: perTopic.count, bytes: Int(clamping: perTopic.bytes), isMeasured: isMeasured,
+      after: number)
   }
 
   /// Inside the lock.
@@ -245,6 +245,15 @@ extension TopicLog {
 /// The limits of what is kept.
 struct RetentionLimits: Sendable {
   var count = Int.max
-  var bytes = Int.max
+  /// More bits, as for the sum of the sizes in a log, which has no limit then.
+  var bytes = Int128.max
   var age: Duration?
+}
+
+extension RetentionLimits {
+  /// The limits of `retention`, except for its age.
+  init<Event>(of retention: Retention<Event>) {
+    count = retention.count
+    if retention.size != nil { bytes = Int128(retention.bytes) }
+  }
 }

@@ -29,10 +29,11 @@ final class TopicRetention<Event: Sendable>: @unchecked Sendable {
     all.size = perTopic.size ?? total.size
     all.age = [perTopic.age, total.age].compactMap { $0 }.min()
     rules = RetentionRules(all, epoch: epoch)
+    var allTopics = RetentionLimits(of: total)
+    allTopics.age = all.age
     log = TopicLog(
-      RetentionLimits(count: perTopic.count, bytes: perTopic.bytes),
-      total: RetentionLimits(count: total.count, bytes: total.bytes, age: all.age),
-      isMeasured: rules.isMeasured, rules.clock, epoch: isExternal ? nil : rules.epoch)
+      RetentionLimits(of: perTopic), total: allTopics, isMeasured: rules.isMeasured, rules.clock,
+      epoch: isExternal ? nil : rules.epoch)
   }
 }
 

@@ -77,6 +77,23 @@ struct RetentionKindTests {
     #expect(retained(hub) == [49, 50])
   }
 
+  @Test("bytes: the largest limit is one too")
+  func mostBytes() {
+    let retention = Retention<Int>.bytes(.max) { $0 }
+    let hub = EventHub<Int>(retention: retention)
+    let topics = TopicHub<String, Int>(retention: .last(10), total: retention)
+    let topic = TopicHub<String, Int>(retention: retention)
+    for event in [1, .max - 1, 1, 2] {
+      hub.send(event)
+      topics.send(event, to: "\(event)")
+      topic.send(event, to: "a")
+    }
+    #expect(retained(hub) == [1, 2])
+    #expect(Set(topics.retainedTopics) == ["1", "2"])
+    #expect(topics.retainedAmount == RetainedAmount(events: 2, topics: 2, bytes: 3))
+    #expect(topic.retainedAmount == RetainedAmount(events: 2, topics: 1, bytes: 3))
+  }
+
   @Test("age: what was sent in that time")
   func age() async {
     let hub = EventHub<Int>(retention: .seconds(3600))
