@@ -59,9 +59,12 @@ extension EventHub {
     let last = reader.newest
     var events: [PositionedEvent<Event>] = []
     var count = 0
-    while count < limit, let event = reader.next() {
-      guard event.position.number <= last || event.event == nil else { break }
-      if event.event != nil { count += 1 }
+    // The first missing range also if the limit is 0.
+    while count < limit || events.isEmpty, let event = reader.next() {
+      if event.event != nil {
+        guard count < limit, event.position.number <= last else { break }
+        count += 1
+      }
       events.append(event)
     }
     return events

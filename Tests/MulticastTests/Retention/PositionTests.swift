@@ -12,6 +12,13 @@ struct PositionTests {
     #expect(positions == (1...5).map { EventPosition(epoch: 7, number: $0) })
     #expect(hub.newestPosition == positions[4])
     #expect(hub.retainedEvents().map(\.event) == [3, 4, 5])
+    #expect(hub.retainedEvents(atMost: 0).isEmpty)
+    let first = EventPosition(epoch: hub.newestPosition.epoch, number: 0)
+    for limit in 0...2 {
+      let events = hub.retainedEvents(from: .after(first), atMost: limit)
+      #expect(events.first == .missed(MissedEvents(after: first, through: positions[1]!)))
+      #expect(events.compactMap(\.event) == Array([3, 4].prefix(limit)))
+    }
     #expect(hub.retainedEvents().map(\.position) == positions[2...].map { $0! })
     hub.finish()
     #expect(hub.publish(6) == nil && hub.statistics.refused == 1)
