@@ -36,6 +36,7 @@ final class TopicGate: Completion, @unchecked Sendable {
   }
 
   /// Whether the hub has finished.
+  @usableFromInline
   var isFinished: Bool { word.load(ordering: .sequentiallyConsistent) & Self.finished != 0 }
 
   /// Whether events are skipped.

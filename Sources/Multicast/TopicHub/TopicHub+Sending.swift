@@ -25,7 +25,9 @@ extension TopicHub {
   /// it is finished, later subscribers receive none of the events, unless the hub has a total order
   /// and subscribers of patterns, which all see the events in the order of the topic. If the topic
   /// has no subscriber when the call begins, nor the hub one of all topics or of a pattern,
-  /// `events` is not iterated. In a hub that retains, each event is sent as by ``send(_:to:)``.
+  /// `events` is not iterated, unless the hub retains: then each event is sent as by
+  /// ``send(_:to:)``. After ``finish()`` `events` is not iterated either; if the hub finishes during
+  /// the call, that ends with the next event.
   ///
   /// - Parameters:
   ///   - events: what subscribers receive.
@@ -36,10 +38,12 @@ extension TopicHub {
     // Retains the hub instead of reading in a section: `events` may block, and a long read section
     // would keep every topic that ends in memory.
     let hub = topics.hub(of: topic)
-    guard hub != nil || !gate.isPlain else { return }
+    guard hub != nil || retains || gate.hasSubscribersOfAllTopics, !gate.isFinished else { return }
     for event in events {
       if gate.isPlain {
         hub?.send(event)
+      } else if gate.isFinished {
+        return
       } else if retains {
         _ = sendToAll(event, to: topic)
       } else {

@@ -42,6 +42,39 @@ struct TopicBatchTests {
     #expect(hub.topicCount == 0)
   }
 
+  @Test("nor is a batch for a blocked hub without subscribers, or for one that has finished")
+  func blockedOrFinished() {
+    for (retention, isFinished) in [(nil, false), (nil, true), (Retention<Int>.last(9), true)] {
+      let hub = retention.map { TopicHub<String, Int>(retention: $0) } ?? TopicHub()
+      let subscription = isFinished ? hub.allTopics.subscribe { _ in } : nil
+      if isFinished { hub.finish() } else { hub.block() }
+      hub.send(
+        contentsOf: (0..<3).lazy.map { event in
+          Issue.record("an event was asked for")
+          return event
+        }, to: "a")
+      withExtendedLifetime(subscription) {}
+    }
+  }
+
+  @Test("a batch ends with the event after the end of the hub", arguments: [false, true])
+  func finishedMeanwhile(retains: Bool) {
+    let hub = retains ? TopicHub<String, Int>(retention: .last(9)) : TopicHub()
+    let journal = Journal()
+    let asked = Counter()
+    let subscription = hub.subscribe(to: "a") { event in
+      journal.record(event)
+      if event == 1 { hub.finish() }
+    }
+    hub.send(
+      contentsOf: (0..<9).lazy.map { event in
+        asked.add()
+        return event
+      }, to: "a")
+    #expect(journal.entries == [0, 1] && asked.value == 3)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("a subscriber that joins an existing topic gets the rest of the batch")
   func joining() {
     let hub = TopicHub<Int, Int>()
