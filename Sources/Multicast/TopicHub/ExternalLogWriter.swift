@@ -29,8 +29,11 @@ extension ExternalLogWriter {
   /// - Parameters:
   ///   - epoch: identifies the log and its beginning, not 0: for example, when the stream was
   ///     created.
-  ///   - number: that of the newest event of the log, or 0.
-  /// - Precondition: `epoch` is not 0.
+  ///   - number: that of the newest event of the log, or 0 if it has none. The log alone has the
+  ///     events up to there. Those above it are delivered next: a subscriber does not ask the log
+  ///     for them unless the hub has received and removed them.
+  /// - Precondition: `epoch` is not 0, and the hub has received no event with a higher number in
+  ///   the same epoch: those numbers would belong to two events.
   /// - Complexity: O(retained events and subscribers with positions).
   public func begin(epoch: UInt64, after number: UInt64) {
     require(epoch != 0, "Multicast: an epoch of an external log is not 0; use another number.")

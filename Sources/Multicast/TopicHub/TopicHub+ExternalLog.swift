@@ -52,7 +52,15 @@ extension TopicHub where Topic == String {
 
 extension TopicHub where Topic == String {
   func beginExternal(epoch: UInt64, after number: UInt64) {
-    retention?.log.begin(epoch: epoch, after: number)
+    guard let log = retention?.log else { return }
+    let newest = log.newest
+    require(
+      epoch != newest.epoch || number >= newest.number,
+      """
+      \(messagePrefix(name)) an external log begins anew after \(number), but the hub has received \
+      events up to \(newest.number) in the same epoch; use another epoch.
+      """)
+    log.begin(epoch: epoch, after: number)
     signals.signalAll()
   }
 

@@ -147,6 +147,33 @@ struct ExternalPositionTests: ExternalLogSuite {
     for number in 2...4 { #expect(await wrong.next().map(text) == "a \(number) @\(number)") }
   }
 
+  @Test("the same epoch begins again only after what the hub has received of it")
+  func sameEpoch() async {
+    let (hub, writer) = make(Broker())
+    writer.begin(epoch: 7, after: 0)
+    writer.deliver(1, to: "a", number: 1)
+    let reader = hub.reader(for: ["a"], from: .after(at(0))) {}
+    writer.begin(epoch: 7, after: 1)
+    writer.deliver(2, to: "a", number: 2)
+    #expect(read(reader) == ["missed ? 7:0-7:1", "a 2 @2"])
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      var given: ExternalLogWriter<Int>?
+      let hub = TopicHub<String, Int>(retention: .last(9), name: "rooms") { writer in
+        given = writer
+        return GatedLog.unreachable
+      }
+      given?.begin(epoch: 7, after: 0)
+      for number in 1...5 { given?.deliver(number, to: "a", number: UInt64(number)) }
+      given?.begin(epoch: 7, after: 4)
+      withExtendedLifetime(hub) {}
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("in the hub \"rooms\": an external log begins anew after 4, but"))
+    #expect(message.contains("events up to 5 in the same epoch; use another epoch"))
+  }
+
   @Test("a refusal counts, also if the log has come as far before it is asked")
   func refusedBeforeTheQuestion() async {
     let broker = Broker()
