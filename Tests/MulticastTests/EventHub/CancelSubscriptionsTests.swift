@@ -101,6 +101,48 @@ struct CancelSubscriptionsTests {
     #expect(finished.end == .finished)
   }
 
+  @Test("after the end of the hub: what waits in buffers is discarded, and what was taken is not")
+  func afterTheEnd() async {
+    let hub = EventHub<Int>(retention: .last(10))
+    let topics = TopicHub<String, Int>(retention: .last(10))
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let journal = Journal()
+    let onEnd = SubscriberOption<Int>.onEnd { _, _ in
+      Issue.record("called after a cancellation")
+    }
+    let subscription = hub.subscribe(on: queue, options: [onEnd]) { _ in
+      Issue.record("a discarded event was delivered")
+    }
+    let handler = topics.subscribe(to: ["a"], from: .live, on: queue) { element in
+      if case .event(let event, _) = element { journal.record(event.event) }
+    }
+    let (plain, waiting, positioned) = (hub.events(), hub.events(), hub.events(from: .live))
+    let sequence = topics.events(for: ["a"], from: .live)
+    let iterator = plain.makeAsyncIterator()
+    for event in 1...3 {
+      hub.send(event)
+      topics.send(event, to: "a")
+    }
+    #expect(await iterator.next() == 1)
+    hub.finish()
+    topics.finish()
+    hub.cancelSubscriptions()
+    topics.cancelSubscriptions()
+    for expected in [2, 3, nil] { #expect(await iterator.next() == expected) }
+    let discarded = waiting.makeAsyncIterator()
+    #expect(await discarded.next() == nil)
+    var received: [Int] = []
+    for await element in positioned { if let event = element.event { received.append(event) } }
+    for await element in sequence { if let event = element.event { received.append(event.event) } }
+    #expect(received == [1, 2, 3, 1, 2, 3])
+    queue.resume()
+    await eventually { !handler.isActive }
+    #expect(journal.entries == [1, 2, 3])
+    #expect(subscription.end == .finished && handler.end == .finished)
+    #expect(iterator.end == .finished && discarded.end == .finished)
+  }
+
   @Test(
     "inside a handler: the later handlers are not called with the event",
     arguments: StorageStrategy.allCases)
