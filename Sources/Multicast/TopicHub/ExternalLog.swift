@@ -112,7 +112,8 @@ public struct ExternalPage<Event: Sendable>: Sendable {
   ///   - elements: the events, in the order of their numbers, all inside of the range that was
   ///     asked for.
   ///   - through: the number up to which the page has all events of the topics. It must be higher
-  ///     than the number before the range.
+  ///     than the number before the range, otherwise the log does not have the rest of it. Elements
+  ///     behind it are ignored: the next page begins there.
   public init(_ elements: [Element], through: UInt64) {
     self.elements = elements
     self.through = through

@@ -73,7 +73,11 @@ struct ExternalReplay<Event: Sendable> {
         """)
       last = element.number
     }
-    elements = page.elements.filter { $0.number > range.reported[$0.topic] ?? 0 }[...]
+    // What is behind the end of the page comes with the next one.
+    elements =
+      page.elements.filter {
+        $0.number <= page.through && $0.number > range.reported[$0.topic] ?? 0
+      }[...]
     after = EventPosition(epoch: through.epoch, number: page.through)
     return []
   }

@@ -183,6 +183,19 @@ struct ExternalLogTests: ExternalLogSuite {
     #expect(await broker.requests.allSatisfy { $0.upperBound <= 10 })
   }
 
+  @Test("what a page has behind its end comes with the next page, once and in order")
+  func elementsBehindTheEnd() async {
+    let (hub, writer) = make(OverlappingLog(), keeping: 1)
+    writer.begin(epoch: 7, after: 0)
+    let sequence = hub.events(for: "a", from: .after(at(0)))
+    let reader = hub.reader(for: ["a"], from: .after(at(0))) {}
+    for number in 1...6 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    let expected = (1...6).map { "a \($0) @\($0)" }
+    #expect(await readAnswers(reader) == expected)
+    hub.finish()
+    #expect(await texts(sequence) == expected)
+  }
+
   @Test("a page ends early, and then the log has lost the rest: the rest is missed")
   func lostMeanwhile() async {
     let broker = Broker()
