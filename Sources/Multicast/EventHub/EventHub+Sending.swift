@@ -62,9 +62,12 @@ extension EventHub {
     await sendWaiting(event, by: Self.delivery)
   }
 
-  /// - Parameter delivery: see ``delivery`` and ``deliverForwarding(_:_:_:waiters:by:)``.
+  /// - Parameters:
+  ///   - delivery: see ``delivery`` and ``deliverForwarding(_:_:_:waiters:by:)``.
+  ///   - isKept: whether the hub of topics has kept the event, which is sent then, also if this
+  ///     topic has finished since.
   @usableFromInline
-  func sendWaiting(_ event: Event, by delivery: Delivery?) async -> Bool {
+  func sendWaiting(_ event: Event, by delivery: Delivery?, isKept: Bool = false) async -> Bool {
     await Task.yieldAfterMany()
     // Relaxed: nothing is read because of it. A thread that knows that `finish` has returned reads
     // `true` all the same. The hub of a topic that has finished still forwards the event.
@@ -85,7 +88,7 @@ extension EventHub {
     // may run: this is the last reference.
     withExtendedLifetime(event) {}
     // Relaxed: a thread that finds a subscriber ended has acquired what `finish` did before.
-    if !outcome.isTaken && state.isRaised.load(ordering: .relaxed) {
+    if !outcome.isTaken && !isKept && state.isRaised.load(ordering: .relaxed) {
       // The hub has finished since the check above.
       refuse()
       return false

@@ -59,8 +59,10 @@ extension TopicHub {
   ///   - event: what subscribers receive.
   ///   - topic: whose subscribers.
   /// - Returns: `false` if the hub was finished, or if a subscriber did not receive the event
-  ///   because the topic was finished or the task was cancelled while a buffer was full. Events
-  ///   sent to a topic without subscribers, or to a finished hub, are not counted as refused.
+  ///   because the topic was finished or the task was cancelled while a buffer was full. What a
+  ///   hub that retains has kept counts as sent, also if the topic is finished before a subscriber
+  ///   receives it. Events sent to a topic without subscribers, or to a finished hub, are not
+  ///   counted as refused.
   /// - Complexity: O(subscribers of `topic`), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
@@ -68,7 +70,7 @@ extension TopicHub {
     if accepts {
       let isKept = sendersKeepTopics
       if !isKept, let hub = topics.hub(of: topic) {
-        return await hub.sendWaiting(event, by: nil)
+        return await hub.sendWaiting(event, by: nil, isKept: retains)
       }
       if isKept || gate.hasSubscribersOfAllTopics {
         await Task.yieldAfterMany()

@@ -148,6 +148,24 @@ struct TopicRetentionRaceTests {
     action.end()
   }
 
+  @Test("the topic finishes before a subscriber receives an event that is kept: it was sent")
+  func topicFinishedAfterwards() async {
+    for retains in [false, true] {
+      let hub = retains ? TopicHub<String, Int>(retention: .last(1)) : TopicHub()
+      let subscription = hub.subscribe(
+        to: "a", on: .sender,
+        where: { [weak hub] _ in
+          hub?.finish("a")
+          return true
+        }
+      ) { _ in Issue.record("the topic has finished") }
+      let reader = retains ? hub.reader(for: ["a", "b"], from: .live) {} : nil
+      #expect(await hub.sendWaiting(1, to: "a") == retains)
+      #expect(reader?.nextIfAvailable()?.event?.event == (retains ? 1 : nil))
+      #expect(subscription.end == .finished)
+    }
+  }
+
   @Test("the hub finishes when it has kept an event, for which an older one leaves: it was sent")
   func finishedAfterwards() async {
     final class Leaving: Sendable {
