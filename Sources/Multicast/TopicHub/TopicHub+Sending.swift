@@ -81,7 +81,7 @@ extension TopicHub {
         let outcome = await waiters.wait()
         // As in `EventHub.sendWaiting`.
         withExtendedLifetime(event) {}
-        return outcome.isTaken && outcome.isComplete
+        return (outcome.isTaken || retains) && outcome.isComplete
       }
     }
     await Task.yieldAfterMany()

@@ -166,6 +166,31 @@ struct TopicRetentionRaceTests {
     }
   }
 
+  @Test("a topic finishes again and again: what is kept is sent", arguments: Ordering.allCases)
+  func topicFinishesOften(ordering: Ordering) async {
+    let hub = TopicHub<String, Int>(retention: .last(1), ordering: ordering)
+    let (received, isOver) = (Counter(), Guarded(false))
+    let subscription = hub.subscribe(matching: ["*"], on: .sender) { _ in received.add() }
+    let finisher = Task {
+      while !isOver.withLock({ $0 }) {
+        hub.finish("a")
+        await Task.yield()
+      }
+    }
+    let senders = (0..<2).map { _ in
+      Task {
+        var sent = 0
+        for event in 0..<5_000 where await hub.sendWaiting(event, to: "a") { sent += 1 }
+        return sent
+      }
+    }
+    for sender in senders { #expect(await sender.value == 5_000) }
+    isOver.withLock { $0 = true }
+    await finisher.value
+    #expect(received.value == 10_000 && hub.newestPosition.number == 10_000)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("the hub finishes when it has kept an event, for which an older one leaves: it was sent")
   func finishedAfterwards() async {
     final class Leaving: Sendable {
