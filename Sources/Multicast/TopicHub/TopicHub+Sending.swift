@@ -26,8 +26,8 @@ extension TopicHub {
   /// and subscribers of patterns, which all see the events in the order of the topic. If the topic
   /// has no subscriber when the call begins, nor the hub one of all topics or of a pattern,
   /// `events` is not iterated, unless the hub retains: then each event is sent as by
-  /// ``send(_:to:)``. After ``finish()`` `events` is not iterated either; if the hub finishes during
-  /// the call, that ends with the next event.
+  /// ``send(_:to:)``. After ``finish()`` `events` is not iterated either; a hub that finishes
+  /// during the call ends the iteration.
   ///
   /// - Parameters:
   ///   - events: what subscribers receive.
