@@ -3,14 +3,19 @@ internal import Synchronization
 
 /// A barrier at which a fixed number of threads wait for each other, any number of times.
 ///
-/// A thread spins for a moment, so that the threads continue at the same instant, and then sleeps:
-/// with more threads than processors, a spinning thread takes time from those it waits for.
+/// A thread spins for a moment, so that the threads continue at the same instant, and then
+/// sleeps. With more threads than processors it yields before that: a spinning thread takes time
+/// from those it waits for. With fewer it does not: on a busy machine another program would get
+/// the processor for milliseconds, and the threads would hardly ever run at the same time. A
+/// thread that has slept gets a processor soon.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
 public final class StartBarrier: Sendable {
   private let parties: Int
   private let seconds: Double
+  /// Whether there are more threads than processors.
+  private let mustYield: Bool
   private let arrived = Atomic<Int>(0)
   /// How often all threads have met.
   private let phase = Atomic<Int>(0)
@@ -26,6 +31,7 @@ public final class StartBarrier: Sendable {
     precondition(parties > 0, "a barrier for \(parties) threads: at least one must arrive")
     self.parties = parties
     self.seconds = seconds
+    mustYield = parties > ProcessInfo.processInfo.activeProcessorCount
   }
 
   /// Returns when every thread has arrived. Traps if that takes too long.
@@ -44,13 +50,13 @@ public final class StartBarrier: Sendable {
       return
     }
     // A thread that sleeps continues late.
-    let spinning = ContinuousClock.now + .milliseconds(1)
+    let spinning = ContinuousClock.now + .microseconds(mustYield ? 1000 : 50)
     var spins = 0
     while phase.load(ordering: .acquiring) == current {
       spins += 1
       guard spins > 500 else { continue }
       guard ContinuousClock.now < spinning else { return sleep(through: current) }
-      sched_yield()
+      if mustYield { sched_yield() }
     }
   }
 

@@ -1,4 +1,5 @@
 import ConcurrencyStress
+import Synchronization
 import Testing
 
 /// An account whose withdrawal checks the balance, awaits the bank, and then takes the money.
@@ -245,8 +246,10 @@ private func failingSeed(_ test: ScheduleTest) throws -> UInt64 {
   }
 
   @Test func aScheduleThatDependsOnSomethingElseSaysSo() throws {
+    let runs = Atomic(0)  // Each run is longer than the one before.
     let test = ScheduleTest { schedule in
-      for _ in 0..<Int.random(in: 0...1000) { await Task.yield() }
+      let count = runs.add(1, ordering: .relaxed).newValue
+      for _ in 0..<count { await Task.yield() }
       schedule.fail("it always fails")
     }
     let failure = try #require(test.run(schedules: 1, seed: 1).failure)
