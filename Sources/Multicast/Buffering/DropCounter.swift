@@ -9,14 +9,16 @@ final class DropCounter: Sendable {
   private let refusals = Atomic<Int>(0)
   // Relaxed: guards no other data.
   private let hasWarned = Atomic(false)
-  /// The type of the hub, for the warning.
-  private let hub: Any.Type
+  /// The type of the hub, for the warning; `nil`: none, because its senders cannot wait.
+  private let hub: Any.Type?
   private let name: String?
   /// The counter of a hub that contains this one: it counts all drops, and warns once for all.
   private let parent: DropCounter?
 
-  /// - Parameter name: that of the hub.
-  init(_ hub: Any.Type, _ name: String?, parent: DropCounter? = nil) {
+  /// - Parameters:
+  ///   - hub: its type; `nil` for a hub whose senders cannot wait.
+  ///   - name: that of the hub.
+  init(_ hub: Any.Type? = nil, _ name: String? = nil, parent: DropCounter? = nil) {
     self.hub = hub
     self.name = name
     self.parent = parent
@@ -45,7 +47,7 @@ final class DropCounter: Sendable {
 
   private func warnOnce() {
     if let parent { return parent.warnOnce() }
-    guard !hasWarned.load(ordering: .relaxed),
+    guard let hub, !hasWarned.load(ordering: .relaxed),
       !hasWarned.exchange(true, ordering: .relaxed)
     else { return }
     warn(

@@ -15,7 +15,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   /// **Restart:** when there is a first subscriber again, a new iteration begins with a new
   /// iterator, after the cancelled one has ended: two never overlap. A sequence that computes its
   /// elements starts over; one that has a single consumer goes on, or, like `AsyncStream`, has
-  /// ended with the cancelled task, and so finishes the hub. To avoid that, keep a subscription.
+  /// ended with the cancelled task, and so finishes the hub. To avoid that, keep a subscription. An
+  /// element that the cancelled iteration already has may still reach the new subscriber, before
+  /// those of the new iteration.
   ///
   /// The task sends with ``EventHub/sendWaiting(_:)``: a full buffer with the policy `.suspend`
   /// makes the sequence wait, and no other subscriber. While it waits there, the task keeps the

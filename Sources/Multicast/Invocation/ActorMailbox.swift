@@ -26,7 +26,7 @@ final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
     lane = other.lane
     super.init(
       MailboxState(limit: limit, whenFull: whenFull, isIdle: true),
-      drops: nil, lane: lane, whenExhausted: other.whenExhausted)
+      drops: other.drops, lane: lane, whenExhausted: other.whenExhausted)
   }
 
   override var place: String { "actor \(lane.description)" }

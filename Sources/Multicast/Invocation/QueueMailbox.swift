@@ -43,7 +43,7 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
   override func renewed() -> Mailbox? {
     let (limit, whenFull) = withLock { (state.limit, state.whenFull) }
     return QueueMailbox(
-      on: queue, limit: limit, whenFull: whenFull, whenExhausted: whenExhausted)
+      on: queue, limit: limit, whenFull: whenFull, drops: drops, whenExhausted: whenExhausted)
   }
 
   override func hasTerms(of other: Mailbox) -> Bool {

@@ -88,7 +88,7 @@ extension MulticastDelegate {
     let (limit, whenFull) = buffering.limit
     // Weak, because the registry keeps the entry, which keeps the mailbox.
     let mailbox = ActorMailbox(
-      on: home, limit: limit, whenFull: whenFull,
+      on: home, limit: limit, whenFull: whenFull, drops: registry.callDrops(of: buffering),
       whenExhausted: { [weak registry] entry in registry?.remove(entry) })
     return Registration(
       registry.add(delegate, ownership: ownership, mailbox: mailbox, origin: origin))

@@ -35,7 +35,7 @@ extension MulticastDelegate where Delegate: Sendable {
     let (limit, whenFull) = buffering.limit
     // Weak, because the registry keeps the entry, which keeps the mailbox.
     let mailbox = QueueMailbox(
-      on: queue, limit: limit, whenFull: whenFull,
+      on: queue, limit: limit, whenFull: whenFull, drops: registry.callDrops(of: buffering),
       whenExhausted: { [weak registry] entry in registry?.remove(entry) })
     return Registration(
       registry.add(

@@ -22,8 +22,8 @@ public struct HubSnapshot: Sendable, Hashable, Codable {
   /// The delegates or subscribers, in registration order.
   public let receivers: [ReceiverSnapshot]
 
-  /// The number of events that were dropped for receivers, also for those that are gone; in a hub
-  /// of delegates the number of calls, for those that are registered.
+  /// The number of events, or of calls of delegates, that were dropped for receivers, also for
+  /// those that are gone.
   public let dropped: Int
 
   /// The number of events that the hub refused because it had finished.

@@ -19,7 +19,7 @@ class Mailbox: @unchecked Sendable {
   // no critical section accesses the state of a mailbox inside another access.
   @exclusivity(unchecked) final var state: MailboxState
   /// Counts the drops of the whole hub.
-  private let drops: DropCounter?
+  final let drops: DropCounter?
   /// Whether every delivery goes through the mailbox, because it came with the registration. If
   /// not, an invocation that calls each delegate on its own actor added it.
   @usableFromInline final let isPlace: Bool

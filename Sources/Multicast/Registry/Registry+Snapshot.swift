@@ -46,6 +46,6 @@ extension Registry {
     }
     return HubSnapshot(
       type: "\(type)<\(Delegate.self)>", name: name, receivers: receivers,
-      dropped: receivers.reduce(0) { $0 + ($1.statistics?.dropped ?? 0) }, refused: 0)
+      dropped: extras?.callDrops?.total ?? 0, refused: 0)
   }
 }

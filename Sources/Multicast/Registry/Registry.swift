@@ -48,7 +48,7 @@ final class Registry: Sendable {
 extension Registry {
   convenience init(strategy: StorageStrategy, duplicates: DuplicatePolicy, name: String?) {
     self.init(
-      strategy: strategy, duplicates: duplicates, extras: name.map { NamedExtras($0) })
+      strategy: strategy, duplicates: duplicates, extras: name.map { DelegateExtras($0) })
   }
 
   /// What not every hub has; `nil` if the hub has nothing of it.
@@ -67,9 +67,17 @@ extension Registry {
   /// The calls of tasks, if the hub awaits its delegates.
   var taskCalls: CallTracking? { extras?.taskCalls }
 
+  /// The extras, made if there are none yet: only those of a hub of delegates are made later.
+  private var extrasOrNew: RegistryExtras { lazyExtras.current(or: DelegateExtras()) }
+
+  /// What counts the dropped calls of a delegate with this buffer; `nil` if it drops none.
+  func callDrops(of buffering: QueueBuffering) -> DropCounter? {
+    buffering == .unbounded ? nil : extrasOrNew.callDropsOrNew()
+  }
+
   /// What the hub has been asked to observe, made if there is nothing yet.
   func inspectionOrNew() -> HubInspection {
-    lazyExtras.current(or: RegistryExtras()).inspectionOrNew()
+    extrasOrNew.inspectionOrNew()
   }
 }
 

@@ -19,6 +19,13 @@ class RegistryExtras: @unchecked Sendable {
   /// The calls of tasks, if the hub awaits its delegates.
   var taskCalls: CallTracking? { nil }
 
+  /// Counts the dropped calls of a hub of delegates, also those of delegates that are gone; `nil`
+  /// if no delegate ever had a buffer with a limit.
+  var callDrops: DropCounter? { nil }
+
+  /// As ``callDrops``, made if there is none yet; `nil` for other hubs.
+  func callDropsOrNew() -> DropCounter? { nil }
+
   /// The error with which the hub has finished, if any.
   var failure: (any Error)? { nil }
 
@@ -44,16 +51,21 @@ class RegistryExtras: @unchecked Sendable {
   }
 }
 
-/// The extras of a hub that has nothing but a name.
-final class NamedExtras: RegistryExtras, @unchecked Sendable {
-  // Sendable: it adds nothing that changes.
+/// The extras of a hub of delegates.
+final class DelegateExtras: RegistryExtras, @unchecked Sendable {
+  // Sendable: what it adds is constant, or atomic.
 
-  private let hubName: String
+  private let hubName: String?
+  private let lazyDrops = LazyReference<DropCounter>()
 
-  init(_ name: String) {
+  init(_ name: String? = nil) {
     hubName = name
     super.init()
   }
 
   override var name: String? { hubName }
+
+  override var callDrops: DropCounter? { lazyDrops.current }
+
+  override func callDropsOrNew() -> DropCounter? { lazyDrops.current(or: DropCounter()) }
 }

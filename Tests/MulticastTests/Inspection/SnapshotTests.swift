@@ -91,6 +91,34 @@ struct SnapshotTests {
     #expect(topics.snapshot.receivers.isEmpty)
   }
 
+  @Test(arguments: [OverflowPolicy.dropOldest, .dropNewest, .suspend])
+  @MainActor func theDropsOfDelegatesThatAreGoneCount(whenFull: OverflowPolicy) {
+    let hub = MulticastDelegate<any Watching>(name: "watchers")
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let tracker = LifetimeTracker()
+    let buffering = QueueBuffering.bounded(2, whenFull: whenFull)
+    let kept = Watcher(tracker)
+    do {
+      let (onQueue, onActor) = (Watcher(tracker), Watcher(tracker))
+      hub.add(kept, on: queue, buffering: buffering)
+      hub.add(onQueue, on: queue, buffering: buffering)
+      hub.add(onActor, on: .main, buffering: .latest)
+      for value in 1...5 { hub.invoke { $0.notice(value) } }
+      #expect(hub.snapshot.dropped == 3 + 3 + 4)
+      hub.remove(onQueue)
+    }
+    #expect(hub.snapshot.receivers.map { $0.statistics?.dropped } == [3])
+    #expect(hub.snapshot.dropped == 3 + 3 + 4)
+
+    // The new terms replace the buffer, with its counts.
+    hub.add(kept, on: queue, buffering: .bounded(1, whenFull: whenFull))
+    for value in 1...5 { hub.invoke { $0.notice(value) } }
+    #expect(hub.snapshot.receivers.map { $0.statistics?.dropped } == [4])
+    #expect(hub.snapshot.dropped == 3 + 3 + 4 + 4)
+    queue.resume()
+  }
+
   @Test func whatWaitsAndWhatWasDroppedIsCounted() {
     let hub = EventHub<Int>(name: "prices")
     let queue = DispatchQueue(label: "suspended")

@@ -45,19 +45,9 @@ package struct HubHistory: Sendable {
     let increases = droppedByLine.map { line, dropped in
       (line, dropped - (last?.droppedByLine[line] ?? 0))
     }.filter { $0.1 > 0 }
-    // The total of a hub of delegates falls when one is removed. Those of its lines rise all the same.
-    let dropped =
-      hub is any DelegateHub
-      ? increases.reduce(0) { $0 + $1.1 } : max(0, snapshot.dropped - (last?.dropped ?? 0))
     return HubChange(
-      snapshot: snapshot, dropped: dropped,
+      snapshot: snapshot, dropped: max(0, snapshot.dropped - (last?.dropped ?? 0)),
       refused: max(0, snapshot.refused - (last?.refused ?? 0)),
       droppedByLine: Dictionary(uniqueKeysWithValues: increases))
   }
 }
-
-/// A hub that counts the drops of the receivers that are registered, and forgets those of others.
-private protocol DelegateHub {}
-
-extension MulticastDelegate: DelegateHub {}
-extension MulticastActor: DelegateHub {}

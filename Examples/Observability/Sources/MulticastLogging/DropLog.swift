@@ -39,8 +39,7 @@ public actor DropLog {
   ///
   /// A line has the metadata `hub`, `dropped`, `refused`, and in `receivers` the lines that made the
   /// receivers, the most drops first, and the number of those that it does not name. Receivers that
-  /// are gone count in `dropped` only, and those of a hub of delegates not at all. As many later
-  /// drops of the same line are not named, and in a hub of delegates not counted.
+  /// are gone count in `dropped` only, and as many later drops of the same line are not named.
   ///
   /// - Complexity: O(receivers of all hubs).
   public func report() {

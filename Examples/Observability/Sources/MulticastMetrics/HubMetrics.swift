@@ -24,9 +24,7 @@ public import Multicast
 /// hub with many topics has one of each for each topic.
 ///
 /// It reads snapshots, and costs senders nothing. Metrics of hubs and lines that are gone are
-/// destroyed. What a hub counts between the last report and its end is lost. A hub of delegates
-/// forgets the drops of a delegate that is gone: those since the last report are lost, and as many
-/// later ones of the same line.
+/// destroyed. What a hub counts between the last report and its end is lost.
 ///
 /// ## Thread safety
 /// An actor. One report is made at a time; the metrics are made and changed by the actor.
