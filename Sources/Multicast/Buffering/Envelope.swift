@@ -101,13 +101,19 @@ struct EnvelopeReference {
   let object: Unmanaged<AnyObject>?
   let word: UInt64
 
-  /// See ``Envelope/event(_:)``.
-  func event<Event: Sendable>(_: Event.Type) -> Event {
-    // SAFETY: as there.
-    guard Envelope.hasRoom(for: Event.self), object == nil else {
-      return object!._withUnsafeGuaranteedRef { unsafeDowncast($0, to: EventBox<Event>.self).event }
+  /// Passes the event to `body`. It is not copied first, as a function that is not specialised for
+  /// its type would have to.
+  @inline(__always)
+  func withEvent<Event: Sendable, R>(_ body: (Event) -> R) -> R {
+    // SAFETY: as in `Envelope.event`.
+    if let object {
+      return object._withUnsafeGuaranteedRef {
+        body(unsafeDowncast($0, to: EventBox<Event>.self).event)
+      }
     }
-    return withUnsafeBytes(of: word) { $0.load(as: Event.self) }
+    return withUnsafePointer(to: word) {
+      body(UnsafeRawPointer($0).assumingMemoryBound(to: Event.self).pointee)
+    }
   }
 
   /// See ``Envelope/signal``.

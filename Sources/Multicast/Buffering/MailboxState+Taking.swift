@@ -49,6 +49,33 @@ extension MailboxState {
     freeCapacity(count)
   }
 
+  /// Takes the element that waits if it is the only one, for the only consumer, and if the state
+  /// ``isUnobserved``.
+  ///
+  /// - Returns: the element, with a retain of the caller's.
+  mutating func takeOnly() -> EnvelopeReference? {
+    guard waiting.count == 1, isUnobserved, !isBlocked, let item = waiting.popFirst() else {
+      return nil
+    }
+    inFlightStart = front
+    front += 1
+    inFlight = 1
+    freeCapacity(1)
+    return item.element.intoReference()
+  }
+
+  /// Finishes an element that ``takeOnly()`` took and that was delivered, if nothing else is to be
+  /// done.
+  ///
+  /// - Returns: whether it was finished.
+  mutating func finishOnly() -> Bool {
+    guard waiting.isEmpty, isUnobserved, end == nil else { return false }
+    statistics.delivered += 1
+    idleConsumers = 1
+    inFlight = 0
+    return true
+  }
+
   /// Ends the extra space of a replay as far as `count` taken elements have used it.
   private mutating func freeCapacity(_ count: Int) {
     capacity = max(limit - reserved, capacity - count)

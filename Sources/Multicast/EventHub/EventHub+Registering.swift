@@ -92,7 +92,7 @@ extension EventHub {
         filter: filter, start: start, mailbox: mailbox, handler: handler, coalescer: coalescer,
         asyncHandler: asyncHandler, carried: carried, onEnd: onEnd)
     }
-    mailbox?.isDirect = filter == nil && start == nil && coalescer == nil && carried == nil
+    mailbox?.isDirect = start == nil && pipeline?.isEmpty == true
     kinds.add(
       mailbox == nil
         ? SubscriberKinds.handler

@@ -242,7 +242,10 @@ extension Invocation {
       return false
     }
     return Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
-      guard subscriber.pipeline == nil else { return false }
+      if let pipeline = subscriber.unretainedPipeline {
+        // SAFETY: the entry, which the invocation holds, owns the pipeline.
+        guard pipeline._withUnsafeGuaranteedRef({ $0.isOpen }) else { return false }
+      }
       subscriber.handler(event)
       return true
     }
@@ -263,6 +266,7 @@ extension EventPipeline {
     handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>, waiters: SendWaiterList?
   ) -> Bool {
     guard includes(event, number) else { return false }
+    if start != nil { passStart() }
     guard let mailbox else {
       // The filter may have ended or blocked the subscription.
       guard filter == nil || entry.isCallable else { return false }

@@ -226,10 +226,9 @@ extension EventHub {
   /// Drains the ``InlineMailbox`` of each handler that has one, unless another thread is doing so.
   func serveHandlers() {
     guard kinds.hasHandlersWithBuffer else { return }
-    registry.forEachEntry { _, entry, _ in
-      // SAFETY: the invocation holds the entry.
-      let entry = entry.takeUnretainedValue()
-      entry.inlineMailbox?.serve(entry)
+    registry.forEachEntry { invocation, entry, _ in
+      // SAFETY: the invocation holds the entry, which owns the mailbox.
+      entry.inlineMailbox?._withUnsafeGuaranteedRef { $0.serve(entry, invocation) }
       return true
     }
   }

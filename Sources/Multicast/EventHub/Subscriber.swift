@@ -25,12 +25,16 @@ struct Subscriber<Event: Sendable> {
 /// The steps between a sender and a subscriber: starting point, filter, coalescer, mailbox.
 @usableFromInline
 final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable {
-  // Sendable: it never changes, and every property is Sendable.
+  // Sendable: only `isOpen` changes, and every property is Sendable. One thread at a time delivers
+  // the events of a hub with one order; it changes and reads `isOpen`.
 
   @usableFromInline let filter: (@Sendable (Event) -> Bool)?
   @usableFromInline let start: StartingPoint?
   @usableFromInline let mailbox: Mailbox?
   @usableFromInline let coalescer: Coalescer<Event>?
+  /// Whether nothing stands between a sender and the handler, at least since the starting point was
+  /// reached.
+  @exclusivity(unchecked) @usableFromInline private(set) var isOpen = false
   /// The subscriber's handler, which the mailbox calls.
   private let handler: @Sendable (Event) -> Void
   /// Called by the mailbox instead of the subscriber's handler, if it is asynchronous. As
@@ -62,6 +66,7 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
     self.mailbox = mailbox
     self.coalescer = coalescer
     super.init()
+    isOpen = start == nil && mailbox == nil && isEmpty
     // SAFETY: a mailbox uses its receiver only to deliver to its entry, which the caller of that holds
     // and which owns this.
     (mailbox as? HandlerMailbox)?.receiver = .passUnretained(self)
@@ -73,14 +78,14 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
     _ element: EnvelopeReference, for head: UnsafeMutablePointer<EntryHead>
   ) {
     if let follower { return follower.deliver(to: head) }
-    let event = element.event(Event.self)
-    if carried == nil { handler(event) } else { carriedValues(element).run { handler(event) } }
+    guard carried != nil else { return element.withEvent(handler) }
+    carriedValues(element).run { element.withEvent(handler) }
   }
 
   override func receiveInTask(
     _ element: EnvelopeReference, for head: UnsafeMutablePointer<EntryHead>
   ) async {
-    let event = element.event(Event.self)
+    let event = element.withEvent { (event: Event) in event }
     guard carried != nil, let values = carriedValues(element) else {
       return await asyncHandler(event)
     }
@@ -91,6 +96,17 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
   private func carriedValues(_ element: EnvelopeReference) -> CarriedValues? {
     (element.object?.takeUnretainedValue() as? CarriedEventBox<Event>)?.values
   }
+
+  /// Later events have higher numbers than one that has reached the starting point: if that is all
+  /// there is between a sender and the handler, or the mailbox, nothing is any more.
+  @usableFromInline
+  func passStart() {
+    guard isEmpty else { return }
+    if let mailbox { mailbox.isDirect = true } else { isOpen = true }
+  }
+
+  /// Whether nothing but a starting point stands between a sender and the handler, or the mailbox.
+  var isEmpty: Bool { filter == nil && coalescer == nil && carried == nil }
 
   /// Whether the subscriber receives the event with this number.
   @inlinable

@@ -38,7 +38,7 @@ struct SubscriberKinds: ~Copyable, Sendable {
   @inlinable @inline(__always)
   var mayHaveBuffers: Bool {
     // Relaxed: either answer is right.
-    kinds.load(ordering: .relaxed) & Self.buffer != 0
+    kinds.load(ordering: .relaxed) & (Self.buffer | Self.handlerWithBuffer) != 0
   }
 
   /// Whether a handler without a buffer was added.

@@ -54,7 +54,20 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// - Returns: whether to drain again.
   final func drain(_ entry: Entry) -> Bool {
     if let effects = withLock({ take(Self.share, for: entry).effects }) { finish(effects) }
-    var delivered = deliverTaken(to: entry, keeping: nil)
+    return finishDrain(deliverTaken(to: entry, keeping: nil), of: entry)
+  }
+
+  /// As ``drain(_:)``, of an element that the caller has taken, and finds that it cannot deliver.
+  final func drain(_ entry: Entry, _ element: EnvelopeReference) {
+    batch.append(taking: element, dropped: 0)
+    _ = finishDrain(deliverTaken(to: entry, keeping: nil), of: entry)
+  }
+
+  /// Finishes what a drain took.
+  ///
+  /// - Returns: whether to drain again.
+  @discardableResult
+  final func finishDrain(_ delivered: consuming Delivered, of entry: Entry) -> Bool {
     let drained = withLock { finishTaken(&delivered, for: entry) }
     if let effects = drained.effects { finish(effects) }
     delivered.destroyRest()  // Here, outside the lock.

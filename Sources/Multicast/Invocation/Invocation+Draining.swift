@@ -52,6 +52,32 @@ extension Invocation {
   }
 }
 
+extension Invocation {
+  /// Runs `body` if `entry` is active, its target alive, and it is not blocked: the usual case of
+  /// ``drain(_:to:keeping:_:)``, with one element.
+  ///
+  /// - Returns: whether it was run.
+  @inline(__always)
+  func passOnly(
+    _ entry: Unmanaged<Entry>, to body: (UnsafeMutablePointer<EntryHead>) -> Void
+  ) -> Bool {
+    let head = entry.head
+    show(entry)
+    let state = head.pointee.state.load(ordering: .acquiring)  // As in `drain`.
+    perturb()
+    var target: Unmanaged<AnyObject>?
+    if state == EntryHead.activeWeak {
+      target = WeakReference(word: head.pointee.target).promote()
+      if target == nil { return false }
+    } else if state != EntryHead.activeStrong {
+      return false
+    }
+    defer { target?.release() }  // As in `drain`.
+    body(head)
+    return true
+  }
+}
+
 extension EntryHead {
   /// Whether the target is `object`, which the caller keeps alive.
   fileprivate func refers(to object: UnsafeRawPointer?) -> Bool {

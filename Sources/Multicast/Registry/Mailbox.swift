@@ -24,7 +24,7 @@ class Mailbox: @unchecked Sendable {
   /// not, an invocation that calls each delegate on its own actor added it.
   @usableFromInline final let isPlace: Bool
   /// Whether a sender may append every envelope, without a step of the subscriber before. Set
-  /// before the entry is published.
+  /// before the entry is published, or by the sender that delivers, in a hub with one order.
   @exclusivity(unchecked) @usableFromInline final var isDirect = false
   /// Whether the consumer reads events elsewhere, and an element only tells it to do so. Set before
   /// the entry is published.

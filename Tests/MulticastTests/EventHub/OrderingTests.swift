@@ -7,6 +7,32 @@ import Testing
 @Suite("Promise 6: each sender's events in order, and with a total order one order for all")
 struct OrderingTests {
   @Test(
+    "a filter is asked for every event, and a key for each that waits, if there is one order",
+    arguments: [0, 1])
+  func everyEvent(replay: Int) async {
+    let hub = EventHub<Int>(replay: replay, ordering: .total)
+    let (inline, queued) = (Journal(), Journal())
+    let subscriptions = [
+      hub.subscribe(on: .sender, where: { $0 % 2 == 0 }) { inline.record($0) },
+      hub.subscribe(on: .global(), where: { $0 % 3 == 0 }) { queued.record($0) },
+    ]
+    let filtered = hub.events(where: { $0 % 4 == 0 })
+    let newest = hub.events(buffering: .coalescing(by: { $0 % 2 }))
+    for event in 0..<12 { hub.send(event) }
+    hub.finish()
+    await eventually { queued.entries.count == 4 }
+    #expect(inline.entries == [0, 2, 4, 6, 8, 10])
+    #expect(queued.entries == [0, 3, 6, 9])
+    var received: [Int] = []
+    for await event in filtered { received.append(event) }
+    #expect(received == [0, 4, 8])
+    received = []
+    for await event in newest { received.append(event) }
+    #expect(received == [10, 11])
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test(
     "what a filter or a key sends comes afterwards, if there is one order",
     arguments: [0, 1], [false, true])
   func sentByAFilter(_ replay: Int, _ byKey: Bool) async {
