@@ -65,12 +65,11 @@ extension Invocation {
     show(entry)
     let state = head.pointee.state.load(ordering: .acquiring)  // As in `drain`.
     perturb()
+    guard EntryHead.isCallable(state) else { return false }
     var target: Unmanaged<AnyObject>?
-    if state == EntryHead.activeWeak {
+    if head.pointee.isWeak {
       target = WeakReference(word: head.pointee.target).promote()
       if target == nil { return false }
-    } else if state != EntryHead.activeStrong {
-      return false
     }
     defer { target?.release() }  // As in `drain`.
     body(head)
