@@ -49,7 +49,10 @@ final class RetentionRules<Event: Sendable>: Sendable {
 }
 
 /// Measures the age of events.
-struct RetentionClock: Sendable {
+///
+/// A class: whether an optional structure with an instant is `nil`, which each event asks, takes
+/// more than all else that is done for the event here.
+final class RetentionClock: Sendable {
   private let origin = ContinuousClock.now
 
   /// The time since the clock was made.
