@@ -127,6 +127,7 @@ import Testing
     ),
     ("POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", "400"),
     ("POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 9223372036854775807\r\n\r\n", "413"),
+    ("POST /topics/a HTTP/1.1\r\nHost: a\r\nContent-Length: 9223372036854775808\r\n\r\n", "413"),
     ("POST /topics/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "400"),
     (
       "POST /topics/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n0\r\n\r\n",

@@ -69,8 +69,9 @@ extension Routes {
   private func body(
     of request: Request, _ channel: any Channel, limit: Int, tooLong: () -> RequestError
   ) async throws(RequestError) -> ByteBuffer {
-    let isTooLong = request.headers[.contentLength].flatMap(Int.init).map { $0 > limit } ?? false
-    if isTooLong { throw tooLong() }
+    // One that is no `Int` is longer than any.
+    let length = request.headers[.contentLength].map { Int($0) ?? .max } ?? 0
+    guard length <= limit else { throw tooLong() }
     if request.headers[.expect]?.lowercased() == "100-continue" {
       let interim = HTTPResponse(status: .continue)
       channel.writeAndFlush(HTTPResponsePart.head(interim), promise: nil)
