@@ -175,6 +175,9 @@ extension SQLiteStore {
           of: topics, after: position.number, through: last, events: Self.pageEvents,
           bytes: Self.pageBytes)
       }
+    } catch is CancellationError {
+      // The client has left, or the server ends.
+      return nil
     } catch {
       logger.error("events cannot be read: \(error)")
       return nil

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import FanOutCore
 import Foundation
 import GRDB
+import InMemoryLogging
 import Logging
 import Multicast
 import NIOCore
@@ -218,6 +219,30 @@ import Testing
     }
     let database = try EventDatabase(store)
     #expect(try database.newest(events: 99, bytes: .max).1.count == 10)
+  }
+
+  /// A client that leaves while the server reads for it is no error.
+  @Test func aReadThatIsCancelledIsNotLogged() async throws {
+    let database = try EventDatabase(settings)
+    let restored = try SQLiteStore.Restored(database, keys: 9)
+    let log = InMemoryLogHandler()
+    let store = Box<SQLiteStore?>(nil)
+    let makeLog: @Sendable (Topics) -> any EventLog = { topics in
+      let logger = Logger(label: "store") { _ in log }
+      let new = SQLiteStore(database, restored, topics, logger: logger)
+      store.value = new
+      return new
+    }
+    try await RunningServer.with(makeLog: makeLog) { _ in
+      let log = try #require(store.value)
+      let position = EventPosition(epoch: 1, number: 0)
+      let read = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return await log.page(of: ["news"], after: position, through: .max)
+      }
+      #expect(await read.value == nil)
+    }
+    #expect(log.entries.isEmpty, "\(log.entries)")
   }
 
   /// Publications that arrive while others are stored share the next transaction.
