@@ -118,8 +118,9 @@ enum Main {
       if code.isSuccess {
         print(FanOutServer.fullMessage(for: error))
       } else {
-        let line = FanOutServer.message(for: error).prefix { !$0.isNewline }
-        let message = sources?.explain(line) ?? String(line)
+        // A value that it quotes may have several.
+        let line = String(FanOutServer.message(for: error).map { $0.isNewline ? " " : $0 })
+        let message = sources?.explain(line) ?? line
         writeLine("fan-out-server: \(withoutPasswords(message[...]))", to: STDERR_FILENO)
       }
       exit(code.rawValue)

@@ -106,6 +106,10 @@ import Testing
     (["FANOUT_PORT": "65536"], "", "--port: 65536 is not between 0 and 65535 (from FANOUT_PORT)"),
     (["FANOUT_PORT": "x"], "", "The value 'x' is invalid for '--port <port>' (from FANOUT_PORT)"),
     (
+      ["FANOUT_PORT": "8080\n"], "",
+      "The value '8080 ' is invalid for '--port <port>' (from FANOUT_PORT)"
+    ),
+    (
       ["FANOUT_ALLOW_ANONYMOUS": "perhaps"], "",
       "--allow-anonymous: the value is neither true nor false (from FANOUT_ALLOW_ANONYMOUS)"
     ),
