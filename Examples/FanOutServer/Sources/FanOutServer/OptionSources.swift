@@ -91,8 +91,8 @@ extension OptionSources {
   }
 
   private func arguments(of option: Known, _ values: [String]) throws -> [String] {
-    guard option.kind == .list || values.count <= 1 else {
-      throw ValidationError(explain("--\(option.name): the option takes only one value"))
+    guard option.kind == .list || values.count == 1 else {
+      throw ValidationError(explain("--\(option.name): the option takes one value"))
     }
     guard option.kind == .flag else { return values.map { "--\(option.name)=\($0)" } }
     switch values.first?.lowercased() {

@@ -121,10 +121,11 @@ import Testing
     ([:], #"{"port": {"a": 1}}"#, "--config: 'FILE' is not a JSON object whose members are "),
     ([:], #"{"port": [1, 2]}"#, "--config: 'FILE' is not a JSON object whose members are "),
     ([:], #"{"allow-anonymous": 1.5}"#, "--allow-anonymous: the value is neither true nor false"),
-    ([:], #"{"port": ["0", "0"]}"#, "--port: the option takes only one value (from FILE)"),
+    ([:], #"{"port": ["0", "0"]}"#, "--port: the option takes one value (from FILE)"),
+    ([:], #"{"port": []}"#, "--port: the option takes one value (from FILE)"),
     (
       [:], #"{"allow-anonymous": ["true", "false"]}"#,
-      "--allow-anonymous: the option takes only one value (from FILE)"
+      "--allow-anonymous: the option takes one value (from FILE)"
     ),
     ([:], "[1]", "--config: 'FILE' is not a JSON object whose members are "),
     ([:], "port = 1", "--config: 'FILE' is not a JSON object whose members are "),
@@ -162,14 +163,17 @@ import Testing
     let names = Set(
       try help.wait().standardOutput.matches(of: /(?m)^  --([a-z-]+)/).map { String($0.1) })
     #expect(names.count > 20)
-    let options = names.subtracting(["config", "help", "version"])
-    let members = options.map { "\"\($0)\": \($0 == "allow-anonymous" ? "true" : "[]")" }
-      .joined(separator: ",")
-    let file = try File("{\(members)}")
-    defer { file.remove() }
-    // Lists without elements: the error shows that the file has been taken.
-    let server = try ServerProcess(["--config", file.path, "--port", "65536"])
-    #expect(try server.wait().errors.hasPrefix("fan-out-server: --port: 65536"))
+    for name in names.subtracting(["config", "help", "version"]) {
+      let value = name == "allow-anonymous" ? "1.5" : "[]"
+      let file = try File("{\"\(name)\": \(value)}")
+      defer { file.remove() }
+      // The error shows that the file has been taken. Only of origins there may be none.
+      let server = try ServerProcess(["--config", file.path, "--port", "65536"])
+      let isTaken = !["port", "allow-origin"].contains(name)
+      let message = isTaken ? "--\(name): the " : "--port: 65536"
+      let errors = try server.wait().errors
+      #expect(errors.hasPrefix("fan-out-server: \(message)"), "\(name): \(errors)")
+    }
   }
 
   @Test(arguments: [["--relay", "nats://u:opensesame@h"], ["--relay=nats://opensesame@h"]])
