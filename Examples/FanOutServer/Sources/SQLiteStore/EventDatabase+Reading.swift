@@ -34,9 +34,7 @@ extension EventDatabase {
         var elements: [ExternalPage<Event>.Element] = []
         var size = 0
         for id in ids.prefix(limit) where size < bytes {
-          guard let event = try Self.event(db, id) else {
-            throw StoreError("the store is damaged: event \(id) is not valid")
-          }
+          let event = try Self.event(db, id)
           size += event.bytes
           elements.append(.init(topic: event.topic, event: event.event, number: event.event.id))
         }
@@ -57,9 +55,7 @@ extension EventDatabase {
         var events: [Event] = []
         var size = 0
         for id in ids where size < bytes {
-          guard let event = try Self.event(db, id) else {
-            throw StoreError("the store is damaged: event \(id) is not valid")
-          }
+          let event = try Self.event(db, id)
           size += event.bytes
           events.append(event.event)
         }
@@ -79,9 +75,10 @@ extension EventDatabase {
           db, sql: "SELECT id, topic, key FROM events WHERE key NOT NULL ORDER BY id DESC LIMIT ?",
           arguments: [limit]
         ).reversed().map { row in
-          let (id, name, text): (Int64, String, String) = (row[0], row[1], row[2])
+          let id: Int64 = row[0]
+          let (name, text): (String, String) = try (row.value(1, of: id), row.value(2, of: id))
           guard let topic = try? Topic(name, limit: .max), let key = PublicationKey(text) else {
-            throw StoreError("the store is damaged: event \(id) is not valid")
+            throw StoreError.notValid(id)
           }
           return KeyedEvent(id: EventID(id), topic: topic, key: key)
         }
@@ -128,7 +125,8 @@ extension EventDatabase {
     var ids: [Int64] = []
     var count = 0
     while ids.count <= limit, let row = try rows.next() {
-      let (id, topic): (Int64, String) = (row[0], row[1])
+      let id: Int64 = row[0]
+      let topic: String = try row.value(1, of: id)
       if patterns.contains(where: { $0.matches(topic) }) { ids.append(id) }
       count += 1
       if count == patternPageRows { return (ids[...], EventID(id)) }
@@ -138,16 +136,18 @@ extension EventDatabase {
 
   private static func event(
     _ db: Database, _ id: Int64
-  ) throws -> (topic: String, event: Event, bytes: Int)? {
+  ) throws -> (topic: String, event: Event, bytes: Int) {
     let statement = try db.cachedStatement(
       sql: "SELECT topic, type, retry, data FROM events WHERE id = ?")
-    guard let row = try GRDB.Row.fetchOne(statement, arguments: [id]) else { return nil }
-    let (name, type, retry): (String, String?, Int?) = (row[0], row[1], row[2])
-    let data: Data = row[3]
+    guard let row = try GRDB.Row.fetchOne(statement, arguments: [id]) else {
+      throw StoreError.notValid(id)
+    }
+    let (name, type): (String, String?) = try (row.value(0, of: id), row.value(1, of: id))
+    let (retry, data): (Int?, Data) = try (row.value(2, of: id), row.value(3, of: id))
     guard let topic = try? Topic(name, limit: .max),
       let message = Message(
         ByteBuffer(data: data), type: type.flatMap { EventType($0) }, retryMilliseconds: retry)
-    else { return nil }
+    else { throw StoreError.notValid(id) }
     return (name, Event(id: EventID(id), topic: topic, message: message), data.count)
   }
 
@@ -157,5 +157,21 @@ extension EventDatabase {
     try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     try? pool.close()
     lock.release()
+  }
+}
+
+extension GRDB.Row {
+  /// The value of a column. SQLite allows values of other types than that of the column, so damage may
+  /// change the type.
+  ///
+  /// - Parameter id: the event of the row, for the error.
+  func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+    _ index: Int, of id: Int64
+  ) throws(StoreError) -> Value {
+    do {
+      return try decode(Value.self, atIndex: index)
+    } catch {
+      throw .notValid(id)
+    }
   }
 }

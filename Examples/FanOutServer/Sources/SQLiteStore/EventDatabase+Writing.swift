@@ -142,8 +142,10 @@ extension EventDatabase.Entry {
     static func fetch(_ db: Database, _ limit: Int) throws -> [Removable] {
       let statement = try db.cachedStatement(
         sql: "SELECT id, seconds, length(data) + 2 * length(topic) FROM events ORDER BY id LIMIT ?")
-      return try GRDB.Row.fetchAll(statement, arguments: [limit]).map {
-        Removable(id: $0[0], seconds: $0[1], bytes: $0[2] + 32)
+      return try GRDB.Row.fetchAll(statement, arguments: [limit]).map { row in
+        let id: Int64 = row[0]
+        let (seconds, bytes): (Int64, Int) = try (row.value(1, of: id), row.value(2, of: id))
+        return Removable(id: id, seconds: seconds, bytes: bytes + 32)
       }
     }
   }

@@ -131,6 +131,8 @@ extension EventDatabase {
   }
 
   private static func state(_ db: Database) throws -> (last: EventID, count: Int) {
+    let oldest = try Int64.fetchOne(db, sql: "SELECT min(id) FROM events")
+    if let oldest, oldest <= 0 { throw StoreError.notValid(oldest) }
     let newest = try Int64.fetchOne(db, sql: "SELECT max(id) FROM events")
     let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM events") ?? 0
     return (EventID(clamping: try max(newest ?? 0, removed(db))), count)

@@ -10,6 +10,11 @@ public struct StoreError: Error, Hashable, CustomStringConvertible {
 }
 
 extension StoreError {
+  /// The event `id` of the store has a value that no event has.
+  static func notValid(_ id: Int64) -> StoreError {
+    StoreError("the store is damaged: event \(id) is not valid")
+  }
+
   /// - Parameter error: one of the database.
   init(_ error: any Error) {
     if let error = error as? StoreError {

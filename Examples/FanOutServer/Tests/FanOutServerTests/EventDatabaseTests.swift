@@ -186,4 +186,31 @@ import Testing
       of: .names(["news"]), after: last, through: last + 2, events: 9, bytes: 99)
     #expect(page?.elements.map(\.number) == [last + 1, last + 2])
   }
+
+  /// SQLite allows values of other types than that of the column, and an error of the disk may change the type.
+  @Test(arguments: [
+    "topic = x'ff'", "retry = 'x'", "data = 7", "key = x'ff'", "seconds = 'x'", "id = -5", "id = 0",
+  ])
+  func anEventThatIsNotValidIsAnError(_ change: String) throws {
+    var limited = settings
+    limited.maxAge = .seconds(1000)
+    let last: UInt64
+    do {
+      let database = try EventDatabase(limited)
+      defer { database.close() }
+      last = database.last.withLock { $0 }
+      try database.store([try entry(last + 1), try entry(last + 2)])
+      try database.pool.write { db in
+        try db.execute(sql: "UPDATE events SET \(change) WHERE id = \(last + 1)")
+      }
+    }
+    let error = #expect(throws: StoreError.self) {
+      let database = try EventDatabase(limited)
+      defer { database.close() }
+      _ = try SQLiteStore.Restored(database, keys: 9)
+      try database.removeOld()
+    }
+    let id = change.hasPrefix("id = ") ? String(change.dropFirst(5)) : "\(last + 1)"
+    #expect(error?.description == "the store is damaged: event \(id) is not valid")
+  }
 }
