@@ -73,9 +73,10 @@ class Stream {
     this.source = source;
     source.onopen = () => handlers.state?.("open");
     source.onerror = () => {
-      handlers.state?.("waiting");
-      // EventSource gives up after a response that is not a stream, such as 503.
+      // EventSource gives up after a response that is not a stream, such as 503. Before the handler, which may
+      // close the subscription.
       if (source.readyState === EventSource.CLOSED) this.timer = setTimeout(() => this.open(), 2000);
+      handlers.state?.("waiting");
     };
     // The first id, which counts until there is an event.
     source.addEventListener("begin", ({ lastEventId }) => { this.lastID = lastEventId || this.lastID; });
