@@ -10,7 +10,9 @@ extension FanOutHub {
   ///
   /// The stream begins after the event that `Last-Event-ID`, or the parameter `lastEventId`, names.
   /// `?policy=` says what happens when the client reads too slowly: `dropOldest`, `latest` or
-  /// `disconnect`. It ends when the client closes, when the application shuts down, or at ``close()``.
+  /// `disconnect`. It ends when the client closes, when the application shuts down, or at ``close()``:
+  /// after what the client has not read yet, for which a shutdown waits at most
+  /// ``FanOutHub/Limits/drain``.
   ///
   /// It works with any transport of Hummingbird: HTTP/1.1, HTTP/2, with and without TLS.
   ///
@@ -63,12 +65,12 @@ extension FanOutHub {
         .accelBuffering: "no",
       ],
       body: ResponseBody { writer in
+        let box = WriterBox(writer)
         try await withGracefulShutdownHandler {
-          try await self.write(frames, signals, signal, to: &writer)
+          try await self.write(frames, signals, signal, to: box)
         } onGracefulShutdown: {
           self.close()
         }
-        try await writer.finish(nil)
       })
   }
 
@@ -81,27 +83,57 @@ extension FanOutHub {
   /// Writes `frames`, and heartbeats when there are none. Returns at their end.
   private func write(
     _ frames: StreamFrames, _ signals: AsyncStream<Signal>,
-    _ signal: AsyncStream<Signal>.Continuation, to writer: inout any ResponseBodyWriter
+    _ signal: AsyncStream<Signal>.Continuation, to box: WriterBox
   ) async throws {
     defer { frames.cancel() }
     try await withThrowingTaskGroup { group in
+      group.addTask { try await self.write(frames, signals, to: &box.writer) }
       group.addTask { [heartbeat] in
-        while (try? await Task.sleep(for: heartbeat)) != nil { signal.yield(.heartbeat) }
+        while true {
+          try await Task.sleep(for: heartbeat)
+          signal.yield(.heartbeat)
+        }
+      }
+      // The client may not read: then only the cancellation ends the first task.
+      group.addTask { [drain] in
+        try await gracefulShutdown()
+        try await Task.sleep(for: drain)
+        throw CancellationError()
       }
       defer { group.cancelAll() }
-      for await signal in signals {
-        var isIdle = signal == .heartbeat
-        while true {
-          // While the client does not read, this waits, and its events wait in the hub.
-          let next = frames.read()
-          guard !next.isEmpty else { break }
-          isIdle = false
-          try await writer.write(contentsOf: next)
-        }
-        if frames.isEnded { return }
-        if isIdle { try await writer.write(StreamFrames.heartbeat) }
-      }
+      try await group.next()
     }
+  }
+
+  /// Writes `frames` to the client, with their end.
+  @concurrent private func write(
+    _ frames: StreamFrames, _ signals: AsyncStream<Signal>,
+    to writer: inout any ResponseBodyWriter
+  ) async throws {
+    for await signal in signals {
+      var isIdle = signal == .heartbeat
+      while true {
+        // While the client does not read, this waits, and its events wait in the hub.
+        let next = frames.read()
+        guard !next.isEmpty else { break }
+        isIdle = false
+        try await writer.write(contentsOf: next)
+      }
+      if frames.isEnded { break }
+      if isIdle { try await writer.write(StreamFrames.heartbeat) }
+    }
+    try await writer.finish(nil)
+  }
+}
+
+/// Transfers a writer to the task that writes.
+private final class WriterBox: @unchecked Sendable {
+  // Sendable: only that task uses it, after the one that has created it.
+
+  var writer: any ResponseBodyWriter
+
+  init(_ writer: any ResponseBodyWriter) {
+    self.writer = writer
   }
 }
 

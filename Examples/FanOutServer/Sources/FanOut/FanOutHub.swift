@@ -39,6 +39,8 @@ public final class FanOutHub: Service {
     public var heartbeat = Duration.seconds(15)
     /// How long clients should wait before they reconnect.
     public var retry = Duration.seconds(2)
+    /// How long a shutdown of the application waits for a client to read its events.
+    public var drain = Duration.seconds(5)
 
     /// Creates the default limits.
     public init() {}
@@ -46,16 +48,18 @@ public final class FanOutHub: Service {
 
   let source: TopicSource
   let heartbeat: Duration
+  let drain: Duration
 
   /// Creates a hub whose events are only in memory.
   ///
   /// - Parameter limits: what it keeps.
-  /// - Precondition: `history` and `historyBytes` are not negative, the other limits are positive.
+  /// - Precondition: `history`, `historyBytes` and `drain` are not negative, the other limits are
+  ///   positive.
   public init(_ limits: Limits = Limits()) {
     precondition(
       limits.history >= 0 && limits.historyBytes >= 0 && limits.buffer > 0
         && limits.maxEventBytes > 0 && limits.maxTopicLength > 0 && limits.heartbeat > .zero
-        && limits.retry > .zero,
+        && limits.retry > .zero && limits.drain >= .zero,
       "FanOut: a limit in \(limits) is negative or zero; use positive ones.")
     var settings = Settings()
     settings.historyEvents = limits.history
@@ -67,6 +71,7 @@ public final class FanOutHub: Service {
     source = TopicSource(settings)
     // Some 30 years: a sleep cannot be as long as a duration.
     heartbeat = min(limits.heartbeat, .seconds(1_000_000_000))
+    drain = min(limits.drain, .seconds(1_000_000_000))
   }
 }
 

@@ -242,6 +242,23 @@ import Testing
     }
   }
 
+  /// It would keep the application running.
+  @Test func aShutdownDoesNotWaitForAClientThatDoesNotRead() async throws {
+    var limits = FanOutHub.Limits()
+    limits.drain = .milliseconds(10)
+    let stalled = Box<RawClient?>(nil)
+    try await withApplication(limits) { hub, client in
+      let raw = try await RawClient.connect(port: client.port, receiveBuffer: 4096)
+      stalled.value = raw
+      try await raw.send("GET /events/news HTTP/1.1\r\nHost: a\r\n\r\n")
+      while try await hub.publish("1", to: "news").subscribers == 0 { try Task.checkCancellation() }
+      // More than the kernel's buffers hold.
+      let text = String(repeating: "x", count: 60_000)
+      for _ in 0..<200 { try await hub.publish(text, to: "news") }
+    }
+    await stalled.value?.close()
+  }
+
   @Test func closingEndsTheStreams() async throws {
     try await withApplication { hub, client in
       var stream = try await client.stream()
