@@ -1,9 +1,10 @@
 import AsyncHTTPClient
-import FanOutCore
 import NIOConcurrencyHelpers
 import NIOCore
 import ServiceLifecycle
 import Testing
+
+@testable import FanOutCore
 
 /// Publications with an id of their publisher, which may be repeated.
 @Suite(.timeLimit(.minutes(5))) struct RepeatedPublicationTests {
@@ -55,6 +56,25 @@ import Testing
       }
       #expect(try await server.metric("published_total") == 1)
     }
+  }
+
+  /// A store has an id twice if the server remembered fewer ids in between.
+  @Test func anIDThatIsStoredTwiceIsRememberedAsTheNewest() async throws {
+    let topic = try Topic("news", limit: 9)
+    let names = try ["a", "b", "c", "d"].map {
+      PublicationKeys.Name(topic: topic, key: try #require(PublicationKey($0)))
+    }
+    let keys = PublicationKeys(limit: 3)
+    for (index, id) in [(0, 1), (1, 2), (0, 3)] as [(Int, UInt64)] {
+      keys.restore(names[index], id)
+    }
+    #expect(await keys.begin([names[2]]).isEmpty)
+    keys.end([(names[2], 4)])
+    #expect(await keys.begin(Array(names[...2])) == [names[0]: 3, names[1]: 2, names[2]: 4])
+    #expect(await keys.begin([names[3]]).isEmpty)
+    keys.end([(names[3], 5)])
+    // The oldest one is gone.
+    #expect(await keys.begin(names) == [names[0]: 3, names[2]: 4, names[3]: 5])
   }
 
   @Test func onlyTheNewestIDsAreRemembered() async throws {

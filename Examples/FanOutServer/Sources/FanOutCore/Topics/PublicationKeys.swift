@@ -24,7 +24,12 @@ final class PublicationKeys: Sendable {
     var order: Deque<Name> = []
 
     mutating func add(_ name: Name, _ id: EventID, limit: Int) {
-      entries[name] = .published(id)
+      // It is there if a store has it twice, because the server remembered fewer keys in between.
+      if entries.updateValue(.published(id), forKey: name) != nil,
+        let older = order.firstIndex(of: name)
+      {
+        order.remove(at: older)
+      }
       order.append(name)
       while order.count > limit, let oldest = order.popFirst() { entries[oldest] = nil }
     }
