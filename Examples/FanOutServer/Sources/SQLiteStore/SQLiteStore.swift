@@ -20,9 +20,10 @@ public final class SQLiteStore: EventLog {
   /// Events and bytes of one transaction.
   private static let batchEvents = 1024
   private static let batchBytes = 4 << 20
-  /// Events and bytes of one fetch for a client that reconnects.
+  /// Events and bytes of one fetch for a client that reconnects. A client that does not read keeps them in
+  /// memory: so few bytes, or one event.
   static let pageEvents = 256
-  private static let pageBytes = 1 << 20
+  private static let pageBytes = 64 << 10
   /// Events and bytes that the server keeps in memory at the start, so that clients that reconnect
   /// after a restart rarely need the disk.
   private static let restoredEvents = 10_000

@@ -221,28 +221,48 @@ import Testing
     #expect(try database.newest(events: 99, bytes: .max).1.count == 10)
   }
 
-  /// A client that leaves while the server reads for it is no error.
-  @Test func aReadThatIsCancelledIsNotLogged() async throws {
+  /// Runs a server, and gives its store and the log of that.
+  private func withStore(
+    _ body: @escaping @Sendable (RunningServer, SQLiteStore) async throws -> Void
+  ) async throws -> InMemoryLogHandler {
     let database = try EventDatabase(settings)
     let restored = try SQLiteStore.Restored(database, keys: 9)
     let log = InMemoryLogHandler()
     let store = Box<SQLiteStore?>(nil)
     let makeLog: @Sendable (Topics) -> any EventLog = { topics in
-      let logger = Logger(label: "store") { _ in log }
-      let new = SQLiteStore(database, restored, topics, logger: logger)
+      let new = SQLiteStore(database, restored, topics, logger: Logger(label: "store") { _ in log })
       store.value = new
       return new
     }
-    try await RunningServer.with(makeLog: makeLog) { _ in
-      let log = try #require(store.value)
-      let position = EventPosition(epoch: 1, number: 0)
+    try await RunningServer.with(makeLog: makeLog) { server in
+      try await body(server, try #require(store.value))
+    }
+    return log
+  }
+
+  /// A client that leaves while the server reads for it is no error.
+  @Test func aReadThatIsCancelledIsNotLogged() async throws {
+    let log = try await withStore { _, store in
       let read = Task {
         withUnsafeCurrentTask { $0?.cancel() }
-        return await log.page(of: ["news"], after: position, through: .max)
+        return await store.page(
+          of: ["news"], after: EventPosition(epoch: 1, number: 0), through: .max)
       }
       #expect(await read.value == nil)
     }
     #expect(log.entries.isEmpty, "\(log.entries)")
+  }
+
+  /// Each client that does not read has one.
+  @Test func aPageTakesLittleMemory() async throws {
+    _ = try await withStore { server, store in
+      let size = 30_000
+      var ids: [UInt64] = []
+      for _ in 0..<9 { ids.append(try await server.published(String(repeating: "x", count: size))) }
+      let page = await store.page(
+        of: ["news"], after: EventPosition(epoch: 1, number: ids[0]), through: ids[8])
+      #expect(page?.elements.map(\.number) == Array(ids[1...3]))
+    }
   }
 
   /// Publications that arrive while others are stored share the next transaction.
