@@ -91,16 +91,26 @@ extension AccessEntry {
   }
 
   /// The path, if the server knows it: others may be anything, such as a token at the wrong place. The
-  /// values of unknown parameters are left out for the same reason.
+  /// values of unknown parameters, and values with parameters in them, are left out for the same reason.
   private static func target(_ uri: String) -> String {
     let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let path = parts.first, Route(path) != nil else { return "unknown" }
+    guard let path = parts.first, isKnown(path) else { return "unknown" }
     guard let query = parts.dropFirst().first else { return escape(path) }
     let parameters = query.split(separator: "&").map { parameter in
       let name = parameter.prefix { $0 != "=" }
-      return Self.parameters.contains(name.lowercased()[...]) ? escape(parameter) : "..."
+      guard Self.parameters.contains(name.lowercased()[...]) else { return "..." }
+      let value = parameter.dropFirst(name.count + 1)
+      return value.contains { "?=;#".contains($0) } ? "\(name)=..." : escape(parameter)
     }
     return "\(escape(path))?\(parameters.joined(separator: "&"))"
+  }
+
+  private static func isKnown(_ path: Substring) -> Bool {
+    switch Route(path) {
+    case nil: false
+    case .topic(let name), .subscribe(let name): (try? Topic(name, limit: .max)) != nil
+    default: true
+    }
   }
 
   /// Escapes what would end a field or a line, as nginx does.
