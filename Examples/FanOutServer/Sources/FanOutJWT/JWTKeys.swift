@@ -19,6 +19,7 @@ public struct JWTKeys: TokenVerifier {
     case keySet
     case publicKey
     case tooShort
+    case unknown
   }
 
   /// The minimum length of a secret for HS256 in bytes (RFC 7518, section 3.2).
@@ -28,8 +29,8 @@ public struct JWTKeys: TokenVerifier {
   /// That of all of them.
   private let algorithm: String
 
-  /// - Parameter text: a JSON web key set, a public key in PEM for ES256, or a secret for HS256, of
-  ///   which white space at both ends is no part.
+  /// - Parameter text: a JSON web key set, a public key in PEM for ES256, or a secret for HS256: one
+  ///   line, of which white space at both ends is no part.
   public init(_ text: String) async throws(Refusal) {
     let keys = JWTKeyCollection()
     let text = text.trimming(while: \.isWhitespace)
@@ -44,6 +45,9 @@ public struct JWTKeys: TokenVerifier {
       algorithm = "ES256"
     } else {
       guard text.utf8.count >= Self.minimumSecret else { throw .tooShort }
+      // A public key with something before it is none: its readers could sign tokens with it.
+      let isSecret = !["-----BEGIN", #""kty""#].contains { text.contains($0) }
+      guard isSecret, !text.contains(where: \.isNewline) else { throw .unknown }
       await keys.add(hmac: HMACKey(from: text), digestAlgorithm: .sha256)
       algorithm = "HS256"
     }
@@ -124,6 +128,7 @@ extension JWTKeys.Refusal: CustomStringConvertible {
       "it is not a JSON web key set with keys for ES256, each of them with a 'kid'"
     case .publicKey: "it is not a public key for ES256 in PEM"
     case .tooShort: "a secret for HS256 has at least \(JWTKeys.minimumSecret) bytes"
+    case .unknown: "it is no JSON web key set, no public key in PEM, and no secret in one line"
     }
   }
 }

@@ -78,6 +78,20 @@ import Testing
     }
   }
 
+  /// A client that knows the public key could sign tokens with the text of the file.
+  @Test(arguments: ["# The key\n", "\u{feff}", "\"", "Bag Attributes: <Empty>\n"])
+  func aPublicKeyIsNoSecret(_ before: String) async throws {
+    let set = #"{"keys":[\#(try key(#""kid":"one""#))]}"#
+    for text in [Self.pair.publicKey.pemRepresentation, set] {
+      await #expect(throws: JWTKeys.Refusal.unknown, "\(text)") {
+        try await JWTKeys(before + text)
+      }
+    }
+    await #expect(throws: JWTKeys.Refusal.unknown) {
+      try await JWTKeys("[\(try key(#""kid":"one""#))]")
+    }
+  }
+
   @Test func aKeyForEncryptionVerifiesNothing() async throws {
     let key = try key(#""kid":"one","use":"enc""#)
     await #expect(throws: JWTKeys.Refusal.keySet) { try await verifies(key) }
