@@ -38,6 +38,24 @@ import Testing
     }
   }
 
+  /// What waits for the end of a pause is written at once.
+  @Test func pausesEnd() async throws {
+    var settings = Settings()
+    settings.pause = .hours(1)
+    settings.drain = .seconds(20)
+    try await RunningServer.with(settings) { server in
+      var streams: [EventReader] = []
+      for _ in 0..<3 { streams.append(try await server.stream()) }
+      for number in 0..<5 { try await server.published("\(number)") }
+      await server.shutDown()
+      for index in streams.indices {
+        #expect(try await streams[index].data(5) == (0..<5).map(String.init))
+        #expect(try await streams[index].nextBlock()?.retry == 2000)
+        #expect(try await streams[index].nextBlock() == nil)
+      }
+    }
+  }
+
   @Test func aStalledReaderDelaysItNoLongerThanAllowed() async throws {
     var settings = Settings()
     settings.bufferLimit = 2

@@ -103,6 +103,7 @@ private struct HTTPService: Service {
     // The other half of the time is for the clients.
     await log.drain(within: drain / 2)
     topics.close()
+    loops.endPauses()
     try? await Task.sleep(until: deadline, clock: .continuous)
     loops.closeConnections()
   }

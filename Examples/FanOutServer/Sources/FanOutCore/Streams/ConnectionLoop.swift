@@ -56,6 +56,8 @@ final class ConnectionLoop {
   private var nextStart = NIODeadline.uptimeNanoseconds(0)
   /// Whether the rest of the turn, or the next turn, is scheduled.
   private var isScheduled = false
+  /// The next turn, while it waits for the end of a pause.
+  private var pausing: Scheduled<Void>?
 
   init(_ eventLoop: any EventLoop, _ counts: Counts) {
     self.eventLoop = eventLoop
@@ -155,7 +157,11 @@ extension ConnectionLoop {
       // A quiet group that has more to write than at once ends the pause. The loop serves its sockets in
       // any case before it writes again.
       nextStart = max(isDone ? nextStart : end, end + Self.timeForSockets)
-      if !turn.isEmpty { schedule(in: nextStart - end) { $0.beginTurn() } }
+      guard !turn.isEmpty else { return }
+      pausing = schedule(in: nextStart - end) { loop in
+        loop.pausing = nil
+        loop.beginTurn()
+      }
       return
     }
     turnNumber += 1
@@ -196,7 +202,8 @@ extension ConnectionLoop {
       if turn[next].member?.writePending(&budget) ?? true { next += 1 }
     }
     guard next == turn.count else {
-      return schedule(in: Self.timeForSockets) { $0.continueTurn() }
+      schedule(in: Self.timeForSockets) { $0.continueTurn() }
+      return
     }
     next = 0
     turn.removeAll(keepingCapacity: turn.count <= 16_384)
@@ -206,14 +213,26 @@ extension ConnectionLoop {
     nextStart = end + max(shortestPause, pause, Self.timeForSockets)
   }
 
+  @discardableResult
   private func schedule(
     in pause: TimeAmount, _ action: @escaping @Sendable (ConnectionLoop) -> Void
-  ) {
+  ) -> Scheduled<Void> {
     isScheduled = true
-    eventLoop.assumeIsolated().scheduleTask(in: pause) {
+    return eventLoop.assumeIsolated().scheduleTask(in: pause) {
       self.isScheduled = false
       action(self)
     }
+  }
+
+  /// Ends the pause between two turns, and makes no long ones any more: the server shuts down.
+  func endPauses() {
+    shortestPause = .zero
+    nextStart = .now()
+    guard let pausing else { return }
+    pausing.cancel()
+    self.pausing = nil
+    isScheduled = false
+    beginTurn()
   }
 
   /// Closes every connection.

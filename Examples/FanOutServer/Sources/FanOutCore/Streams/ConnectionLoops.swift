@@ -75,6 +75,13 @@ extension ConnectionLoops {
     return body()
   }
 
+  /// Writes to streams without long pauses.
+  func endPauses() {
+    for slot in slots.values {
+      slot.eventLoop.execute { slot.loop.value.endPauses() }
+    }
+  }
+
   /// Closes every connection.
   func closeConnections() {
     for slot in slots.values {
