@@ -16,8 +16,8 @@ struct Names {
 
 /// The words that need backticks where a value is named.
 let keywords: Set<String> = [
-  "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
-  "deinit",
+  "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default",
+  "defer", "deinit",
   "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard",
   "if", "import", "in", "init", "inout", "internal", "is", "let", "nil", "operator",
   "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "self",

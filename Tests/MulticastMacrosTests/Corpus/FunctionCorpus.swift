@@ -29,6 +29,7 @@ protocol KeywordNames: AnyObject {
   func `class`(_ `in`: Int, for: String, `default` other: Int)
   func `init`(self value: Int)
   func use(switch: Int, where: Int, is: Bool)
+  func wait(_ await: Int, then: Int)
 }
 
 @Multicast
@@ -121,6 +122,7 @@ final class FunctionRecorder: Recorder, Plain, Labels, Overloads, KeywordNames, 
   }
   func `init`(self value: Int) { note("init \(value)") }
   func use(switch a: Int, where b: Int, is c: Bool) { note("\(a) \(b) \(c)") }
+  func wait(_ await: Int, then: Int) { note("\(`await`) \(then)") }
   func `a file is done`(`with name` name: String) { note(name) }
   func add(_ delegates: Int, delegate: Int) { note("\(delegates) \(delegate)") }
   func set(delegates: [String], answer: Int, arguments: Int) { note("\(delegates) \(answer)") }
@@ -193,7 +195,8 @@ struct FunctionCorpus {
     keywords.class(1, for: "f", default: 2)
     keywords.`init`(self: 3)
     keywords.use(switch: 1, where: 2, is: false)
-    #expect(log.take() == both("1f2") + both("init 3") + both("1 2 false"))
+    keywords.wait(4, then: 5)
+    #expect(log.take() == both("1f2") + both("init 3") + both("1 2 false") + both("4 5"))
     MulticastRawNames([first, second]).`a file is done`(`with name`: "x")
     #expect(log.take() == both("x"))
     let shadowed = MulticastShadowedNames([first, second])
