@@ -185,7 +185,7 @@ extension Parser {
     let name = try takeIdentifier("the name of an associated type")
     requirement.name = name.text
     requirement.nameRange = name.range
-    if take("<") { throw error("the type") }
+    try parseGenericParameters(&requirement)
     if take(":") {
       repeat {
         let type = try parseType()

@@ -49,6 +49,19 @@ protocol FixedSink: Sink where Item: Sendable, Item == Int {
   func drain()
 }
 
+@Multicast
+protocol GenericAliases: AnyObject {
+  typealias Pair<Value> = (Value, Value)
+  typealias Table<Key> = [Key: Int] where Key: Hashable
+  func sum(_ pair: Pair<Int>) -> Int?
+  func table() -> Table<Int>?
+}
+
+final class AliasRecorder: Recorder, GenericAliases, @unchecked Sendable {
+  func sum(_ pair: (Int, Int)) -> Int? { pair.0 + pair.1 }
+  func table() -> [Int: Int]? { [1: id] }
+}
+
 final class SinkRecorder: Recorder, Sink, SendableSink, RefinedSink, IntSink, FixedSink,
   @unchecked Sendable
 {
@@ -115,5 +128,11 @@ struct AssociatedTypeCorpus {
     }
     MulticastIntSink([first, second]).drain()
     #expect(log.take() == both("1") + both("1") + both("drain"))
+  }
+
+  @Test func genericAliases() {
+    let (first, second, _) = pair(AliasRecorder.self)
+    let composite = MulticastGenericAliases([first, second])
+    #expect(composite.sum((1, 2)) == 3 && composite.table() == [1: 1])
   }
 }
