@@ -62,8 +62,19 @@ extension Parser {
         modifiers.append(
           Modifier(name: name, text: text(from: start), range: range(from: start)))
       } else {
+        if !attributes.isEmpty || !modifiers.isEmpty { try refuseCondition() }
         return
       }
     }
+  }
+
+  /// Throws at a condition that contains or follows attributes: without the compiler's settings the
+  /// parser cannot tell which of them a declaration has.
+  func refuseCondition() throws(SyntaxError) {
+    guard at("#"), ["if", "elseif", "else", "endif"].contains(peek().text) else { return }
+    throw SyntaxError(
+      message: """
+        '@Multicast' does not read attributes under a condition: write the whole declaration under it
+        """, range: token.range)
   }
 }

@@ -17,6 +17,7 @@ extension Parser {
 
   private mutating func parseProtocol() throws(SyntaxError) -> ProtocolDeclaration {
     var declaration = ProtocolDeclaration()
+    try refuseCondition()
     try parseModifiers(into: &declaration.attributes, &declaration.modifiers)
     if !at("protocol") {
       // `class` is a modifier too.
