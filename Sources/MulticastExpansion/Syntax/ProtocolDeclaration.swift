@@ -41,11 +41,10 @@ struct Attribute {
   var text: String
   var range: Range<Int>
 
-  /// The name without the types and modules before it.
+  /// The name without the types and modules before it, and without generic arguments.
   var baseName: String {
-    String(
-      name[
-        (name.lastIndex { $0 == "." || $0 == ":" }.map(name.index(after:)) ?? name.startIndex)...])
+    let path = name.prefix { $0 != "<" }
+    return String(path.split { $0 == "." || $0 == ":" }.last ?? "")
   }
 }
 

@@ -23,7 +23,17 @@ protocol ImplicitResults: AnyObject {
   @Answer(.last, errors: .afterAll) func reload() throws -> Int!
 }
 
-final class ResultRecorder: Recorder, SentResults, ImplicitResults, @unchecked Sendable {
+@Multicast
+protocol TypedAnswers: AnyObject {
+  @Answer<Int>(.last, default: 0) func number() -> Int
+  @MulticastMacros.Answer<Swift.Int>(.first, default: 0) func count() -> Int
+}
+
+final class ResultRecorder: Recorder, SentResults, ImplicitResults, TypedAnswers,
+  @unchecked Sendable
+{
+  func number() -> Int { id }
+  func count() -> Int { id }
   func parcels() async -> sending [Parcel] { [Parcel(id)] }
   func last() async -> sending Parcel? { Parcel(10 * id) }
   func load() async throws -> sending [Parcel] { [Parcel(id)] }
@@ -50,5 +60,12 @@ struct ResultTypeCorpus {
     #expect(await composite.last() == 2)
     #expect(try await composite.load() == 1)
     #expect(try composite.reload() == 2)
+  }
+
+  @Test("a policy may name the type of its default")
+  func typedDefaults() {
+    let (first, second, _) = pair(ResultRecorder.self)
+    let composite = MulticastTypedAnswers([first, second])
+    #expect(composite.number() == 2 && composite.count() == 1)
   }
 }
