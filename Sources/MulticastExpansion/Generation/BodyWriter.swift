@@ -123,8 +123,7 @@ extension BodyWriter {
       let absent = plan.absent ?? "nil"
       return [head, "  if let \(answer) = \(call) { return \(answer) }", "}", "return \(absent)"]
     case .first:
-      // An alias may hide an optional.
-      let present = "\(names.macros("presentAnswer"))(\(call))"
+      let present = "\(presentAnswer)(\(call))"
       return [
         head, "  if let \(answer) = \(present) { return \(answer) }", "}",
         "return \(plan.absent ?? "nil")",
@@ -136,7 +135,7 @@ extension BodyWriter {
       ]
     case .last:
       let last = forwarding.local("last")
-      let present = "\(names.macros("presentAnswer"))(\(call))"
+      let present = "\(presentAnswer)(\(call))"
       return [
         "var \(answer): \(optionalResult)", head,
         "  if let \(last) = \(present) { \(answer) = \(last) }", "}",
@@ -176,6 +175,12 @@ extension BodyWriter {
         "return \(answer)",
       ]
     }
+  }
+
+  /// The function that makes an optional of an answer, which is one already if an alias hides it. Of
+  /// a metatype, which is none, the compiler would not find the type of that function.
+  private var presentAnswer: String {
+    result.hasSuffix(".Type") ? names.standard("Optional") : names.macros("presentAnswer")
   }
 
   /// All are called; the first error is thrown afterwards.

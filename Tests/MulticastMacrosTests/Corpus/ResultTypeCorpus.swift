@@ -24,14 +24,24 @@ protocol ImplicitResults: AnyObject {
 }
 
 @Multicast
+protocol MetatypeResults: AnyObject {
+  @Answer(.first, default: Never.self) func first() async -> Any.Type
+  @Answer(.last, default: Never.self) func last() async -> any Equatable.Type
+  @Answer(.last, default: Never.self) func only() -> Any.Type
+}
+
+@Multicast
 protocol TypedAnswers: AnyObject {
   @Answer<Int>(.last, default: 0) func number() -> Int
   @MulticastMacros.Answer<Swift.Int>(.first, default: 0) func count() -> Int
 }
 
-final class ResultRecorder: Recorder, SentResults, ImplicitResults, TypedAnswers,
+final class ResultRecorder: Recorder, SentResults, ImplicitResults, MetatypeResults, TypedAnswers,
   @unchecked Sendable
 {
+  func first() async -> Any.Type { id == 1 ? Int.self : String.self }
+  func last() async -> any Equatable.Type { id == 1 ? Int.self : String.self }
+  func only() -> Any.Type { id == 1 ? Int.self : String.self }
   func number() -> Int { id }
   func count() -> Int { id }
   func parcels() async -> sending [Parcel] { [Parcel(id)] }
@@ -60,6 +70,15 @@ struct ResultTypeCorpus {
     #expect(await composite.last() == 2)
     #expect(try await composite.load() == 1)
     #expect(try composite.reload() == 2)
+  }
+
+  @Test func metatypes() async {
+    let (first, second, _) = pair(ResultRecorder.self)
+    let composite = MulticastMetatypeResults([first, second])
+    let answers: [Any.Type] = [await composite.first(), await composite.last(), composite.only()]
+    #expect(answers.map { "\($0)" } == ["Int", "String", "String"])
+    let absent: Any.Type = await MulticastMetatypeResults().last()
+    #expect("\(absent)" == "Never")
   }
 
   @Test("a policy may name the type of its default")
