@@ -72,9 +72,9 @@ struct GenerationContext {
         type.constraints.filter { $0.left.text != type.name }
       }
       + declaration.constraints.filter { constraint in
-        constraint.left.text != "Self"
-          // One of an inherited type that the protocol fixes.
-          && constraint.names.contains(where: declaration.primaryAssociatedTypes.contains)
+        // Others are about the protocol itself, or an inherited type, which is no parameter.
+        constraint.left.names.first { $0 != "Self" }
+          .map(declaration.primaryAssociatedTypes.contains) ?? false
       }
     let texts = constraints.map(\.text.unqualified)
     return texts.isEmpty ? "" : " where " + texts.joined(separator: ", ")

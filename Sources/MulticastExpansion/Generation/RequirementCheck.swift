@@ -172,15 +172,24 @@ extension RequirementCheck {
         \(declaration.name)<\((declaration.primaryAssociatedTypes + [requirement.name]).joined(separator: ", "))>'
         """, at: requirement.nameRange)
     }
-    for constraint in declaration.constraints where constraint.relation == "==" {
-      // A type that is fixed and no parameter needs nothing.
-      guard constraint.names.contains(where: declaration.primaryAssociatedTypes.contains) else {
-        continue
-      }
+    let ofTypes = declaration.requirements.filter { $0.kind == .associatedType }
+    for constraint in declaration.constraints + ofTypes.flatMap(\.constraints)
+    where fixesParameter(constraint) {
       findings.report(
         "a primary associated type that is fixed cannot be a parameter of the composite: use the type itself",
         at: constraint.left.range.lowerBound..<constraint.right.range.upperBound)
     }
+  }
+
+  /// Whether a constraint leaves no choice for a primary associated type. One that is a member of another
+  /// one, as in `S.Element == Item`, may be a parameter beside it.
+  private func fixesParameter(_ constraint: Constraint) -> Bool {
+    let parameters = declaration.primaryAssociatedTypes
+    let names = [constraint.left.text.unqualified, constraint.right.text.unqualified]
+    guard constraint.relation == "==", names.contains(where: parameters.contains) else {
+      return false
+    }
+    return !names.contains { name in parameters.contains { name.hasPrefix("\($0).") } }
   }
 }
 

@@ -164,6 +164,20 @@ protocol FixedType<Item>: AnyObject where Item == Int {
 }
 
 @Multicast
+protocol FixedThere<Item>: AnyObject {
+  // expected-error{{a primary associated type that is fixed cannot be a parameter of the composite}}
+  associatedtype Item where Item == Int
+  func receive(_ item: Item)
+}
+
+@Multicast
+// expected-error{{a primary associated type that is fixed cannot be a parameter of the composite}}
+protocol FixedByOther<Key, Value>: AnyObject where Key == [Value] {
+  associatedtype Key
+  associatedtype Value
+}
+
+@Multicast
 // expected-error{{a hub holds delegates that can be copied and escape: remove '~Copyable'}}
 protocol Noncopyable: ~Copyable {
   func start()

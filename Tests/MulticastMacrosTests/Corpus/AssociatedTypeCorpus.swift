@@ -50,6 +50,37 @@ protocol FixedSink: Sink where Item: Sendable, Item == Int {
 }
 
 @Multicast
+protocol BatchSink<Batch>: AnyObject where Batch.Element == Int {
+  associatedtype Batch: Collection
+  func sum(_ batch: Batch) -> Batch.Element?
+}
+
+@Multicast
+protocol PairedSink<Batch, Item>: AnyObject where Batch.Element == Item {
+  associatedtype Batch: Collection
+  associatedtype Item
+  func first(of batch: Batch) -> Item?
+}
+
+@Multicast
+protocol ListSink<Element>: Sink where Item == [Element] {
+  associatedtype Element
+  func append(_ element: Element)
+}
+
+final class BatchRecorder: Recorder, BatchSink, PairedSink, @unchecked Sendable {
+  func sum(_ batch: [Int]) -> Int? { batch.reduce(0, +) }
+  func first(of batch: [Int]) -> Int? { batch.first }
+}
+
+final class ListRecorder: Recorder, ListSink, @unchecked Sendable {
+  func append(_ element: Int) { note("append \(element)") }
+  func receive(_ item: [Int]) { note("\(item)") }
+  func last() -> [Int]? { [id] }
+  func all() -> [[Int]] { [[id]] }
+}
+
+@Multicast
 protocol GenericAliases: AnyObject {
   typealias Pair<Value> = (Value, Value)
   typealias Table<Key> = [Key: Int] where Key: Hashable
@@ -128,6 +159,18 @@ struct AssociatedTypeCorpus {
     }
     MulticastIntSink([first, second]).drain()
     #expect(log.take() == both("1") + both("1") + both("drain"))
+  }
+
+  @Test("a constraint may fix a member of a parameter, and an inherited type")
+  func fixedMembers() {
+    let (first, second, _) = pair(BatchRecorder.self)
+    #expect(MulticastBatchSink<[Int]>([first, second]).sum([1, 2]) == 3)
+    #expect(MulticastPairedSink<[Int], Int>([first, second]).first(of: [4]) == 4)
+    let (third, fourth, log) = pair(ListRecorder.self)
+    let list = MulticastListSink<Int>([third, fourth])
+    list.append(5)
+    list.receive([6])
+    #expect(log.take() == both("append 5") + both("[6]") && list.all() == [[1], [2]])
   }
 
   @Test func genericAliases() {
