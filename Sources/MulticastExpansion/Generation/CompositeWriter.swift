@@ -41,10 +41,35 @@ struct CompositeWriter {
     if context.traits.inherited.contains("NSObjectProtocol") {
       conformances.insert("NSObject", at: 0)
     }
+    conformances += nonisolatedConformances.map { "nonisolated \(context.names.standard($0))" }
     return context.typeAccess + (isNonisolated ? "nonisolated " : "")
       + (isActor ? "actor " : "final class ")
       + context.compositeName + context.genericParameters
       + ": " + conformances.joined(separator: ", ") + context.genericConstraints
+  }
+
+  /// The protocols of the standard library whose requirements the composite fulfils on any thread.
+  ///
+  /// Without these the compiler may infer that the conformance to one of them belongs to the actor of the
+  /// composite, and refuse the one to its protocol, which refines them.
+  private var nonisolatedConformances: [String] {
+    let inherited = context.traits.inherited
+    let isObject = inherited.contains("NSObjectProtocol")
+    guard context.traits.isolation != .actor, !isObject else { return [] }
+    var names = ["Equatable", "Hashable"]
+    if context.traits.isolation != .none {
+      names += CompositeWriter.descriptions.filter { !isDeclared($0.property) }.map(\.conformance)
+    }
+    return names.filter(inherited.contains)
+  }
+
+  private static let descriptions = [
+    (conformance: "CustomStringConvertible", property: "description"),
+    (conformance: "CustomDebugStringConvertible", property: "debugDescription"),
+  ]
+
+  private func isDeclared(_ member: String) -> Bool {
+    context.declaration.requirements.contains { $0.name == member }
   }
 
   /// A hub that any thread may use needs no actor.
@@ -127,9 +152,6 @@ struct CompositeWriter {
     let inherited = Set(context.traits.inherited)
     let access = context.memberAccess
     let name = context.compositeName
-    let isDeclared = { (member: String) in
-      context.declaration.requirements.contains { $0.name == member }
-    }
     guard !inherited.contains("NSObjectProtocol") else { return }
     if !inherited.isDisjoint(with: ["Equatable", "Hashable"]) {
       code.line()
@@ -148,10 +170,8 @@ struct CompositeWriter {
         $0.line("hasher.combine(\(context.names.standard("ObjectIdentifier"))(self))")
       }
     }
-    for (conformance, property) in [
-      ("CustomStringConvertible", "description"),
-      ("CustomDebugStringConvertible", "debugDescription"),
-    ] where inherited.contains(conformance) && !isDeclared(property) {
+    for (conformance, property) in CompositeWriter.descriptions
+    where inherited.contains(conformance) && !isDeclared(property) {
       code.line()
       code.line("/// The description of the delegates.")
       // Any thread may ask for it: it retains no delegate that belongs to an actor.

@@ -82,6 +82,12 @@ protocol NamedSendableView: AnyObject, Sendable, CustomStringConvertible {
   func show()
 }
 
+@Multicast
+@MainActor
+protocol KeyedView: AnyObject, Hashable, CustomStringConvertible {
+  func show()
+}
+
 @MainActor
 final class ViewRecorder: View, SendableView, RefinedView, RefinedSendableView, Preconcurrency {
   let id: Int
@@ -172,6 +178,12 @@ struct IsolationCorpus {
     #expect(composite.debugDescription == composite.description)
     let sendable = await MulticastNamedSendableView()
     #expect(sendable.description == sendable.delegates.description)
+  }
+
+  @Test("the composite of an isolated protocol is equal to itself on any thread")
+  func hashing() async {
+    let (first, second) = await (MulticastKeyedView(), MulticastKeyedView())
+    #expect(Set([first, second, first]).count == 2 && first != second)
   }
 
   @DatabaseActor @Test func globalActor() {
