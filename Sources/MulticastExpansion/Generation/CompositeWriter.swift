@@ -20,6 +20,9 @@ struct CompositeWriter {
       code.line(
         "\(context.memberAccess)nonisolated let _composition: "
           + "\(context.names.macros("Composition"))<\(delegate)>")
+      if context.needsAlias {
+        code.line("\(context.memberAccess)typealias _Protocol = \(delegate)")
+      }
       code.line()
       writeInitializers(delegate, to: &code)
       RegistrationWriter(context: context).writeMember(to: &code)
@@ -121,7 +124,8 @@ struct CompositeWriter {
     for type in context.traits.unknown where type.specifiers.isEmpty {
       // A composition refines each of its protocols.
       for name in type.text.split(separator: " & ").map(String.init) where !refined.contains(name) {
-        refined.append(name)
+        // In the composite `Delegate` may be the associated type: then a cast has to do.
+        if name.prefix(while: { $0 != "<" }) != "Delegate" { refined.append(name) }
       }
     }
     guard !refined.isEmpty else { return }

@@ -85,6 +85,14 @@ struct GenerationContext {
     "any \(name ?? declaration.name)\(primaryArguments)"
   }
 
+  /// The same in an extension of the protocol, where `Delegate` is an associated type: if the protocol
+  /// is called so, its composite has an alias.
+  var delegateTypeInExtension: String {
+    needsAlias ? "\(compositeName)\(primaryArguments)._Protocol" : delegateType(extendedType)
+  }
+
+  var needsAlias: Bool { extendedType == "Delegate" }
+
   /// The attributes of the protocol that its composite shares.
   var typeAttributes: [String] {
     declaration.attributes

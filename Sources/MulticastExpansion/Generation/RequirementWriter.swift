@@ -120,7 +120,7 @@ struct RequirementWriter {
       let name = context.hubName
       return forwarding.parameterNames.contains(name) ? "self.\(name)" : name
     case .refinement:
-      return "refinedDelegates(as: (\(context.delegateType(context.extendedType))).self)"
+      return "refinedDelegates(as: (\(context.delegateTypeInExtension)).self)"
     }
   }
 }

@@ -42,3 +42,20 @@ protocol View<Element>: AnyObject where Self.Element: Equatable, ItSelf.Item: Eq
   associatedtype Element
   func show(_ element: Element)
 }
+
+@Multicast
+protocol Delegate: AnyObject {
+  func start()
+  func next() -> (any Delegate)?
+}
+
+@Multicast
+protocol ChildDelegate: Delegate {
+  func stop()
+}
+
+func use(_ composite: MulticastDelegate, _ child: MulticastChildDelegate) {
+  composite.start()
+  child.start()
+  composite.add(child)
+}
