@@ -95,7 +95,10 @@ extension Parser {
       let word = token.text
       advance()
       if word == "endif" { return clauses }
-      while !isAtEnd, !token.startsLine { advance() }
+      // A condition goes on in the next line only inside brackets.
+      while !isAtEnd, !token.startsLine {
+        if at("(") { try skipBrackets() } else { advance() }
+      }
       let directive = text(from: start)
       let members = try parseMembers(until: ["#elseif", "#else", "#endif"])
       clauses.append(ConditionalClause(directive: directive, members: members))

@@ -96,6 +96,10 @@ public protocol Available: AnyObject {
       func nested()
     #endif
   #endif
+  #if (os(Linux)
+    || os(macOS))
+    func severalLines()
+  #endif
 }
 
 enum Namespace {
@@ -158,6 +162,7 @@ final class NameRecorder: Recorder, Shadowing, ClashingFunctions, `class`, `A ra
   func mac() {}
   func other() {}
   func nested() { note("nested") }
+  func severalLines() { note("several lines") }
 }
 
 final class ClashRecorder: Recorder, ClashingProperties, @unchecked Sendable {
@@ -233,8 +238,9 @@ struct NameCorpus {
     composite.nested()
     #if os(Linux)
       composite.linux()
+      composite.severalLines()
       #expect(composite.isLinux)
-      #expect(log.take() == both("nested") + both("linux"))
+      #expect(log.take() == both("nested") + both("linux") + both("several lines"))
     #endif
   }
 }
