@@ -13,8 +13,9 @@ extension MulticastActor {
   /// }
   /// ```
   ///
-  /// The array keeps the delegates alive, and so does this function until it returns. The
-  /// parameters are those of ``invokeConcurrently(limit:timeout:clock:_:)``.
+  /// The array keeps the delegates alive, and so does this function until it returns, and perhaps
+  /// for a moment longer: the task of a call, which has its result, ends on a thread of its own.
+  /// The parameters are those of ``invokeConcurrently(limit:timeout:clock:_:)``.
   ///
   /// - Parameters:
   ///   - limit: the most delegates that are called at once; `nil`: all of them.
