@@ -54,8 +54,9 @@ extension EventHub {
   /// - Returns: `false` if a subscriber did not receive the event because the hub was finished, or
   ///   because the task was cancelled while a buffer was full. Events that a buffer drops by its
   ///   policy, or that a cancelled subscription discards, do not count; nor do subscribers that a
-  ///   `finish` during the delivery has ended before the event came to them. If none has received
-  ///   it then, the result is `false`.
+  ///   `finish` during the delivery has ended before the event came to them, unless earlier events
+  ///   still waited in their buffers. If none has received it then, the result is `false`, and the
+  ///   event counts as refused.
   /// - Complexity: O(subscribers), and the wait.
   @inlinable @discardableResult
   public func sendWaiting(_ event: Event) async -> Bool {
