@@ -28,7 +28,7 @@ private struct HubHandlers {
       isOfOneKind ? "hub/one kind" : "hub/handlers", detail: "N = \(size)",
       requirements: requirements
     ) {
-      [floor, loop, timed] + StorageStrategy.allCases.map(measured)
+      [floor, loop, timed, totalOrder, replaying] + StorageStrategy.allCases.map(measured)
     }
   }
 
@@ -98,12 +98,24 @@ private struct HubHandlers {
     }
   }
 
+  private var totalOrder: Case {
+    measured("waitFree, total order", EventHub(ordering: .total))
+  }
+
+  /// Each handler has a buffer, so that a slow one holds up only the sender that calls it.
+  private var replaying: Case {
+    measured("waitFree, replay", EventHub(replay: 1))
+  }
+
   private func measured(_ storage: StorageStrategy) -> Case {
+    measured(storage.rawValue, EventHub(storage: storage))
+  }
+
+  private func measured(_ name: String, _ hub: EventHub<Int>) -> Case {
     let listeners = Listeners(size, kinds: kinds)
-    let hub = EventHub<Int>(storage: storage)
     let subscriptions = subscribe(listeners, to: hub)
     return Case(
-      storage.rawValue, size: size, deliveries: size, delivered: listeners.takeReceived
+      name, size: size, deliveries: size, delivered: listeners.takeReceived
     ) { iterations in
       for _ in 0..<iterations { hub.send(1) }
       withExtendedLifetime(subscriptions) {}
