@@ -245,7 +245,7 @@ extension Invocation {
     return Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
       if let pipeline = subscriber.unretainedPipeline {
         // SAFETY: the entry, which the invocation holds, owns the pipeline.
-        guard pipeline._withUnsafeGuaranteedRef({ $0.isOpen }) else { return false }
+        guard pipeline._withUnsafeGuaranteedRef({ $0.isDirect }) else { return false }
       }
       subscriber.handler(event)
       return true

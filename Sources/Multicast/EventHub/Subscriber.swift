@@ -25,8 +25,8 @@ struct Subscriber<Event: Sendable> {
 /// The steps between a sender and a subscriber: starting point, filter, coalescer, mailbox.
 @usableFromInline
 final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable {
-  // Sendable: only `isOpen` changes, and every property is Sendable. One thread at a time delivers
-  // the events of a hub with one order; it changes and reads `isOpen`.
+  // Sendable: only `isDirect` changes, and every property is Sendable. One thread at a time delivers
+  // the events of a hub with one order; it changes and reads `isDirect`.
 
   @usableFromInline let filter: (@Sendable (Event) -> Bool)?
   @usableFromInline let start: StartingPoint?
@@ -34,7 +34,7 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
   @usableFromInline let coalescer: Coalescer<Event>?
   /// Whether nothing stands between a sender and the handler, at least since the starting point was
   /// reached.
-  @exclusivity(unchecked) @usableFromInline private(set) var isOpen = false
+  @exclusivity(unchecked) @usableFromInline private(set) var isDirect = false
   /// The subscriber's handler, which the mailbox calls.
   private let handler: @Sendable (Event) -> Void
   /// Called by the mailbox instead of the subscriber's handler, if it is asynchronous. As
@@ -66,7 +66,7 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
     self.mailbox = mailbox
     self.coalescer = coalescer
     super.init()
-    isOpen = start == nil && mailbox == nil && isEmpty
+    isDirect = start == nil && mailbox == nil && isEmpty
     // SAFETY: a mailbox uses its receiver only to deliver to its entry, which the caller of that holds
     // and which owns this.
     (mailbox as? HandlerMailbox)?.receiver = .passUnretained(self)
@@ -102,7 +102,7 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
   @usableFromInline
   func passStart() {
     guard isEmpty else { return }
-    if let mailbox { mailbox.isDirect = true } else { isOpen = true }
+    if let mailbox { mailbox.isDirect = true } else { isDirect = true }
   }
 
   /// Whether nothing but a starting point stands between a sender and the handler, or the mailbox.
