@@ -111,8 +111,10 @@ struct EnvelopeReference {
         body(unsafeDowncast($0, to: EventBox<Event>.self).event)
       }
     }
-    return withUnsafePointer(to: word) {
-      body(UnsafeRawPointer($0).assumingMemoryBound(to: Event.self).pointee)
+    // Memory of its own, which holds an event from now on: its bytes are all there is to that.
+    var word = word
+    return withUnsafeMutablePointer(to: &word) {
+      body(UnsafeMutableRawPointer($0).bindMemory(to: Event.self, capacity: 1).pointee)
     }
   }
 
