@@ -40,7 +40,7 @@ private final class TotalOrderRound: ScenarioRound, @unchecked Sendable {
   private let operations: Int
   private let hub: EventHub<Event>
   private var subscriptions: [EventSubscription] = []
-  private let logs = (0..<4).map { _ in OrderLog() }
+  private let logs = (0..<5).map { _ in OrderLog() }
   private let guests: PerThread<[OrderLog]>
   private var reactions = 0
 
@@ -58,6 +58,7 @@ private final class TotalOrderRound: ScenarioRound, @unchecked Sendable {
       },
       hub.subscribe { logs[1].receive($0) },
       hub.subscribe(on: .global()) { logs[2].receive($0) },
+      hub.subscribe(with: logs[4], on: .sender) { $0.receive($1) },
     ]
     let sequence = hub.events()
     Task { for await event in sequence { logs[3].receive(event) } }
@@ -82,7 +83,10 @@ private final class TotalOrderRound: ScenarioRound, @unchecked Sendable {
       } else {
         worker.begin("subscribe")
         let log = OrderLog()
-        guest = hub.subscribe { log.receive($0) }
+        guest =
+          worker.once(in: 2)
+          ? hub.subscribe { log.receive($0) }
+          : hub.subscribe(with: log, on: .sender) { $0.receive($1) }
         guests[worker.index].append(log)
       }
     }
