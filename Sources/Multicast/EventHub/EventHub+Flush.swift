@@ -17,8 +17,8 @@ extension EventHub {
   ///
   /// Events are discarded if their subscription is cancelled or its owner is gone; a handler that
   /// is running while its subscription is cancelled is not waited for: `cancelAndWait` does that.
-  /// Cancelling the task does not end the wait. Deadlock: do not wait for the calling task inside a
-  /// handler.
+  /// Cancelling the task does not end the wait: cancel the subscriptions that it waits for, such as
+  /// by ``cancelSubscriptions()``. Deadlock: do not wait for the calling task inside a handler.
   ///
   /// - Complexity: O(subscribers), and the wait.
   public func flush() async {
