@@ -11,7 +11,8 @@ internal import Synchronization
 class Mailbox: @unchecked Sendable {
   // Sendable: `state` and `isDeserted` are used only inside `lock`, `blockedFlushes` and
   // `hasNewSignal` are atomic, and other variables do not change once the entry, or the mailbox in
-  // it, is published. Subclasses explain their own state.
+  // it, is published, except `isDirect`: in a hub with one order, only the thread that has the role
+  // of delivering uses it then, and a lock hands that role over. Subclasses explain their own state.
 
   /// The lock of a mailbox that does not share one.
   private let ownLock = Lock()

@@ -234,7 +234,7 @@ extension RetainedLog {
 
   /// The number after which the newest `count` events begin.
   ///
-  /// - Complexity: O(1), and O(`count`) if there are holes.
+  /// - Complexity: O(1), and O(`count` + holes) if there are holes.
   func number(beforeLast count: Int) -> UInt64 {
     guard count < self.count else { return slots.isEmpty ? newestNumber : number(at: 0) - 1 }
     var offset = slots.count

@@ -100,7 +100,7 @@ public struct Retention<Event: Sendable>: Sendable {
   /// - Parameter key: the key of an event. One thread at a time calls it, and the key's
   ///   `hash(into:)` and `==`.
   /// - Returns: the retention.
-  /// - Complexity: amortised O(1) per event.
+  /// - Complexity: amortised O(log retained events) per event.
   public static func latestPerKey<Key: Hashable & Sendable>(
     by key: @escaping @Sendable (Event) -> Key
   ) -> Retention {
