@@ -42,7 +42,7 @@ extension MailboxState {
   /// of a block.
   private func isDone(_ position: Int) -> Bool {
     if inFlight == 0 && isBlocked { return true }
-    return (inFlight == 0 ? front : inFlightStart) >= position
+    return (inFlight == 0 || isAbandoned ? front : inFlightStart) >= position
   }
 
   mutating func takeCompletedFlushes() -> [FlushLatch] {

@@ -41,6 +41,9 @@ struct MailboxState: ~Copyable {
   var lingerPause = 0
   /// Whether consumers take nothing for now.
   var isBlocked = false
+  /// Whether a flush does not wait for what consumers have taken: a sequence that was cancelled may
+  /// never be asked again.
+  var isAbandoned = false
   /// The number of elements that consumers have taken and not finished.
   var inFlight = 0
   /// The position of the first of them.

@@ -5,9 +5,10 @@ extension EventHub {
   /// An event was sent before if its `send` has returned, or if its sender waits for space. A
   /// handler has handled an event when it has returned. An asynchronous sequence has handled an
   /// event when its consumer asks for the next one, or stops: so a sequence that nothing iterates,
-  /// and a consumer that does not ask again, delay the return until they are released or cancelled.
-  /// In the body of a `for await` loop over this hub, and wherever else the task is the one that
-  /// received the latest event of a sequence, this does not wait for that sequence.
+  /// and a consumer that does not ask again, delay the return until they are released, or their
+  /// subscriptions are cancelled. In the body of a `for await` loop over this hub, and wherever
+  /// else the task is the one that received the latest event of a sequence, this does not wait for
+  /// that sequence.
   ///
   /// ```swift
   /// hub.send(event)

@@ -94,6 +94,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   override func cancel(_ entry: Entry) {
     noteCancellation()
+    withLock { state.isAbandoned = true }
     super.cancel(entry)
   }
 

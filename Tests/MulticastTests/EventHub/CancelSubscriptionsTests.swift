@@ -55,6 +55,23 @@ struct CancelSubscriptionsTests {
     }
   }
 
+  @Test("a flush does not wait for a consumer that does not ask again", arguments: [false, true])
+  @MainActor
+  func flushOfAStalledConsumer(isTotal: Bool) async {
+    for round in 0..<50 {
+      let hub = EventHub<Int>(ordering: isTotal ? .total : .perSender)
+      let iterator = hub.events().makeAsyncIterator()
+      for event in 1...2 { hub.send(event) }
+      // Another task receives the first event, and ends.
+      await Task { @MainActor in #expect(await iterator.next() == 1) }.value
+      let flushing = Task.detached { await hub.flush() }
+      for _ in 0..<round { await Task.yield() }
+      hub.cancelSubscriptions()
+      await flushing.value
+      #expect(await iterator.next() == nil)
+    }
+  }
+
   @Test("what an iterator has taken and not returned is discarded too", arguments: 0...5)
   func takenEvents(kind: Int) async {
     let hub = EventHub<Int>(retention: .last(10))
