@@ -83,6 +83,7 @@ struct ReplayServingTests {
     hub.send(4)
     #expect(journal.entries == [1, 2, 4])
     #expect(handle.value.statistics?.delivered == 3)
+    handle.value.cancel()  // Its handler keeps the hub.
   }
 
   @Test("another handler blocks or cancels it before its call", arguments: [false, true])
@@ -211,7 +212,7 @@ struct ReplayServingTests {
     flushing.join()
     sender.join()
     #expect(isFlushed.withLock { $0 })
-    withExtendedLifetime(subscription) {}
+    subscription.cancel()  // Its handler keeps the hub.
   }
 
   @Test(
