@@ -35,8 +35,8 @@ final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
     if isOurs { start(entry) }
   }
 
-  /// As ``serve(_:)``, inside an invocation that passes `entry`. The usual case has not the steps
-  /// of a drain.
+  /// As ``serve(_:)``, inside an invocation that passes `entry`. If one event waits, which is the
+  /// usual case, the handler gets it without a drain.
   func serve(_ entry: Unmanaged<Entry>, _ invocation: borrowing Invocation) {
     guard let receiver, let element = takeOnly() else {
       invocation.closeCall()

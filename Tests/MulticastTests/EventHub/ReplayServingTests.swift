@@ -203,11 +203,11 @@ struct ReplayServingTests {
     let sender = RunningThread { [hub] in hub.send(2) }
     entered.wait()
     #expect(!hub.flush(timeout: .zero))
+    isFlushed.withLock { $0 = false }
     let flushing = RunningThread { [hub] in
       let result = hub.flush(timeout: .seconds(60))
       isFlushed.withLock { $0 = result }
     }
-    isFlushed.withLock { $0 = false }
     mayLeave.open()
     flushing.join()
     sender.join()
