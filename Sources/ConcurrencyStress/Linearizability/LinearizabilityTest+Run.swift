@@ -160,7 +160,8 @@ extension LinearizabilityTest {
     }
     runThreads(threads, seconds: seconds, activities: activities) { thread in
       var generator = SplitMix64(seed: seed &+ UInt64(thread))
-      let spinner = WorkerActivity()
+      var worker = Worker(index: thread, generator: generator, activity: WorkerActivity())
+      let timer = StopTimer(every: 2)
       var mine: [[History<TestCall>.Operation]] = []
       mine.reserveCapacity(plans.count)
       defer { CrashNotice.prepareThread(nil) }
@@ -170,14 +171,14 @@ extension LinearizabilityTest {
         var operations: [History<TestCall>.Operation] = []
         operations.reserveCapacity(calls.count)
         barrier.arriveAndWait()
-        var worker = Worker(index: thread, generator: generator, activity: spinner)
         worker.spin(upTo: 32)
-        for call in calls {
-          operations.append(
-            perform(call, subjects[index], clocks[index], thread: thread, activities[thread]))
-          worker.spin(upTo: 8)
+        timer.mayStop(using: &generator) {
+          for call in calls {
+            operations.append(
+              perform(call, subjects[index], clocks[index], thread: thread, activities[thread]))
+            worker.spin(upTo: 8)
+          }
         }
-        generator = worker.generator
         mine.append(operations)
       }
       recorded[thread] = mine
