@@ -9,5 +9,6 @@ extension EventHub {
   /// - Complexity: O(subscribers).
   public func cancelSubscriptions() {
     registry.removeAll()
+    LastCalls.shared.forget(allOf: registry)
   }
 }

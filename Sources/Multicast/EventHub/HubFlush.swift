@@ -22,6 +22,8 @@ struct HubFlush<Event: Sendable>: Sendable {
   }
 
   let targets: [Target]
+  /// The hub whose last calls belong to the flush: see ``LastCalls``.
+  var hub: ObjectIdentifier?
 
   private enum Stage: CaseIterable {
     case sequencers
@@ -66,8 +68,12 @@ struct HubFlush<Event: Sendable>: Sendable {
       case .mailboxes: target.registry.addPending(to: latch, excluding: thread.excludes)
       }
     }
+    // After the registries: an entry may be in both, but not in neither.
+    if stage == .mailboxes { latch.add(lastCalls, excluding: thread.excludes) }
     return latch
   }
+
+  private var lastCalls: [Entry] { hub.map { LastCalls.shared.entries(of: $0) } ?? [] }
 
   /// Ends the flush of a latch whose time ran out.
   private func withdraw(_ latch: FlushLatch) {
@@ -76,6 +82,7 @@ struct HubFlush<Event: Sendable>: Sendable {
       for (coalescer, _) in target.coalescers { coalescer.withdraw(latch) }
       target.registry.withdraw(latch)
     }
+    for entry in lastCalls { entry.mailbox?.withdraw(latch) }
   }
 }
 

@@ -10,8 +10,9 @@ extension SubscriberOption {
   /// The events of the replay count; those that the filter excludes do not. The handler is called
   /// exactly `count` times, unless the subscription ends before: also with concurrent senders, on a
   /// queue, on an actor, or with concurrent calls. The subscription has ended when the last call
-  /// begins, so what waits then is discarded. Its end is ``SubscriptionEnd/cancelled``, unless the
-  /// hub had finished before, and the actions of ``onEnd(isolation:_:)`` are not called.
+  /// begins, so what waits then is discarded; a flush of the hub waits for that call, unless the
+  /// handle is cancelled or released during it. Its end is ``SubscriptionEnd/cancelled``, unless
+  /// the hub had finished before, and the actions of ``onEnd(isolation:_:)`` are not called.
   ///
   /// ```swift
   /// let subscription = prices.subscribe(where: { $0.value < 10 }, options: [.once]) { buy($0) }
@@ -39,6 +40,8 @@ private final class CallLimit: Sendable {
   private let binding: SubscriptionBinding
   // Relaxed: a call needs no more than a number of its own.
   private let begun = Atomic<Int>(0)
+  // Acquiring and releasing: the call that returns last removes what the last one to begin has added.
+  private let returned = Atomic<Int>(0)
 
   init(_ limit: Int, _ binding: SubscriptionBinding) {
     self.limit = limit
@@ -47,11 +50,33 @@ private final class CallLimit: Sendable {
 
   /// Begins a call. The last one ends the subscription.
   ///
-  /// - Returns: whether it may be made.
+  /// - Returns: whether it may be made. Then ``end()`` follows.
   func begin() -> Bool {
     let number = begun.wrappingAdd(1, ordering: .relaxed).newValue
-    if number == limit { binding.subscription.cancel() }
+    if number == limit { endSubscription() }
     return number <= limit
+  }
+
+  private func endSubscription() {
+    let registration = binding.subscription.registration
+    // Otherwise it was cancelled.
+    if let entry = registration.entry {
+      LastCalls.shared.begin(ObjectIdentifier(self), entry, in: registration.registry)
+    }
+    registration.cancel()
+  }
+
+  /// Ends a call.
+  func end() {
+    let number = returned.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
+    if number == limit { LastCalls.shared.end(ObjectIdentifier(self)) }
+  }
+
+  /// Calls `body`, unless there were as many calls before.
+  func call(_ body: () -> Void) {
+    guard begin() else { return }
+    body()
+    end()
   }
 }
 
@@ -59,11 +84,15 @@ extension HandlerDelivery {
   /// The same, with at most as many calls as `limit` says.
   fileprivate func limited(by limit: CallLimit) -> Self {
     switch self {
-    case .sender(let handler): .sender { if limit.begin() { handler($0) } }
-    case .queue(let queue, let handler): .queue(queue) { if limit.begin() { handler($0) } }
-    case .actor(let home, let handler): .actor(home) { if limit.begin() { handler($0) } }
+    case .sender(let handler): .sender { event in limit.call { handler(event) } }
+    case .queue(let queue, let handler): .queue(queue) { event in limit.call { handler(event) } }
+    case .actor(let home, let handler): .actor(home) { event in limit.call { handler(event) } }
     case .task(let home, let count, let handler):
-      .task(home, limit: count) { if limit.begin() { await handler($0) } }
+      .task(home, limit: count) { event in
+        guard limit.begin() else { return }
+        await handler(event)
+        limit.end()
+      }
     }
   }
 }

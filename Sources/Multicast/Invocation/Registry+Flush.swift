@@ -51,20 +51,26 @@ extension Registry {
     to latch: FlushLatch, and lanes: [Entry] = [],
     excluding isExcluded: (Mailbox) -> Bool = { _ in false }
   ) {
-    for case let entry? in storage.snapshot() + lanes.map(Optional.some) {
+    latch.add(storage.snapshot() + lanes.map(Optional.some), excluding: isExcluded)
+  }
+}
+
+extension FlushLatch {
+  /// Counts those of the mailboxes in which something is pending, until that is done. See
+  /// ``Registry/addPending(to:and:excluding:)``.
+  func add(_ entries: [Entry?], excluding isExcluded: (Mailbox) -> Bool) {
+    for case let entry? in entries {
       guard let mailbox = entry.head.pointee.mailbox,
         !ThreadCallStack.isCalledByThisThread(entry.identity)
       else { continue }
       mailbox._withUnsafeGuaranteedRef { mailbox in
         guard !mailbox.isCalledByCurrentTask, !isExcluded(mailbox) else { return }
-        latch.add()
-        if !mailbox.flush(latch) { latch.countDown() }
+        add()
+        if !mailbox.flush(self) { countDown() }
       }
     }
   }
-}
 
-extension FlushLatch {
   /// Suspends until everything that the latch counts is done. Call it once, after every `add`.
   func wait() async {
     await suspend { continuation in

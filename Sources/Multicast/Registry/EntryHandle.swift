@@ -69,7 +69,8 @@ extension EntryHandle {
 
   /// See ``Registration/cancel()``.
   func cancel() {
-    guard EntryHead.isActive(state) else { return }
+    // Otherwise its last call may be running.
+    guard EntryHead.isActive(state) else { return LastCalls.shared.forget(reference) }
     // SAFETY: `memory` keeps the memory of the entry until `remove` returns.
     withExtendedLifetime(memory) { _ = registry.remove(.fromOpaque(reference)) }
   }

@@ -7,7 +7,7 @@ extension TopicHub {
   public func flush() async {
     await HubFlush(targets: flushTargets).wait()
     // Afterwards: the topics pass their events on to these.
-    await HubFlush(targets: crossTopic.flushTargets).wait()
+    await crossTopicFlush.wait()
     // And all of them tell handlers with positions to read.
     await HubFlush(targets: signals.flushedHubs.map { .init($0) }).wait()
   }
@@ -27,13 +27,16 @@ extension TopicHub {
     let start = ContinuousClock.now
     guard HubFlush(targets: flushTargets).wait(timeout: timeout, serve: {}) else { return false }
     var rest: Duration { timeout - (ContinuousClock.now - start) }
-    guard HubFlush(targets: crossTopic.flushTargets).wait(timeout: rest, serve: {}) else {
-      return false
-    }
+    guard crossTopicFlush.wait(timeout: rest, serve: {}) else { return false }
     let hubs = signals.flushedHubs
     return HubFlush(targets: hubs.map { .init($0) }).wait(timeout: rest) {
       for hub in hubs { hub.serveHandlers() }
     }
+  }
+
+  /// Last calls of all handlers belong to it: their topics may have left the hub.
+  private var crossTopicFlush: HubFlush<TopicEvent<Topic, Event>> {
+    HubFlush(targets: crossTopic.flushTargets, hub: allTopics.registry.hub)
   }
 
   private var flushTargets: [HubFlush<Event>.Target] {
