@@ -28,7 +28,7 @@ extension HistoryPlan {
         return Call(
           operation: operation,
           argument: Int.random(
-            in: test.operations[operation].argumentTexts.indices, using: &generator))
+            in: test.operations[operation].callTexts.indices, using: &generator))
       }
     }
     let before = calls(0...2)

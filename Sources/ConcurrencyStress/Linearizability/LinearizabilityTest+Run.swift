@@ -159,9 +159,10 @@ extension LinearizabilityTest {
         plan.before.map { perform($0, subjects[index], clocks[index], thread: 0, rest) })
     }
     runThreads(threads, seconds: seconds, activities: activities) { thread in
-      var generator = SplitMix64(seed: seed &+ UInt64(thread))
-      var worker = Worker(index: thread, generator: generator, activity: WorkerActivity())
-      let timer = StopTimer(every: 2)
+      var worker = Worker(
+        index: thread, generator: SplitMix64(seed: seed &+ UInt64(thread)),
+        activity: WorkerActivity())
+      var timer = StopTimer()
       var mine: [[History<TestCall>.Operation]] = []
       mine.reserveCapacity(plans.count)
       defer { CrashNotice.prepareThread(nil) }
@@ -172,7 +173,7 @@ extension LinearizabilityTest {
         operations.reserveCapacity(calls.count)
         barrier.arriveAndWait()
         worker.spin(upTo: 32)
-        timer.mayStop(using: &generator) {
+        timer.mayStop {
           for call in calls {
             operations.append(
               perform(call, subjects[index], clocks[index], thread: thread, activities[thread]))
@@ -207,8 +208,7 @@ extension LinearizabilityTest {
   }
 
   private func text(of call: HistoryPlan.Call) -> String {
-    let kind = operations[call.operation]
-    return "\(kind.name)(\(kind.argumentTexts[call.argument]))"
+    operations[call.operation].callTexts[call.argument]
   }
 
   private func perform(
@@ -223,7 +223,7 @@ extension LinearizabilityTest {
     return .init(
       action: TestCall(
         operation: call.operation, argument: call.argument,
-        callText: text(of: call), result: result),
+        callText: kind.callTexts[call.argument], result: result),
       began: began, returned: returned, thread: thread)
   }
 }

@@ -3,8 +3,9 @@ struct OperationKind<Subject: Sendable, Model: Sendable>: Sendable {
   let name: String
   /// The name, for the watchdog.
   let step: StepName
-  /// The text of each argument; empty for an operation without one.
-  let argumentTexts: [String]
+  /// The text of a call with each argument. Made before: while threads race, it would take most of
+  /// their time.
+  let callTexts: [String]
   /// Calls the object with the argument at this index.
   let call: @Sendable (Subject, Int) -> CallResult
   /// Does the same to the model.
@@ -20,7 +21,7 @@ struct OperationKind<Subject: Sendable, Model: Sendable>: Sendable {
     precondition(!arguments.isEmpty, "the operation \(name) has no argument to choose")
     self.name = name
     step = StepName(name)
-    argumentTexts = arguments.map { $0 is Void ? "" : text(of: $0) }
+    callTexts = arguments.map { "\(name)(\($0 is Void ? "" : text(of: $0)))" }
     self.call = { subject, index in
       do { return .returned(try call(subject, arguments[index])) } catch {
         return .threw("\(error)")

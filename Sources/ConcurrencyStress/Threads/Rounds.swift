@@ -20,9 +20,7 @@ public func runRounds<State: Sendable>(
   let barrier = StartBarrier(threads, seconds: .infinity)  // The threads have a time limit.
   let activities = (0..<threads).map { _ in WorkerActivity() }
   runThreads(threads, seconds: seconds, activities: activities) { thread in
-    // Seldom: most races show after many rounds at full speed.
-    let timer = StopTimer(every: 16)
-    var generator = SplitMix64(seed: SplitMix64.runSeed &+ UInt64(thread))
+    var timer = StopTimer()
     var round = 0
     while true {
       if thread == 0 { shared.state = setUp(round) }
@@ -30,7 +28,7 @@ public func runRounds<State: Sendable>(
       guard shared.hasState else { return }
       // No copy of the state outlives the work: the last reference may be what the race is about.
       activities[thread].begin("works")
-      timer.mayStop(using: &generator) {
+      timer.mayStop {
         shared.withState { work($0, thread, round) }
       }
       activities[thread].begin("waits for the others")

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// Stops the thread that made it for a moment, at random instants, so that other threads run in the
 /// middle of what it does.
@@ -14,13 +15,11 @@ struct StopTimer: ~Copyable {
     // Optional: the first timer of a process is 0, which Swift reads as `nil`.
     private var timer: timer_t?
     private let exists: Bool
-    private let interval: UInt64
+    /// Before this instant the thread does not stop again.
+    private var next = ContinuousClock.now
 
     /// A timer for this thread, which must be one of ours: it receives the signal from now on.
-    ///
-    /// - Parameter interval: in one of how many calls it may stop.
-    init(every interval: UInt64) {
-      self.interval = interval
+    init() {
       var event = sigevent()
       event.sigev_notify = Int32(SIGEV_THREAD_ID)
       event.sigev_signo = SIGURG
@@ -37,20 +36,47 @@ struct StopTimer: ~Copyable {
     deinit { if exists { timer_delete(timer) } }
 
     /// Calls `body`, in which the thread may stop within 1 ms, for some 50 us.
-    func mayStop(using generator: inout SplitMix64, _ body: () -> Void) {
-      guard exists, generator.next().isMultiple(of: interval) else { return body() }
-      // As often within 2 us as within 4 us, and so on: calls take different times.
-      let limit = 1 << Int.random(in: 11...20, using: &generator)
-      set(Int.random(in: 1...limit, using: &generator))
+    mutating func mayStop(_ body: () -> Void) {
+      guard exists, ContinuousClock.now >= next else { return body() }
+      let shortest = Self.shortest.load(ordering: .relaxed)
+      let longest = max(Self.longest.load(ordering: .relaxed), shortest)
+      let time = Int.random(in: shortest...longest)
+      set(time)
+      let isEarly = !isSet
       body()
-      set(0)
+      let isLate = set(0)
+      // Wider, so that each part of a call gets its turn, but not by much.
+      Self.shortest.store(
+        isEarly ? (shortest + time) / 2 : max(shortest - shortest / 32, 1), ordering: .relaxed)
+      Self.longest.store(
+        isLate ? (longest + time) / 2 : min(longest + longest / 32 + 1, 1_000_000),
+        ordering: .relaxed)
+      // Most of the time threads run at full speed, which other races need. Not always as long: the
+      // threads of a round do not stop together.
+      next = .now + .microseconds(Int.random(in: 100...300))
     }
 
+    /// After how many nanoseconds a signal comes in the middle of a call, about. All timers learn
+    /// it: some machines need 2 us for a signal, others 15 us, and calls take different times.
+    // Relaxed: a wrong time costs a stop.
+    private static let shortest = Atomic<Int>(1_000)
+    private static let longest = Atomic<Int>(50_000)
+
     /// - Parameter nanoseconds: when the thread stops; never if 0.
-    private func set(_ nanoseconds: Int) {
-      var time = itimerspec()
+    /// - Returns: whether a stop was still to come.
+    @discardableResult
+    private func set(_ nanoseconds: Int) -> Bool {
+      var (time, rest) = (itimerspec(), itimerspec())
       time.it_value.tv_nsec = numericCast(nanoseconds)
-      timer_settime(timer, 0, &time, nil)
+      timer_settime(timer, 0, &time, &rest)
+      return rest.it_value.tv_nsec > 0
+    }
+
+    /// Whether a stop is still to come.
+    private var isSet: Bool {
+      var rest = itimerspec()
+      timer_gettime(timer, &rest)
+      return rest.it_value.tv_nsec > 0
     }
 
     /// The number that the kernel gives this thread; 0, which no timer accepts, if it is unknown.
@@ -82,9 +108,7 @@ struct StopTimer: ~Copyable {
       errno = error
     }
   #else
-    init(every interval: UInt64) {}
-
     /// Calls `body`.
-    func mayStop(using generator: inout SplitMix64, _ body: () -> Void) { body() }
+    func mayStop(_ body: () -> Void) { body() }
   #endif
 }

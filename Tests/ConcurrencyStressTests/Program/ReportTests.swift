@@ -32,6 +32,20 @@ import Testing
       ])
   }
 
+  @Test func aRunPrintsNoOtherSeedThanItsOwn() async throws {
+    let result = try await #require(
+      processExitsWith: .exitCode(0), observing: [\.standardOutputContent]
+    ) {
+      let options = try StressOptions(
+        ["--seed", "7", "--threads", "2", "--rounds", "2"], for: countingProgram)
+      let report = await onOwnThread { StressRun(countingProgram, options).perform() }
+      exit(report.finish(writingTo: nil))
+    }
+    let output = String(decoding: result.standardOutputContent, as: UTF8.self)
+    #expect(output.contains("every promise held; seed 7"), "\(output)")
+    #expect(!output.contains("STRESS_SEED"), "\(output)")
+  }
+
   @Test func theCommandRepeatsATrial() throws {
     let options = try StressOptions(
       ["--seed", "7", "--threads", "3", "--limit", "5", "--rounds", "6"], for: countingProgram)
