@@ -72,7 +72,7 @@ extension ScheduleTrait {
       // Cleared at the end: closures that threads release a little later refer to the box alone.
       let box = Holder<@concurrent @Sendable () async throws -> Void>(function)
       defer { box.value = nil }
-      let runner = ScheduleRunner(order: order) { schedule in
+      var runner = ScheduleRunner(order: order) { schedule in
         try await Self.$current.withValue(schedule) {
           try await reportFailure(of: { try await box.value?() }) {
             schedule.fail("an issue was recorded")
@@ -83,7 +83,8 @@ extension ScheduleTrait {
       for number in 0..<schedules {
         let own = first &+ UInt64(number)
         guard let failure = await runner.run(seed: own) else { continue }
-        let message = "\(failure.text)\nin the test: .schedules(seed: \(own))"
+        let order = order == .random ? "" : ", order: .\(order)"
+        let message = "\(failure.text)\nin the test: .schedules(seed: \(own)\(order))"
         Issue.record("\(message)", sourceLocation: test.sourceLocation)
         // The task would use the function after its end.
         guard failure.hasEnded else { fatalError("a test waits for ever\n\(message)") }

@@ -2,6 +2,8 @@
 package struct ScheduleRunner: Sendable {
   private let test: ScheduleTest
   private let thread = ScheduleThread()
+  /// The number of steps of a first run, on which priorities depend; `nil` before it.
+  private var steps: Int?
 
   package init(order: ScheduleOrder, _ body: @escaping @Sendable (Schedule) async throws -> Void) {
     test = ScheduleTest(order: order, body)
@@ -14,18 +16,23 @@ package struct ScheduleRunner: Sendable {
     package let hasEnded: Bool
   }
 
-  /// Runs the schedule with this seed, and returns how it failed.
-  package func run(seed: UInt64) async -> Failure? {
-    var steps = 0
-    if case .priorities = test.order {
-      steps = await run(ScheduleChooser(choices: []), seed: nil).0.decisions.count
+  /// Runs the schedule with this seed, and returns how it, or the first run before it, failed.
+  package mutating func run(seed: UInt64) async -> Failure? {
+    if steps == nil, case .priorities = test.order {
+      let (first, hasEnded) = await run(ScheduleChooser(choices: []), seed: nil)
+      if let failure = failure(of: first, seed: nil, hasEnded) { return failure }
+      steps = first.decisions.count
     }
-    let chooser = ScheduleChooser(test.order, seed: seed, steps: steps)
+    let chooser = ScheduleChooser(test.order, seed: seed, steps: steps ?? 0)
     let (result, hasEnded) = await run(chooser, seed: seed)
+    return failure(of: result, seed: seed, hasEnded)
+  }
+
+  private func failure(of result: ScheduleResult, seed: UInt64?, _ hasEnded: Bool) -> Failure? {
     guard !result.messages.isEmpty else { return nil }
     // Not run twice: that would record its issues twice.
-    return Failure(
-      text: result.failure(of: test.order, seed: seed, again: result).text, hasEnded: hasEnded)
+    let text = result.failure(of: test.order, seed: seed, again: result).text
+    return Failure(text: text, hasEnded: hasEnded)
   }
 
   private func run(_ chooser: ScheduleChooser, seed: UInt64?) async -> (ScheduleResult, Bool) {

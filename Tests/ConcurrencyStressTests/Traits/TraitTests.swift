@@ -122,6 +122,28 @@ import Testing
     }
   }
 
+  @Test func prioritiesNeedOneRunMore() async throws {
+    let runs = Counter()
+    let found = try await issues(
+      ScheduleTrait.schedules(20, order: .priorities(preemptions: 1))
+    ) { runs.add() }
+    #expect(found.isEmpty)
+    #expect(runs.value == 21)
+  }
+
+  @Test func aFirstRunThatFailsIsTheLastOneAndNamesItsSeed() async throws {
+    let runs = Counter()
+    let function: @concurrent @Sendable () async -> Void = {
+      runs.add()
+      #expect(runs.value != 1)
+    }
+    let order = ScheduleOrder.priorities(preemptions: 1)
+    let found = try await issues(ScheduleTrait.schedules(20, order: order), function)
+    #expect(runs.value == 1)
+    let call = ".schedules(seed: \(SplitMix64.runSeed), order: .priorities(preemptions: 1))"
+    #expect(found.last?.contains("in the test: \(call)") == true, "\(found)")
+  }
+
   @Test(.stress(rounds: 3)) func aTestMayHaveTheTrait() {
     #expect(StressRound.current.number < 3)
   }
