@@ -36,7 +36,7 @@ extension HistoryPlan {
     self.init(before: before, threads: threads, after: calls(0...2))
   }
 
-  /// The plans that are smaller by one call, and still have two threads.
+  /// The plans that are smaller by one call.
   var smaller: [HistoryPlan] {
     var plans: [HistoryPlan] = []
     for index in after.indices {
