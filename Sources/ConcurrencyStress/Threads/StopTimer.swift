@@ -109,6 +109,6 @@ struct StopTimer: ~Copyable {
     }
   #else
     /// Calls `body`.
-    func mayStop(_ body: () -> Void) { body() }
+    mutating func mayStop(_ body: () -> Void) { body() }
   #endif
 }
