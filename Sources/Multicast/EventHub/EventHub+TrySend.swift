@@ -11,7 +11,7 @@ extension EventHub {
   /// used: a concurrent plain `send` may find a buffer full because of it, and what the call has
   /// not used is free again when it returns. A subscription that begins during the call may receive
   /// the event, by its own policy, in a hub with one order (see ``Ordering``) only; one that ends
-  /// in the meantime may not.
+  /// in the meantime may not, and one that is blocked when the call asks its buffer does not.
   ///
   /// In a hub with one order, if another sender is delivering, this decides at once, and that
   /// sender delivers the event after the call has returned. The event that it is delivering, and
@@ -104,10 +104,16 @@ extension EventHub {
   ) -> MailboxState.Reservation {
     var last = MailboxState.Reservation.unneeded
     registry.forEachEntry { invocation, entry, _ in
-      invocation.pass(entry, access: .enqueue) { (subscriber: Subscriber<Event>) in
+      var isAsked = false
+      let mayContinue = invocation.pass(entry, access: .enqueue) {
+        (subscriber: Subscriber<Event>) in
+        isAsked = true
         last = plan.add(entry, subscriber.pipeline, event, beside: others)
         return last.isSufficient
       }
+      // A blocked one, which may be unblocked before the delivery: then its buffer was not asked.
+      if !isAsked { plan.exclude(entry) }
+      return mayContinue
     }
     if !last.isSufficient { plan.releaseSpace() }
     return last

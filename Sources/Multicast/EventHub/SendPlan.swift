@@ -50,6 +50,15 @@ final class SendPlan: @unchecked Sendable {
     return reservation
   }
 
+  /// Decides that a subscriber does not receive the event, because its buffer was not asked. One
+  /// that reads the log gets the event from there, and is to be told of it.
+  func exclude(_ entry: Unmanaged<Entry>) {
+    // SAFETY: the invocation of the caller holds the entry.
+    let entry = entry.takeUnretainedValue()
+    guard entry.mailbox?.isFollowing != true else { return }
+    decisions[entry.identity] = (entry, .unwanted)
+  }
+
   /// The decision about an entry, returned once; `nil` if there is none.
   func take(_ entry: Unmanaged<Entry>) -> Decision? {
     decisions.removeValue(forKey: UnsafeRawPointer(entry.toOpaque()))?.decision

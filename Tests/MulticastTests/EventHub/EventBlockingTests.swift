@@ -184,6 +184,56 @@ struct EventBlockingTests {
     withExtendedLifetime((subscription, later)) {}
   }
 
+  @Test(
+    "trySend skips a subscription that is blocked when it asks, also if the block ends meanwhile",
+    arguments: [OverflowPolicy.dropNewest, .suspend, .disconnect],
+    [(Ordering.perSender, 0), (.perSender, 1), (.total, 0)])
+  func trySendBesideUnblock(_ policy: OverflowPolicy, _ kind: (Ordering, Int)) async {
+    let hub = EventHub<Int>(replay: kind.1, ordering: kind.0)
+    let queue = DispatchQueue(label: "queue")
+    let (handled, others) = (Journal(), Journal())
+    queue.suspend()
+    let full = hub.subscribe(on: queue, buffering: .bounded(1, whenFull: policy)) {
+      handled.record($0)
+    }
+    let other = hub.subscribe(
+      where: { event in
+        // The hub has asked the buffer of the first subscription, or passed over it.
+        if event == 2 { full.unblock() }
+        return true
+      }
+    ) { others.record($0) }
+    hub.send(1)
+    full.block()
+    #expect(hub.trySend(2))
+    #expect(full.end == nil && hub.statistics.dropped == 0)
+    #expect(!hub.trySend(3))
+    queue.resume()
+    await hub.flush()
+    #expect(handled.entries == [1] && others.entries == [1, 2])
+    withExtendedLifetime(other) {}
+  }
+
+  @Test("one with positions gets what trySend sent, also if its block ended during the call")
+  func trySendBesideUnblockOfReader() async {
+    let hub = EventHub<Int>(retention: .last(10))
+    let journal = Journal()
+    let reading = hub.subscribe(from: .live, on: DispatchQueue(label: "queue")) {
+      if let event = $0.event { journal.record(event) }
+    }
+    let other = hub.subscribe(
+      where: { _ in
+        reading.unblock()
+        return true
+      }
+    ) { _ in }
+    reading.block()
+    #expect(hub.trySend(1))
+    await hub.flush()
+    #expect(journal.entries == [1])
+    withExtendedLifetime(other) {}
+  }
+
   @Test("a blocked hub of topics", arguments: [false, true])
   func topics(hasSubscriberOfAll: Bool) async {
     let hub = TopicHub<String, Int>()
