@@ -185,6 +185,26 @@ struct EventBlockingTests {
   }
 
   @Test(
+    "with a total order, a block counts when the event is delivered, not when it is sent",
+    arguments: [false, true])
+  func blockBesidePendingEvent(isBlockedFirst: Bool) {
+    let hub = EventHub<Int>(ordering: .total)
+    let journal = Journal()
+    let second = Guarded<EventSubscription?>(nil)
+    let first = hub.subscribe { event in
+      guard event == 1, let second = second.withLock({ $0 }) else { return }
+      if isBlockedFirst { second.block() }
+      hub.send(2)  // Left to the outer call.
+      if isBlockedFirst { second.unblock() } else { second.block() }
+    }
+    second.withLock { $0 = hub.subscribe { journal.record($0) } }
+    hub.send(1)
+    second.withLock { $0 }?.withBlocked { hub.send(3) }
+    #expect(journal.entries == (isBlockedFirst ? [1, 2] : []))
+    withExtendedLifetime(first) {}
+  }
+
+  @Test(
     "trySend skips a subscription that is blocked when it asks, also if the block ends meanwhile",
     arguments: [OverflowPolicy.dropNewest, .suspend, .disconnect],
     [(Ordering.perSender, 0), (.perSender, 1), (.total, 0)])
