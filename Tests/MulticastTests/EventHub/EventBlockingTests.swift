@@ -199,7 +199,7 @@ struct EventBlockingTests {
     }
     second.withLock { $0 = hub.subscribe { journal.record($0) } }
     hub.send(1)
-    second.withLock { $0 }?.withBlocked { hub.send(3) }
+    _ = second.withLock { $0 }?.withBlocked { hub.send(3) }
     #expect(journal.entries == (isBlockedFirst ? [1, 2] : []))
     withExtendedLifetime(first) {}
   }
