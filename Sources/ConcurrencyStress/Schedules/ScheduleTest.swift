@@ -17,7 +17,8 @@
 ///
 /// A schedule fails if the body throws or reports something to its ``Schedule``; if the body waits
 /// for ever; if there are more steps than `stepLimit`; or if an object that ``Schedule/lifetimes``
-/// counts is left. A task that the body does not wait for may wait for ever: let it count an object.
+/// counts is left. A task that the body does not wait for may wait for ever: let it count an
+/// object.
 ///
 /// The main actor, actors with an executor of their own, and threads that the code starts are not
 /// scheduled: the test waits for them, and says so if a schedule that fails used them.
