@@ -9,6 +9,6 @@ extension EventHub {
   /// - Complexity: O(subscribers).
   public func cancelSubscriptions() {
     registry.removeAll()
-    LastCalls.shared.forget(allOf: registry)
+    LastCalls.shared.forget(allOf: ObjectIdentifier(registry))
   }
 }

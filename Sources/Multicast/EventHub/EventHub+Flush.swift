@@ -23,7 +23,7 @@ extension EventHub {
   ///
   /// - Complexity: O(subscribers), and the wait.
   public func flush() async {
-    await HubFlush(targets: [.init(self)], hub: registry.hub).wait()
+    await HubFlush(targets: [.init(self)], lastCallsOf: registry).wait()
   }
 
   /// Blocks the thread until every event that was sent before has been handled by every subscriber,
@@ -42,7 +42,7 @@ extension EventHub {
   @available(*, noasync, message: "use the async flush() instead of blocking the thread")
   @discardableResult
   public func flush(timeout: Duration) -> Bool {
-    HubFlush(targets: [.init(self)], hub: registry.hub)
+    HubFlush(targets: [.init(self)], lastCallsOf: registry)
       .wait(timeout: timeout, serve: serveHandlers)
   }
 }

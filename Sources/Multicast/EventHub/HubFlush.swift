@@ -22,8 +22,13 @@ struct HubFlush<Event: Sendable>: Sendable {
   }
 
   let targets: [Target]
-  /// The hub whose last calls belong to the flush: see ``LastCalls``.
-  var hub: ObjectIdentifier?
+  /// The registry, or the hub, whose last calls belong to the flush: see ``LastCalls``.
+  private let home: ObjectIdentifier?
+
+  init(targets: [Target], lastCallsOf home: AnyObject? = nil) {
+    self.targets = targets
+    self.home = home.map { ObjectIdentifier($0) }
+  }
 
   private enum Stage: CaseIterable {
     case sequencers
@@ -73,7 +78,7 @@ struct HubFlush<Event: Sendable>: Sendable {
     return latch
   }
 
-  private var lastCalls: [Entry] { hub.map { LastCalls.shared.entries(of: $0) } ?? [] }
+  private var lastCalls: [Entry] { home.map { LastCalls.shared.entries(of: $0) } ?? [] }
 
   /// Ends the flush of a latch whose time ran out.
   private func withdraw(_ latch: FlushLatch) {

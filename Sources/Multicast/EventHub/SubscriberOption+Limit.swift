@@ -59,17 +59,19 @@ private final class CallLimit: Sendable {
 
   private func endSubscription() {
     let registration = binding.subscription.registration
-    // Otherwise it was cancelled.
-    if let entry = registration.entry {
-      LastCalls.shared.begin(ObjectIdentifier(self), entry, in: registration.registry)
-    }
+    // Otherwise it was cancelled, or another limit of the handler has ended it.
+    guard EntryHead.isActive(registration.state), let entry = registration.entry,
+      LastCalls.shared.begin(entry, of: self, in: registration.registry, of: binding.hub)
+    else { return }
     registration.cancel()
   }
 
   /// Ends a call.
   func end() {
     let number = returned.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
-    if number == limit { LastCalls.shared.end(ObjectIdentifier(self)) }
+    if number == limit {
+      LastCalls.shared.end(binding.subscription.registration.identity, of: self)
+    }
   }
 
   /// Calls `body`, unless there were as many calls before.

@@ -69,10 +69,12 @@ extension EntryHandle {
 
   /// See ``Registration/cancel()``.
   func cancel() {
-    // Otherwise its last call may be running.
-    guard EntryHead.isActive(state) else { return LastCalls.shared.forget(reference) }
     // SAFETY: `memory` keeps the memory of the entry until `remove` returns.
-    withExtendedLifetime(memory) { _ = registry.remove(.fromOpaque(reference)) }
+    let isRemoved =
+      EntryHead.isActive(state)
+      && withExtendedLifetime(memory) { registry.remove(.fromOpaque(reference)) }
+    // Its last call, which has removed it, may be running.
+    if !isRemoved { LastCalls.shared.forget(identity) }
   }
 
   /// See ``Registration/cancelAndWait()``.
@@ -114,7 +116,7 @@ extension EntryHandle {
   }
 
   /// See `Entry.identity`.
-  private var identity: UnsafeRawPointer { UnsafeRawPointer(reference) }
+  var identity: UnsafeRawPointer { UnsafeRawPointer(reference) }
 
   private var isRunning: Bool {
     // The frames first: an invocation that gives the entry a mailbox does so while its frame shows

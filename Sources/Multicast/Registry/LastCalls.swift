@@ -14,14 +14,19 @@ final class LastCalls: @unchecked Sendable {
 
   private struct Call {
     let entry: Entry
+    /// What counts the calls of the handler.
+    let limit: ObjectIdentifier
+    /// The registry of the entry, and what stands for its hub. The entry keeps both.
     let registry: ObjectIdentifier
     let hub: ObjectIdentifier
+
+    func belongs(to home: ObjectIdentifier) -> Bool { registry == home || hub == home }
   }
 
   /// Guards the calls. What is removed is released outside: it may be the last reference.
   private let lock = Lock()
-  /// By what counts the calls of the handler.
-  private var calls: [ObjectIdentifier: Call] = [:]
+  /// By the addresses of their entries.
+  private var calls: [UnsafeRawPointer: Call] = [:]
   /// The number of calls. Stored inside the lock.
   // Relaxed: a thread that does not find an entry in its registry has synchronised with the one that
   // removed it, which added the call before.
@@ -32,62 +37,60 @@ final class LastCalls: @unchecked Sendable {
   /// Adds a call that is about to end the subscription of `entry`.
   ///
   /// - Parameters:
-  ///   - key: what counts the calls of the handler.
+  ///   - limit: what counts the calls of the handler.
   ///   - registry: that of the entry.
-  func begin(_ key: ObjectIdentifier, _ entry: Entry, in registry: Registry) {
-    let call = Call(entry: entry, registry: ObjectIdentifier(registry), hub: registry.hub)
-    lock.withLock {
-      calls[key] = call
+  ///   - hub: see `Registry.hub`.
+  /// - Returns: whether it was added; not if another limit of the same handler has added one.
+  func begin(
+    _ entry: Entry, of limit: AnyObject, in registry: Registry, of hub: AnyObject
+  ) -> Bool {
+    let call = Call(
+      entry: entry, limit: ObjectIdentifier(limit), registry: ObjectIdentifier(registry),
+      hub: ObjectIdentifier(hub))
+    return lock.withLock {
+      guard calls[entry.identity] == nil else { return false }
+      calls[entry.identity] = call
       count.store(calls.count, ordering: .relaxed)
+      return true
     }
   }
 
-  /// Removes a call that has returned.
-  func end(_ key: ObjectIdentifier) {
-    let call = lock.withLock { () -> Call? in
-      defer { count.store(calls.count, ordering: .relaxed) }
-      return calls.removeValue(forKey: key)
-    }
-    withExtendedLifetime(call) {}
+  /// Removes the call that `limit` has added, if there is one: it has returned.
+  func end(_ entry: UnsafeRawPointer, of limit: AnyObject) {
+    remove(entry) { $0.limit == ObjectIdentifier(limit) }
   }
 
-  /// The entries with a last call of a hub.
-  func entries(of hub: ObjectIdentifier) -> [Entry] {
+  /// The entries with a last call of a registry, or of a hub.
+  func entries(of home: ObjectIdentifier) -> [Entry] {
     guard count.load(ordering: .relaxed) > 0 else { return [] }
-    return lock.withLock { calls.values.filter { $0.hub == hub }.map(\.entry) }
+    return lock.withLock { calls.values.filter { $0.belongs(to: home) }.map(\.entry) }
   }
 
   /// Does not make a flush wait for the call of an entry any more: its subscription was cancelled.
-  func forget(_ entry: UnsafeMutableRawPointer) {
-    forget { Unmanaged.passUnretained($0.entry).toOpaque() == entry }
-  }
-
-  /// As ``forget(_:)``, of every entry of a registry.
-  func forget(allOf registry: Registry) {
-    forget { $0.registry == ObjectIdentifier(registry) }
-  }
-
-  /// As ``forget(_:)``, of every entry of a hub.
-  func forget(allOf hub: ObjectIdentifier) {
-    forget { $0.hub == hub }
-  }
-
-  private func forget(where isCancelled: (Call) -> Bool) {
+  func forget(_ entry: UnsafeRawPointer) {
     guard count.load(ordering: .relaxed) > 0 else { return }
-    let cancelled = lock.withLock { () -> [ObjectIdentifier: Call] in
-      let cancelled = calls.filter { isCancelled($0.value) }
-      for key in cancelled.keys { calls[key] = nil }
+    remove(entry) { _ in true }
+  }
+
+  /// As ``forget(_:)``, of every entry of a registry, or of a hub.
+  func forget(allOf home: ObjectIdentifier) {
+    for entry in entries(of: home) { forget(entry.identity) }
+  }
+
+  private func remove(_ entry: UnsafeRawPointer, if isRemoved: (Call) -> Bool) {
+    let call = lock.withLock { () -> Call? in
+      guard let call = calls[entry], isRemoved(call) else { return nil }
+      calls[entry] = nil
       count.store(calls.count, ordering: .relaxed)
-      return cancelled
+      return call
     }
-    withExtendedLifetime(cancelled) {}
+    withExtendedLifetime(call) {}
   }
 }
 
 extension Registry {
   /// What stands for the hub whose flush waits for the handlers: a hub of topics has many
-  /// registries, which leave it with their last subscriber.
-  var hub: ObjectIdentifier {
-    extras?.sharedInspection.map { ObjectIdentifier($0) } ?? ObjectIdentifier(self)
-  }
+  /// registries, which leave it with their last subscriber. Read by a thread that holds the hub: a
+  /// topic that has left does not know it any more.
+  var hub: AnyObject { extras?.sharedInspection ?? self }
 }

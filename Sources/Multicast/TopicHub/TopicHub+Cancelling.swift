@@ -19,7 +19,7 @@ extension TopicHub {
     for (_, hub) in topics.all { hub.cancelSubscriptions() }
     allTopics.cancelSubscriptions()
     for hub in crossTopic.patternHubs { hub.cancelSubscriptions() }
-    LastCalls.shared.forget(allOf: allTopics.registry.hub)
+    LastCalls.shared.forget(allOf: ObjectIdentifier(allTopics.registry.hub))
     signals.endInactive()
   }
 }

@@ -36,7 +36,7 @@ extension TopicHub {
 
   /// Last calls of all handlers belong to it: their topics may have left the hub.
   private var crossTopicFlush: HubFlush<TopicEvent<Topic, Event>> {
-    HubFlush(targets: crossTopic.flushTargets, hub: allTopics.registry.hub)
+    HubFlush(targets: crossTopic.flushTargets, lastCallsOf: allTopics.registry.hub)
   }
 
   private var flushTargets: [HubFlush<Event>.Target] {

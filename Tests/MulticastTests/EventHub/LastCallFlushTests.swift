@@ -131,6 +131,73 @@ struct LastCallFlushTests {
     withExtendedLifetime(subscription) {}
   }
 
+  @Test("of a topic that finished before the call", arguments: [Ordering.perSender, .total])
+  func finishedTopic(ordering: Ordering) async {
+    let hub = TopicHub<String, Int>(ordering: ordering)
+    let handler = Handler()
+    let queue = DispatchQueue(label: "queue")
+    queue.suspend()
+    let subscription = hub.subscribe(to: "a", on: queue, options: [.once]) { _ in handler.call() }
+    hub.send(1, to: "a")
+    hub.finish("a")
+    queue.resume()
+    await onOwnThread {
+      handler.began.wait()
+      #expect(!hub.flush(timeout: .zero))
+      handler.mayEnd.open()
+    }
+    await hub.flush()
+    #expect(handler.returned.value == 1)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("that of all topics waits only for its own handlers")
+  func allTopics() async {
+    let hub = TopicHub<String, Int>()
+    let (handler, observer) = (Handler(), Handler())
+    let subscriptions = (
+      hub.subscribe(to: "a", on: DispatchQueue(label: "queue"), options: [.once]) { _ in
+        handler.call()
+      },
+      hub.allTopics.subscribe(on: DispatchQueue(label: "queue"), options: [.once]) { _ in
+        observer.call()
+      }
+    )
+    hub.send(1, to: "a")
+    await onOwnThread {
+      handler.began.wait()
+      observer.began.wait()
+      #expect(!hub.allTopics.flush(timeout: .zero))
+      observer.mayEnd.open()
+      #expect(hub.allTopics.flush(timeout: .seconds(timeLimit)))
+      #expect(handler.returned.value == 0 && !hub.flush(timeout: .zero))
+      handler.mayEnd.open()
+    }
+    await hub.flush()
+    #expect(handler.returned.value == 1)
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test(
+    "of a handler with several limits",
+    arguments: [[1, 1], [2, 2], [1, 2], [2, 1], [2, 2, 2]])
+  func severalLimits(limits: [Int]) async {
+    let hub = EventHub<Int>()
+    let handler = Handler(limit: limits.min()!)
+    let subscription = hub.subscribe(
+      options: [.combining(limits.map { .first($0) })], maxConcurrentCalls: 2
+    ) { _ async in await handler.callSuspending() }
+    for event in 0..<4 { hub.send(event) }
+    await onOwnThread {
+      handler.began.wait()
+      #expect(!hub.flush(timeout: .zero))
+      handler.mayEnd.open()
+    }
+    await hub.flush()
+    #expect(handler.returned.value == handler.limit)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("a limit that was not reached keeps nothing")
   func cancelledBefore() async {
     let tracker = LifetimeTracker()
