@@ -60,10 +60,11 @@ private final class CallLimit: Sendable {
   private func endSubscription() {
     let registration = binding.subscription.registration
     // Otherwise it was cancelled, or another limit of the handler has ended it.
-    guard EntryHead.isActive(registration.state), let entry = registration.entry,
+    guard let entry = registration.entry,
       LastCalls.shared.begin(entry, of: self, in: registration.registry, of: binding.hub)
     else { return }
-    registration.cancel()
+    // Otherwise it was cancelled meanwhile.
+    if !registration.remove() { LastCalls.shared.forget(registration.identity) }
   }
 
   /// Ends a call.

@@ -69,12 +69,19 @@ extension EntryHandle {
 
   /// See ``Registration/cancel()``.
   func cancel() {
+    remove()
+    // Its last call may be running, or about to remove it.
+    LastCalls.shared.forget(identity)
+  }
+
+  /// Removes the entry.
+  ///
+  /// - Returns: whether it was registered.
+  @discardableResult
+  func remove() -> Bool {
+    guard EntryHead.isActive(state) else { return false }
     // SAFETY: `memory` keeps the memory of the entry until `remove` returns.
-    let isRemoved =
-      EntryHead.isActive(state)
-      && withExtendedLifetime(memory) { registry.remove(.fromOpaque(reference)) }
-    // Its last call, which has removed it, may be running.
-    if !isRemoved { LastCalls.shared.forget(identity) }
+    return withExtendedLifetime(memory) { registry.remove(.fromOpaque(reference)) }
   }
 
   /// See ``Registration/cancelAndWait()``.

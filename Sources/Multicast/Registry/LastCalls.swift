@@ -40,7 +40,8 @@ final class LastCalls: @unchecked Sendable {
   ///   - limit: what counts the calls of the handler.
   ///   - registry: that of the entry.
   ///   - hub: see `Registry.hub`.
-  /// - Returns: whether it was added; not if another limit of the same handler has added one.
+  /// - Returns: whether it was added; not if another limit of the same handler has added one, nor if
+  ///   the subscription has ended.
   func begin(
     _ entry: Entry, of limit: AnyObject, in registry: Registry, of hub: AnyObject
   ) -> Bool {
@@ -49,9 +50,13 @@ final class LastCalls: @unchecked Sendable {
       hub: ObjectIdentifier(hub))
     return lock.withLock {
       guard calls[entry.identity] == nil else { return false }
-      calls[entry.identity] = call
+      // Sequentially consistent, both, as the load in `forget`: a thread that has removed the entry then
+      // finds the call, or this finds the entry removed.
+      count.store(calls.count + 1, ordering: .sequentiallyConsistent)
+      let state = entry.head.pointee.state.load(ordering: .sequentiallyConsistent)
+      if EntryHead.isActive(state) { calls[entry.identity] = call }
       count.store(calls.count, ordering: .relaxed)
-      return true
+      return EntryHead.isActive(state)
     }
   }
 
@@ -68,7 +73,8 @@ final class LastCalls: @unchecked Sendable {
 
   /// Does not make a flush wait for the call of an entry any more: its subscription was cancelled.
   func forget(_ entry: UnsafeRawPointer) {
-    guard count.load(ordering: .relaxed) > 0 else { return }
+    // Sequentially consistent: see `begin`.
+    guard count.load(ordering: .sequentiallyConsistent) > 0 else { return }
     remove(entry) { _ in true }
   }
 

@@ -198,6 +198,36 @@ struct LastCallFlushTests {
     withExtendedLifetime(subscription) {}
   }
 
+  @Test("not if the subscription is cancelled while the call ends it")
+  func cancelledMeanwhile() async {
+    await onOwnThread {
+      for round in 0..<20_000 {
+        let hub = EventHub<Int>()
+        let handler = Handler()
+        let began = Gate("the delivery")
+        let subscription = hub.subscribe(
+          on: .global(),
+          options: [
+            .once,
+            .intercepting { call in
+              began.open()
+              call()
+            } async: {
+              await $0()
+            },
+          ]
+        ) { _ in handler.mayEnd.wait() }
+        hub.send(1)
+        began.wait()
+        for _ in 0..<round % 32 { _ = subscription.isActive }
+        subscription.cancel()
+        #expect(hub.flush(timeout: .zero))
+        handler.mayEnd.open()
+        guard subscription.cancelAndWait(timeout: .seconds(timeLimit)) else { return }
+      }
+    }
+  }
+
   @Test("a limit that was not reached keeps nothing")
   func cancelledBefore() async {
     let tracker = LifetimeTracker()
