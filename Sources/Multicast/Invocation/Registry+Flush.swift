@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 
 extension Registry {
   /// Returns when every mailbox has delivered, dropped or discarded what was pending.
@@ -51,7 +52,12 @@ extension Registry {
     to latch: FlushLatch, and lanes: [Entry] = [],
     excluding isExcluded: (Mailbox) -> Bool = { _ in false }
   ) {
-    latch.add(storage.snapshot() + lanes.map(Optional.some), excluding: isExcluded)
+    // Not an entry that another thread has ended, and is about to take out of the storage.
+    // Acquiring: the last call of a handler, which ends it, is among `LastCalls` then.
+    let active = storage.snapshot().filter { entry in
+      entry.map { EntryHead.isActive($0.head.pointee.state.load(ordering: .acquiring)) } ?? false
+    }
+    latch.add(active + lanes.map(Optional.some), excluding: isExcluded)
   }
 }
 
