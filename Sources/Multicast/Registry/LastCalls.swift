@@ -40,8 +40,8 @@ final class LastCalls: @unchecked Sendable {
   ///   - limit: what counts the calls of the handler.
   ///   - registry: that of the entry.
   ///   - hub: see `Registry.hub`.
-  /// - Returns: whether it was added; not if another limit of the same handler has added one, nor if
-  ///   the subscription has ended.
+  /// - Returns: whether it was added; not if another limit of the same handler has added one, nor
+  ///   if the subscription has ended.
   func begin(
     _ entry: Entry, of limit: AnyObject, in registry: Registry, of hub: AnyObject
   ) -> Bool {
