@@ -10,9 +10,10 @@ extension SubscriberOption {
   /// The events of the replay count; those that the filter excludes do not. The handler is called
   /// exactly `count` times, unless the subscription ends before: also with concurrent senders, on a
   /// queue, on an actor, or with concurrent calls. The subscription has ended when the last call
-  /// begins, so what waits then is discarded; a flush of the hub waits for that call, unless the
-  /// handle is cancelled or released during it. Its end is ``SubscriptionEnd/cancelled``, unless
-  /// the hub had finished before, and the actions of ``onEnd(isolation:_:)`` are not called.
+  /// begins, so what waits then is discarded. A flush of the hub waits for that call, unless during
+  /// it the subscription is cancelled, or its handle is released and there is no owner. Its end is
+  /// ``SubscriptionEnd/cancelled``, unless the hub had finished before, and the actions of
+  /// ``onEnd(isolation:_:)`` are not called.
   ///
   /// ```swift
   /// let subscription = prices.subscribe(where: { $0.value < 10 }, options: [.once]) { buy($0) }
