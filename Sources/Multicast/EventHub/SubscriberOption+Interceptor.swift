@@ -12,7 +12,8 @@ extension SubscriberOption {
   /// of the subscriber, with no lock held. Inside it the values of ``carrying(_:)`` are bound. A
   /// call that ``removingDuplicates`` leaves out is not intercepted, nor is one that ``first(_:)``
   /// leaves out if that option comes later among the `options`. The first of several interceptors
-  /// is the innermost.
+  /// is the innermost. If ``first(_:)`` comes earlier among the `options`, a flush of the hub does
+  /// not wait for what the function does after the last call.
   ///
   /// An event whose `call` the function does not make was delivered, though its handler did not
   /// run; one whose `call` it makes twice reaches the handler twice.

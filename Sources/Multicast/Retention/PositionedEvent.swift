@@ -108,3 +108,16 @@ public struct MissedEvents: Hashable, Sendable {
     }
   }
 }
+
+extension MissedEvents: CustomStringConvertible {
+  /// The number of missed events, and the range.
+  public var description: String {
+    let events =
+      switch count {
+      case 1: "1 event"
+      case let count?: "\(count) events"
+      case nil: "an unknown number of events"
+      }
+    return "\(events) after \(after), through \(through)"
+  }
+}

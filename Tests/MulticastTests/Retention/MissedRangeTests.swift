@@ -5,6 +5,19 @@ import Testing
 
 @Suite("A subscriber receives exactly the range that is missing, in its place")
 struct MissedRangeTests {
+  @Test("its description is the number of events, and the range")
+  func description() {
+    let (first, last) = (EventPosition(epoch: 3, number: 4), EventPosition(epoch: 3, number: 5))
+    #expect(
+      "\(MissedEvents(after: first, through: last))" == "1 event after \(first), through \(last)")
+    #expect(
+      "\(MissedEvents(after: first, through: last, count: 0))"
+        == "0 events after \(first), through \(last)")
+    #expect(
+      "\(MissedEvents(after: last, through: first))"
+        == "an unknown number of events after \(last), through \(first)")
+  }
+
   @Test("after a position that is no longer retained", arguments: FollowerKind.allCases)
   func trimmed(_ kind: FollowerKind) async {
     let hub = EventHub<Int>(retention: .last(10), epoch: 3)
