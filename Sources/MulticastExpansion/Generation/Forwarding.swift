@@ -84,7 +84,7 @@ struct Forwarding {
       let isAsync = effects.contains("async")
       return (isThrowing ? "try " : "") + (isAsync ? "await " : "") + value + "()"
     }
-    if type.text.hasPrefix("repeat ") { return "repeat each " + value }
+    if type.isPack { return "repeat each " + value }
     return value
   }
 
@@ -112,8 +112,7 @@ struct Forwarding {
         "inout", "borrowing", "isolated", "__shared",
       ])
       let isLocalClosure = type.isFunction && !type.has("@escaping")
-      let isPack = type.text.hasPrefix("repeat ")
-      return isScoped || isLocalClosure || isPack || type.has("@autoclosure") || type.isSpan
+      return isScoped || isLocalClosure || type.isPack || type.has("@autoclosure") || type.isSpan
     } || requirement.genericParameters.contains("~")
       || requirement.constraints.contains { $0.right.text.hasPrefix("~") }
   }

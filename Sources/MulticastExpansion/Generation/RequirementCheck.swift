@@ -85,11 +85,18 @@ struct RequirementCheck {
   }
 
   private func check(_ parameter: Parameter, of requirement: Requirement) throws(Finding) {
-    if parameter.isVariadic, !parameter.type.text.hasPrefix("repeat ") {
+    if parameter.isVariadic, !parameter.type.isPack {
       throw Finding(
         message: """
           variadic arguments cannot be forwarded: take an array, and add the variadic form in an extension \
           of the protocol
+          """, range: parameter.range)
+    }
+    if parameter.type.hasTupleOfPack {
+      // The compiler (6.3) crashes in the closure that forwards it.
+      throw Finding(
+        message: """
+          a tuple of a pack cannot be forwarded: make the pack a parameter, without a tuple
           """, range: parameter.range)
     }
     let isNoncopyable = requirement.genericNames.contains { name in

@@ -85,6 +85,19 @@ extension TypeSyntax {
 }
 
 extension TypeSyntax {
+  var isPack: Bool { text.hasPrefix("repeat ") }
+
+  /// Whether it is a tuple of a pack, or an optional or an array of one.
+  var hasTupleOfPack: Bool {
+    switch structure {
+    case .optional(let type), .array(let type): type.hasTupleOfPack
+    case .tuple(let types): types.contains { $0.isPack || $0.hasTupleOfPack }
+    case .named, .dictionary, .function, .other: false
+    }
+  }
+}
+
+extension TypeSyntax {
   private static let spanNames: Set<String> = [
     "Span", "RawSpan", "MutableSpan", "MutableRawSpan", "OutputSpan", "OutputRawSpan", "UTF8Span",
   ]

@@ -63,6 +63,18 @@ protocol MutatingGetter {
 }
 
 @Multicast
+protocol TupleOfPack: AnyObject {
+  // expected-error{{a tuple of a pack cannot be forwarded: make the pack a parameter}}
+  func receive<each T: Sendable>(_ values: (repeat each T))
+}
+
+@Multicast
+protocol OptionalTupleOfPack: AnyObject {
+  // expected-error{{a tuple of a pack cannot be forwarded}}
+  func receive<each T: Sendable>(_ values: ((repeat each T), Int)?)
+}
+
+@Multicast
 protocol Variadic: AnyObject {
   // expected-error{{variadic arguments cannot be forwarded: take an array}}
   func log(_ values: Any...)
