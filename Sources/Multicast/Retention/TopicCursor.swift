@@ -134,9 +134,12 @@ final class TopicCursor {
     forgetUncounted()
   }
 
-  /// Whether the place is one of the first beginning, with this epoch.
-  func awaitsBeginning(of epoch: UInt64) -> Bool {
-    beginning == 0 && (self.epoch == 0 || self.epoch == epoch)
+  /// Whether the place is one of the first beginning that the reader finds, with this epoch.
+  ///
+  /// - Parameter isFirst: whether the numbers have not begun before. A reader that named no epoch
+  ///   awaits that beginning only.
+  func awaitsBeginning(of epoch: UInt64, isFirst: Bool) -> Bool {
+    beginning == 0 && (self.epoch == 0 ? isFirst : self.epoch == epoch)
   }
 
   /// The next event is the first one after the place, which was ahead of the log.

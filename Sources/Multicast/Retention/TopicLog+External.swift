@@ -28,7 +28,10 @@ extension TopicLog {
     lock.withLock {
       removeAll(beginningAfter: number, &garbage)
       // Others return to the beginning.
-      for cursor in aheadReaders where !cursor.awaitsBeginning(of: epoch) { cursor.isAhead = false }
+      let isFirst = !numbering.hasBegun
+      for cursor in aheadReaders where !cursor.awaitsBeginning(of: epoch, isFirst: isFirst) {
+        cursor.isAhead = false
+      }
       numbering.begin(epoch: epoch, after: number)
     }
     // The garbage is destroyed here, outside the lock.

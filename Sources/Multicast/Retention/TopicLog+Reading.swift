@@ -155,7 +155,7 @@ extension TopicLog {
 
   private func takeBeginning(_ cursor: TopicCursor) -> MissingEvents? {
     let isFirst = cursor.beginning == 0
-    let before = cursor.position
+    let before = positionBeforeBeginning(of: cursor)
     cursor.beginning = numbering.beginnings
     cursor.begin(epoch: numbering.epoch, after: numbering.start)
     let start = EventPosition(epoch: numbering.epoch, number: numbering.start)
@@ -166,10 +166,12 @@ extension TopicLog {
       cursor.isAhead = false
       return MissingEvents(topic: nil, after: before, through: start)
     }
-    // The first events of this hub. A subscriber without a position misses none.
+    // The first events of this hub. A subscriber without a position misses none, unless the numbers
+    // have begun again since.
     guard cursor.hasPosition else {
       cursor.number = start.number
-      return nil
+      return before.epoch == 0 || before == start
+        ? nil : MissingEvents(topic: nil, after: before, through: start)
     }
     if cursor.number > start.number, cursor.claim == nil { return nil }
     let isBefore = cursor.number < start.number
@@ -182,6 +184,16 @@ extension TopicLog {
       ? nil
       : MissingEvents(
         topic: nil, after: cursor.position, through: start, mayBeElsewhere: isBefore)
+  }
+
+  /// The position of a reader when the numbers began, or began anew. One that came before the first
+  /// beginning, and named no epoch, belongs to that, also if it has not read since.
+  private func positionBeforeBeginning(of cursor: TopicCursor) -> EventPosition {
+    guard cursor.beginning == 0, cursor.epoch == 0, numbering.beginnings > 1 else {
+      return cursor.position
+    }
+    guard cursor.hasPosition else { return numbering.first }
+    return EventPosition(epoch: numbering.first.epoch, number: cursor.number)
   }
 
   private func takeGap(through number: UInt64, _ cursor: TopicCursor) -> MissingEvents {

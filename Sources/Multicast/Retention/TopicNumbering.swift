@@ -15,6 +15,8 @@ struct TopicNumbering: ~Copyable {
   private(set) var epoch: UInt64 = 0
   /// The number before the first of the epoch.
   private(set) var start: UInt64 = 0
+  /// Where the numbers began for the first time.
+  private(set) var first = EventPosition(epoch: 0, number: 0)
   /// The newest gaps, in order.
   private(set) var gaps = RingBuffer<Gap>()
   /// The end of the newest gap that is not in `gaps` any more: a reader before it misses everything
@@ -34,6 +36,7 @@ struct TopicNumbering: ~Copyable {
   var hasBegun: Bool { beginnings > 0 }
 
   mutating func begin(epoch: UInt64, after number: UInt64) {
+    if beginnings == 0 { first = EventPosition(epoch: epoch, number: number) }
     beginnings += 1
     self.epoch = epoch
     start = number

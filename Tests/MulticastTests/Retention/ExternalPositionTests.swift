@@ -190,4 +190,19 @@ struct ExternalPositionTests: ExternalLogSuite {
     hub.finish()
     #expect(await texts(sequence) == ["missed ? 7:3-7:1", "a 2 @2", "a 3 @3", "a 4 @4"])
   }
+
+  @Test("a log that begins twice before its first subscribers read: they miss what came between")
+  func twoBeginnings() async {
+    let broker = Broker()
+    let (hub, writer) = make(broker)
+    let live = hub.reader(for: ["a"], from: .live) {}
+    let unnamed = hub.reader(for: ["a"], from: .after(at(4, epoch: 0))) {}
+    writer.begin(epoch: 7, after: 5)
+    writer.deliver(6, to: "a", number: 6)
+    writer.begin(epoch: 8, after: 2)
+    writer.deliver(3, to: "a", number: 3)
+    #expect(await readAnswers(live) == ["missed ? 7:5-8:2", "a 3 @3"])
+    #expect(await readAnswers(unnamed) == ["missed ? 7:4-8:2", "a 3 @3"])
+    withExtendedLifetime(hub) {}
+  }
 }
