@@ -11,6 +11,8 @@ final class KeptTopic {
   @exclusivity(unchecked) var log: RetainedLog
   /// The number of events that have come since the topic is kept.
   @exclusivity(unchecked) var arrived = 0
+  /// Its value when the numbers began anew.
+  @exclusivity(unchecked) private(set) var arrivedAtStart = 0
   /// The ends of gaps in the numbers after which an event has come, each with the number of events
   /// that had come before. The newest ones; without readers, those that are not before the log: a
   /// later reader may begin before them.
@@ -67,6 +69,7 @@ extension KeptTopic {
   func begin(_ log: consuming RetainedLog) {
     floor = log.trimmedThrough
     self.log = log
+    arrivedAtStart = arrived
     while gapEnds.popFirst() != nil {}
     // A range without a number of events stands for what they have not read.
     for (cursor, index) in readers { cursor.skip(to: arrived, index: index) }

@@ -157,6 +157,16 @@ final class TopicCursor {
     uncountedThrough = []
   }
 
+  /// The subscriber, which came before the numbers began, gets all events after that place.
+  func returnToStart(after number: UInt64) {
+    self.number = number
+    claim = nil
+    isAhead = false
+    // Nothing was delivered, also if the place has been passed since.
+    seen = topics.indices.map { max(begun[$0], topics[$0].arrivedAtStart) }
+    first = seen
+  }
+
   /// The subscriber does not get the events of a topic up to the one that came as the `arrived`th,
   /// and has not missed them by being slow.
   func skip(to arrived: Int, index: Int) {

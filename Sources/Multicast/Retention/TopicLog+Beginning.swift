@@ -197,9 +197,7 @@ extension TopicLog {
   func endBeingAhead(before number: UInt64) {
     aheadReaders.removeAll { cursor in
       guard cursor.isAhead, cursor.number < number else { return !cursor.isAhead }
-      // Otherwise its next read moves it back to the beginning.
-      if cursor.beginning > 0 || cursor.claim == nil { cursor.endBeingAhead() }
-      cursor.isAhead = false
+      cursor.endBeingAhead()
       return true
     }
     // Destroys no cursor: its reader removes it before.

@@ -175,11 +175,7 @@ extension TopicLog {
     }
     if cursor.number > start.number, cursor.claim == nil { return nil }
     let isBefore = cursor.number < start.number
-    defer {
-      cursor.number = start.number
-      cursor.claim = nil
-      cursor.isAhead = false
-    }
+    defer { cursor.returnToStart(after: start.number) }
     return cursor.number == start.number
       ? nil
       : MissingEvents(

@@ -205,4 +205,19 @@ struct ExternalPositionTests: ExternalLogSuite {
     #expect(await readAnswers(unnamed) == ["missed ? 7:4-8:2", "a 3 @3"])
     withExtendedLifetime(hub) {}
   }
+
+  @Test("a client that is ahead before the log has begun misses only what comes after its place")
+  func aheadOfTheBeginning() async {
+    let broker = Broker()
+    for number in 1...8 { await broker.append(number, to: "a", UInt64(number)) }
+    let (hub, writer) = make(broker, keeping: 1)
+    let slow = hub.reader(
+      for: ["a"], from: .after(at(3)), buffering: .bounded(2, whenFull: .dropOldest)
+    ) {}
+    writer.begin(epoch: 7, after: 0)
+    for number in 1...8 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    let missed = MissedEvents(after: at(3), through: at(7), count: 4)
+    #expect(await nextAnswer(slow) == .missed(missed, of: "a"))
+    #expect(read(slow) == ["a 8 @8"] && hub.droppedEvents == 4)
+  }
 }
