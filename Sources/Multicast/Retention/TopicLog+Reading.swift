@@ -195,7 +195,8 @@ extension TopicLog {
   private func takeGap(through number: UInt64, _ cursor: TopicCursor) -> MissingEvents {
     let after = cursor.position
     cursor.number = number
-    for index in cursor.topics.indices {
+    // Of a topic that was reported beyond the gap, everything up to there is counted.
+    for index in cursor.topics.indices where cursor.reportedThrough(index) <= number {
       cursor.skip(to: cursor.arrived(index, through: number), index: index)
     }
     return MissingEvents(topic: nil, after: after, through: cursor.position)
@@ -223,7 +224,7 @@ extension TopicLog {
     case .names:
       for (index, topic) in cursor.topics.enumerated() {
         let through = min(topic.log.trimmedThrough, limit)
-        guard through > cursor.number else { continue }
+        guard through > cursor.reportedThrough(index) else { continue }
         let count = max(0, cursor.arrived(index, through: through) - cursor.seen[index])
         // What had left the log when the subscription began is not counted.
         let isCounted = !cursor.hasUncounted(index)

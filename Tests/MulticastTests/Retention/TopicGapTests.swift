@@ -187,4 +187,25 @@ struct TopicGapTests: ExternalLogSuite {
     hub.send(9, to: "a")
     #expect(read(reader) == ["missed ? 7:0-7:3"])
   }
+
+  @Test("a gap before what had left of a topic, which leaves more: the range has the exact count")
+  func gapBeforeWhatHadLeft() async {
+    let (hub, writer) = make(["a"], keeping: 2)
+    writer.skip(through: 2)
+    for number in 3...5 { writer.deliver(number, to: "b", number: UInt64(number)) }
+    hub.withBlocked { _ = writer.deliver(6, to: "b", number: 6) }
+    writer.deliver(7, to: "b", number: 7)
+    let reader = hub.reader(for: ["a", "b"], from: .retained) {}
+    writer.deliver(8, to: "b", number: 8)
+    let elements = [
+      await nextAnswer(reader), await nextAnswer(reader), await nextAnswer(reader),
+    ]
+    #expect(
+      elements == [
+        .missed(MissedEvents(after: at(0), through: at(2), count: nil), of: nil),
+        .missed(MissedEvents(after: at(4), through: at(5), count: 1), of: "b"),
+        .missed(MissedEvents(after: at(5), through: at(6), count: nil), of: nil),
+      ])
+    #expect(read(reader) == ["b 7 @7", "b 8 @8"] && hub.droppedEvents == 1)
+  }
 }
