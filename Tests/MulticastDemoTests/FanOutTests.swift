@@ -60,7 +60,7 @@ import Testing
     #expect(recorder.didFinish().received < 1000)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func theFailureOfADelegateIsToldThoughOthersWaitForInput() throws {
     /// One event, and then nothing for ever.
     final class StalledSource: EventSource {

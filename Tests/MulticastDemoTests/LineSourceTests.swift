@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func linesAreGivenOutBeforeTheInputEnds() throws {
     let pipe = Pipe()
     let source = LineSource(

@@ -70,7 +70,7 @@ struct TopicHandlerLogTests: ExternalLogSuite {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test("a log that begins anew while a handler reads", .timeLimit(.minutes(1)))
+  @Test("a log that begins anew while a handler reads", .timeLimit(.minutes(10)))
   func newBeginning() async {
     for kind in TopicHandlerKind.all {
       let (hub, writer) = make(Broker(), keeping: 1_000)
@@ -89,7 +89,7 @@ struct TopicHandlerLogTests: ExternalLogSuite {
     }
   }
 
-  @Test("a log that begins anew while a sequence with many events reads", .timeLimit(.minutes(1)))
+  @Test("a log that begins anew while a sequence with many events reads", .timeLimit(.minutes(10)))
   func newBeginningOfASequence() async {
     let (hub, writer) = make(Broker(), keeping: 1_000)
     writer.begin(epoch: 7, after: 0)

@@ -47,7 +47,7 @@ private final class Structure: Sendable {
   }
 }
 
-@Suite("Biased readers", .enabled(if: !lightBarrierIsFence), .timeLimit(.minutes(2)))
+@Suite("Biased readers", .enabled(if: !lightBarrierIsFence), .timeLimit(.minutes(10)))
 struct BiasTests {
   private let tracker = LifetimeTracker()
   private let structure = Structure()
