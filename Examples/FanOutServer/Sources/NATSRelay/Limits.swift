@@ -33,6 +33,9 @@
     /// Events and bytes per fetch for a client that reconnects.
     static let pageEvents = 256
     static let pageBytes = 1 << 20
+    /// How many messages may be missing between others for the broker to list them: a stream with a limit
+    /// for each subject may have millions.
+    static let listedGaps: UInt64 = 10_000
     /// Publications that wait for the broker at the same time; further ones are queued.
     static let publishingThreads = 8
     /// Fetches for clients at the same time.

@@ -80,10 +80,15 @@
 
   extension Session {
     /// Reads the state of the stream. Creates the stream if it does not exist.
-    func stream() throws(BrokerError) -> StreamState {
+    ///
+    /// - Parameter withDeleted: whether to ask for the numbers of the messages that left between others.
+    func stream(withDeleted: Bool = false) throws(BrokerError) -> StreamState {
       var info: UnsafeMutablePointer<jsStreamInfo>?
       var code = jsErrCode(0)
-      var status = js_GetStreamInfo(&info, context, subjects.prefix, nil, &code)
+      var options = jsOptions()
+      jsOptions_Init(&options)
+      options.Stream.Info.DeletedDetails = withDeleted
+      var status = js_GetStreamInfo(&info, context, subjects.prefix, &options, &code)
       if status == NATS_NOT_FOUND || code == JSStreamNotFoundErr {
         code = jsErrCode(0)
         status = create(&info, &code)
@@ -103,8 +108,12 @@
           "the stream '\(subjects.prefix)' has other subjects than '\(subjects.all)'",
           isOfStream: true)
       }
+      // SAFETY: the list belongs to the information, and is copied.
+      let deleted = UnsafeBufferPointer(
+        start: info.State.Deleted, count: Int(info.State.DeletedLen))
       return StreamState(
-        created: info.Created, first: info.State.FirstSeq, last: info.State.LastSeq)
+        created: info.Created, first: info.State.FirstSeq, last: info.State.LastSeq,
+        count: info.State.Msgs, deleted: Array(deleted))
     }
 
     private func cannotCreate(_ error: BrokerError) -> BrokerError {
@@ -237,7 +246,7 @@
     /// The first events of topics with ids above `id`, up to `last`.
     ///
     /// - Parameter names: topics and patterns.
-    /// - Returns: `nil` if some of them may not be available any more.
+    /// - Returns: those before the first one that may not be available any more; `nil`: there are none.
     func page(
       of names: [String], after id: EventID, through last: EventID
     ) throws(BrokerError) -> ExternalPage<Event>? {
@@ -269,7 +278,11 @@
         }
       }
       // Checked afterwards: events that the stream has now were there during the reads too.
-      return try stream().first <= id + 1 ? ExternalPage(elements, through: through) : nil
+      var state = try stream()
+      if 1...Limits.listedGaps ~= state.gaps { state = try stream(withDeleted: true) }
+      guard let complete = state.complete(after: id, through: through) else { return nil }
+      // Elements behind it are ignored, and the next page begins with what is missing.
+      return ExternalPage(elements, through: complete)
     }
 
     /// A message that was read for a client that reconnects.

@@ -153,6 +153,26 @@
       }
     }
 
+    /// A message that left was perhaps one of the topic.
+    @Test func aPageEndsBeforeAnEventThatLeft() async throws {
+      try await withSession { session, broker in
+        try broker.publish(count: 9)
+        try await eventually { try session.stream().last == 9 }
+        for number in [4, 7, 8] as [EventID] { try broker.delete(number) }
+        for names in [["news"], ["quiet"], [">"]] {
+          let before = try session.page(of: names, after: 1, through: 9)
+          #expect(before?.through == 3)
+          let missing = try session.page(of: names, after: 3, through: 9)
+          #expect(missing == nil)
+          let between = try session.page(of: names, after: 4, through: 6)
+          #expect(between?.through == 6)
+          #expect(between?.elements.map(\.number) == (names == ["quiet"] ? [] : [5, 6]))
+          let behind = try session.page(of: names, after: 8, through: 9)
+          #expect(behind?.through == 9)
+        }
+      }
+    }
+
     @Test func aStreamWithOtherSubjectsIsRefused() async throws {
       try await withSession { session, broker in
         try broker.addSubject("other.>")
