@@ -95,6 +95,7 @@ extension EventDatabase {
     let size = rows.isEmpty ? 0 : rows.reduce(Self.slack) { $0 + $1.bytes }
     var limit = Self.removalSteps.lowerBound
     let oldest = settings.maxAge.map { now - $0.components.seconds }
+    if oldest != nil { try correctTimes(db, now) }
     while true {
       var excess = count - removed + rows.count - settings.maxEvents
       var bytes = try usedBytes(db) + size - settings.maxBytes
@@ -113,6 +114,23 @@ extension EventDatabase {
       removed += step.count
       limit = min(2 * limit, Self.removalSteps.upperBound)
     }
+  }
+
+  /// Sets the times of the newest events to `now` if they are later, because the clock was set back: such an
+  /// event, and what comes after it, would stay until then.
+  private func correctTimes(_ db: Database, _ now: Int64) throws {
+    let newest = try GRDB.Row.fetchOne(
+      db.cachedStatement(sql: "SELECT id, seconds FROM events ORDER BY id DESC LIMIT 1"))
+    guard let newest else { return }
+    let seconds: Int64 = try newest.value(1, of: newest[0])
+    guard seconds > now else { return }
+    // Reads back to the first event that has a time which is right.
+    try db.cachedStatement(
+      sql: """
+        UPDATE events SET seconds = ?1 WHERE id > ifnull(
+          (SELECT id FROM events WHERE seconds <= ?1 ORDER BY id DESC LIMIT 1), 0)
+        """
+    ).execute(arguments: [now])
   }
 
   /// The bytes of the file, without its free pages, which the next events use.

@@ -154,6 +154,28 @@ import Testing
     #expect(try EventDatabase(store).last.withLock { $0 } == start + 3)
   }
 
+  @Test func eventsFromAClockThatWasAheadLeaveInTime() throws {
+    var store = settings
+    store.maxAge = .seconds(10)
+    let clock = Box<Int64>(1000)
+    let database = try EventDatabase(store) { clock.value }
+    let start = database.last.withLock { $0 }
+    try database.store([try entry(start + 1)])
+    clock.value = 9000
+    try database.store([try entry(start + 2), try entry(start + 3)])
+    clock.value = 1001
+    try database.store([try entry(start + 4)])
+    clock.value = 1005
+    try database.store([try entry(start + 5)])
+    clock.value = 1011
+    try database.removeOld()
+    let ids = (2...5).map { start + $0 }
+    #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == ids)
+    clock.value = 1012
+    try database.removeOld()
+    #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == [start + 5])
+  }
+
   @Test func eachTransactionWaitsForTheDisk() throws {
     let database = try EventDatabase(settings)
     #expect(try database.pragma("journal_mode") == "wal")
