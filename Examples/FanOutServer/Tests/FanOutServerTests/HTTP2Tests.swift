@@ -145,6 +145,22 @@ import Testing
     }
   }
 
+  /// Also if both are the same, as on HTTP/1.1.
+  @Test func aBodyHasOneLength() async throws {
+    try await RunningServer.with(settings(), over: .http2) { server in
+      let client = try await server.connectHTTP2()
+      let request = try await client.request(
+        HTTP2Client.head("POST", "/topics/a") + [("content-length", "3"), ("content-length", "3")],
+        hasBody: true)
+      try await request.send("abc")
+      let answer = try await request.read(until: "}\n")
+      #expect(answer.hasPrefix(":status: 400\n"), "\(answer)")
+      #expect(answer.contains("the request has more than one Content-Length"), "\(answer)")
+      // The server would wait for the end of the body.
+      await client.close()
+    }
+  }
+
   @Test func theAnswerToHEADHasNoBody() async throws {
     try await RunningServer.with(settings(), over: .http2) { server in
       let client = try await server.connectHTTP2()

@@ -71,7 +71,13 @@ extension Routes {
   ) async throws(RequestError) -> ByteBuffer {
     // One that is no `Int` is longer than any.
     let length = request.headers[.contentLength].map { Int($0) ?? .max } ?? 0
-    guard length <= limit else { throw tooLong() }
+    guard length <= limit else {
+      // HTTP/2 passes several on, if they are the same.
+      guard request.headers[values: .contentLength].count == 1 else {
+        throw .badRequest("the request has more than one Content-Length")
+      }
+      throw tooLong()
+    }
     if request.headers[.expect]?.lowercased() == "100-continue" {
       let interim = HTTPResponse(status: .continue)
       channel.writeAndFlush(HTTPResponsePart.head(interim), promise: nil)
