@@ -69,7 +69,13 @@ extension OptionSources {
     // An empty variable is as none.
     let variables = environment.filter { !$0.value.isEmpty }
     let path = pathOnCommandLine ?? variables["FANOUT_CONFIG"]
-    let file = try path.map { try ConfigurationFile($0, options.map(\.name)) }
+    if pathOnCommandLine == nil, path != nil { origins["config"] = "FANOUT_CONFIG" }
+    let file: ConfigurationFile?
+    do {
+      file = try path.map { try ConfigurationFile($0, options.map(\.name)) }
+    } catch let error as ValidationError {
+      throw ValidationError(explain(error.message))
+    }
     var added: [String] = []
     for option in options where !isOnCommandLine(option.name) {
       let values: [String]

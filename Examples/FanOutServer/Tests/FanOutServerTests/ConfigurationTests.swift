@@ -113,7 +113,7 @@ import Testing
       ["FANOUT_ALLOW_ANONYMOUS": "perhaps"], "",
       "--allow-anonymous: the value is neither true nor false (from FANOUT_ALLOW_ANONYMOUS)"
     ),
-    (["FANOUT_CONFIG": "/nothing"], "", "--config: cannot read '/nothing'"),
+    (["FANOUT_CONFIG": "/nothing"], "", "--config: cannot read '/nothing' (from FANOUT_CONFIG)"),
     ([:], #"{"port": 65536}"#, "--port: 65536 is not between 0 and 65535 (from FILE)"),
     ([:], #"{"port": true}"#, "The value 'true' is invalid for '--port <port>' (from FILE)"),
     ([:], #"{"prot": 1}"#, "--config: 'FILE' has 'prot', which is not an option"),
