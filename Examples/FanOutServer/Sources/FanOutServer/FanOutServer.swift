@@ -83,7 +83,9 @@ struct FanOutServer: AsyncParsableCommand {
       try await group.run()
     } catch {
       // Without the line of the library that has found it.
-      let reason = (error as? ServiceGroupError).map { "\($0.errorCode)" } ?? "\(error)"
+      let reason =
+        UnixSocket.reason(error) ?? (error as? ServiceGroupError).map { "\($0.errorCode)" }
+        ?? "\(error)"
       guard !hasListened.load(ordering: .relaxed) else {
         throw Failure("the server has ended: \(reason)")
       }
