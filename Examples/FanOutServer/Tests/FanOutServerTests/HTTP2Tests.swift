@@ -145,6 +145,12 @@ import Testing
     }
   }
 
+  /// The client of these tests.
+  @Test func aClientWithoutAServerFails() async throws {
+    // No server of a test has this port.
+    await #expect(throws: (any Error).self) { try await HTTP2Client.connect(port: 1, .first) }
+  }
+
   /// Also if both are the same, as on HTTP/1.1.
   @Test func aBodyHasOneLength() async throws {
     try await RunningServer.with(settings(), over: .http2) { server in

@@ -37,6 +37,8 @@ struct HTTP2Client: Sendable {
           mode: .client, connectionConfiguration: connection, streamConfiguration: .init()
         ) { $0.eventLoop.makeSucceededVoidFuture() }
         let lastStreams = channel.eventLoop.makePromise(of: Void.self)
+        // Also of a channel that never became active: one that lost against another address of the host.
+        channel.closeFuture.whenComplete { _ in lastStreams.fail(ChannelError.ioOnClosedChannel) }
         try channel.pipeline.syncOperations.addHandler(GoAways(lastStreams))
         return HTTP2Client(
           channel: channel, streams: streams,
@@ -121,11 +123,6 @@ private final class GoAways: ChannelInboundHandler {
     guard case .goAway = unwrapInboundIn(data).payload else { return }
     count += 1
     if count == 2 { promise.succeed() }
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    promise.fail(ChannelError.ioOnClosedChannel)
-    context.fireChannelInactive()
   }
 }
 
