@@ -220,4 +220,26 @@ struct ExternalPositionTests: ExternalLogSuite {
     #expect(await nextAnswer(slow) == .missed(missed, of: "a"))
     #expect(read(slow) == ["a 8 @8"] && hub.droppedEvents == 4)
   }
+
+  @Test("a client that returns to the beginning misses what came since, also before its place")
+  func backAtTheBeginning() async {
+    let broker = Broker()
+    let numbers = [1, 2, 4, 5, 6, 7, 8]  // The log has no 3.
+    for number in numbers { await broker.append(number, to: "a", UInt64(number)) }
+    let (hub, writer) = make(broker, keeping: 1)
+    let slow = hub.reader(
+      for: ["a"], from: .after(at(3)), buffering: .bounded(2, whenFull: .dropOldest)
+    ) {}
+    writer.begin(epoch: 7, after: 0)
+    for number in numbers { writer.deliver(number, to: "a", number: UInt64(number)) }
+    // So whether it has one is unknown.
+    await broker.setReachable(false)
+    #expect(
+      await nextAnswer(slow)
+        == .missed(MissedEvents(after: at(3), through: at(0), count: nil), of: nil))
+    #expect(
+      await nextAnswer(slow)
+        == .missed(MissedEvents(after: at(0), through: at(7), count: 6), of: "a"))
+    #expect(read(slow) == ["a 8 @8"] && hub.droppedEvents == 6)
+  }
 }
