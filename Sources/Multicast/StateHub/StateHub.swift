@@ -39,8 +39,8 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
   ///   - name: identifies the hub in descriptions and messages.
   ///   - reducer: folds a change into the state. It runs once for each change, on the thread that
   ///     delivers, with the only reference to the state: a change in place copies nothing unless a
-  ///     snapshot is in use. It must not read the state of this hub, as a handler without a buffer
-  ///     does that subscribes after ``finish()``, nor wait for a thread that does.
+  ///     snapshot is in use. It must not read the state of this hub, nor wait for a thread that
+  ///     does. After ``finish()`` a new subscription without a buffer reads it at once.
   /// - Complexity: O(1).
   @inlinable
   public init(
