@@ -17,20 +17,38 @@ import Testing
   }
 
   #if os(Linux)
+    /// The program, which is built beside the tests, takes the place of this process.
+    private static func becomeProgram(_ words: [[CChar]]) throws {
+      let tests = try #require(Bundle.main.executableURL).resolvingSymlinksInPath()
+      let program = tests.deletingLastPathComponent().appending(path: "multicast-stress").path
+      execv(program, ([Array(program.utf8CString)] + words).map { strdup($0) } + [nil])
+    }
+
     @Test func anArgumentThatIsNotUTF8IsRefused() async throws {
       let result = try await #require(
         processExitsWith: .exitCode(2), observing: [\.standardErrorContent]
       ) {
-        // The program, which is built beside the tests, takes the place of this process.
-        let tests = try #require(Bundle.main.executableURL).resolvingSymlinksInPath()
-        let program = tests.deletingLastPathComponent().appending(path: "multicast-stress").path
-        let words: [[CChar]] = [Array(program.utf8CString), [-1, 0]]
-        let arguments = words.map { strdup($0) } + [nil]
-        execv(program, arguments)
+        try Self.becomeProgram([[-1, 0]])
       }
       let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
       #expect(
         errors.hasSuffix("multicast-stress: the argument '\u{FFFD}' is not UTF-8\n"), "\(errors)")
+    }
+
+    @Test func noFileGetsTheNumberOfAClosedOutput() async throws {
+      let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+      defer { unlink(path) }
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        // Closed by `execv`: other threads of this process could open a file in between.
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
+          _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
+        let words = ["--rounds", "1", "--threads", "2", "--scenario", "sequence", "--json", path]
+        try Self.becomeProgram(words.map { Array($0.utf8CString) })
+      }
+      // What was printed is not part of the report.
+      let report = try Data(contentsOf: URL(fileURLWithPath: path))
+      #expect(try JSONSerialization.jsonObject(with: report) is [String: Any])
     }
   #endif
 

@@ -84,15 +84,6 @@ import Testing
       try StateFile(path, for: countingProgram, options).state.results[0].brokenPromises.count == 1)
   }
 
-  @Test func noFileGetsTheNumberOfAClosedOutput() async {
-    await #expect(processExitsWith: .success) {
-      for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] { close(descriptor) }
-      countingProgram.start(["--list"])
-      // What is printed would become part of the log of crashes.
-      exit(open("/dev/null", O_RDONLY) > STDERR_FILENO ? 0 : 1)
-    }
-  }
-
   @Test func theStateOfAnotherRunIsRefused() throws {
     let path = temporaryPath()
     defer { remove(path) }
