@@ -8,26 +8,26 @@
 //     });
 //     await publish("news", "hello");
 //     subscription.close();
-//
-// All topics of a subscription share one connection.
 
 const server = new URL(".", import.meta.url);
+const current = async token => typeof token === "function" ? token() : token;
 
-/// Subscribes to topics and patterns: `*` stands for one part of a name between dots, `>` at the end for
-/// one or more. After an interruption, the subscription continues after its last event.
+/// Subscribes to topics and patterns with one connection: `*` stands for one part of a name between dots,
+/// `>` at the end for one or more. After an interruption, the subscription continues after its last event.
 ///
 /// handlers:
 ///   event({ topic, id, type, data })  an event; `type` is "message" unless the publisher sets one
 ///   missed({ topic, reason, … })      events are missing here: "slow" with `count`, or "history" with
 ///                                     the ids `after` and `through`; without `topic`, of any topic
-///   state(state)                      "open", "waiting" for the server, or "disconnected", as a reader
-///                                     that is too slow with the policy "disconnect"; that is the end
+///   state(state, error)               "open", "waiting" for the server, or with the error of a token; or
+///                                     "disconnected", too slow for the policy "disconnect": the end
 /// options:
-///   types       the types of events that publishers set, for example ["price"]
-///   policy      dropOldest, latest or disconnect; with a pattern, only dropOldest
+///   types        the types of events that publishers set, for example ["price"]
+///   policy       dropOldest, latest or disconnect; with a pattern, only dropOldest
 ///   lastEventId  the id after which it begins
-///   token       a JSON web token for the query, or a function that returns a new one
-///   url         the server; without it, the one that serves this module
+///   token        a JSON web token for the query, or a function, also asynchronous, that gets a new one
+///   credentials  true sends cookies also to a server of another origin
+///   url          the server; without it, the one that serves this module
 export function subscribe(topics, handlers, options = {}) {
   const stream = new Stream(topics, handlers, options);
   return {
@@ -37,47 +37,42 @@ export function subscribe(topics, handlers, options = {}) {
   };
 }
 
-/// Publishes an event, and returns { id, subscribers }. options: type, retry, url, token, and id: the
-/// publisher's own, so that the event is published once if this is called again.
-export async function publish(topic, data, { type, retry, id, url, token } = {}) {
+/// Publishes an event, and returns { id, subscribers }. options: type, retry, url, token, credentials, and
+/// id: the publisher's own, so that the event is published once if this is called again.
+export async function publish(topic, data, { type, retry, id, url, token, credentials } = {}) {
   const target = address(url, `topics/${encodeURIComponent(topic)}`, { event: type, retry, id });
-  const headers = token ? { Authorization: `Bearer ${token}` } : {};
-  const response = await fetch(target, { method: "POST", body: data, headers });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.error);
+  const bearer = await current(token);
+  const headers = bearer ? { Authorization: `Bearer ${bearer}` } : {};
+  const cookies = credentials ? "include" : "same-origin";
+  const response = await fetch(target, { method: "POST", body: data, headers, credentials: cookies });
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(answer.error ?? `status ${response.status}`);
   return answer;
 }
 
-function address(url, path, parameters) {
+function address(url, path, query) {
   const target = new URL(path, url ?? server);
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) target.searchParams.set(name, value);
-  }
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) target.searchParams.set(name, value);
   return target;
 }
 
 class Stream {
   constructor(topics, handlers, options) {
-    Object.assign(this, { topics, handlers, options, lastID: options.lastEventId });
+    Object.assign(this, { handlers, options, lastID: options.lastEventId });
+    this.target = address(options.url, "events", { policy: options.policy, begin: 1 });
+    for (const topic of topics) this.target.searchParams.append("topic", topic);
     this.open();
   }
 
-  open() {
-    const { topics, handlers, options: { url, policy, token, types = [] } } = this;
-    const target = address(url, "events", {
-      policy, lastEventId: this.lastID, begin: 1,
-      access_token: typeof token === "function" ? token() : token,
-    });
-    for (const topic of topics) target.searchParams.append("topic", topic);
-    const source = new EventSource(target);
-    this.source = source;
+  async open() {
+    const { handlers, options: { token, credentials, types = [] } } = this;
+    let access_token;
+    try { access_token = await current(token); } catch (error) { return this.wait(error); }
+    if (this.isClosed) return;
+    const target = address(undefined, this.target, { lastEventId: this.lastID, access_token });
+    const source = this.source = new EventSource(target, { withCredentials: credentials === true });
     source.onopen = () => handlers.state?.("open");
-    source.onerror = () => {
-      // EventSource gives up after a response that is not a stream, such as 503. Before the handler, which may
-      // close the subscription.
-      if (source.readyState === EventSource.CLOSED) this.timer = setTimeout(() => this.open(), 2000);
-      handlers.state?.("waiting");
-    };
+    source.onerror = () => this.wait();
     // The first id, which counts until there is an event.
     source.addEventListener("begin", ({ lastEventId }) => { this.lastID = lastEventId || this.lastID; });
     for (const type of ["message", ...types]) {
@@ -87,14 +82,19 @@ class Stream {
       });
     }
     source.addEventListener("missed", ({ data }) => handlers.missed?.(JSON.parse(data)));
-    source.addEventListener("disconnected", () => {
-      this.close();
-      handlers.state?.("disconnected");
-    });
+    source.addEventListener("disconnected", () => { this.close(); handlers.state?.("disconnected"); });
+  }
+
+  wait(error) {
+    if (this.isClosed) return;
+    // EventSource gives up after a response such as 401. Before the handler, which may close the subscription.
+    if (this.source?.readyState !== EventSource.CONNECTING) this.timer = setTimeout(() => this.open(), 2000);
+    this.handlers.state?.("waiting", error);
   }
 
   close() {
+    this.isClosed = true;
     clearTimeout(this.timer);
-    this.source.close();
+    this.source?.close();
   }
 }
