@@ -12,7 +12,7 @@ internal import Multicast
 ///
 /// The claim `fanout` of a token has the patterns of the topics for which it is valid:
 /// `{"exp": 1795353000, "fanout": {"publish": ["news"], "subscribe": ["news", "orders.>"]}}`. The claim
-/// `exp` is required.
+/// `exp` is required. Tokens with the same claim `sub` are of one holder.
 public struct JWTKeys: TokenVerifier {
   /// Why a text has no keys.
   public enum Refusal: Error, Hashable {
@@ -63,6 +63,7 @@ extension JWTKeys {
     else { return nil }
     return TokenClaims(
       publish: payload.fanout.publish ?? [], subscribe: payload.fanout.subscribe ?? [],
+      subject: payload.sub?.text,
       // Some 30 years: more do not fit into a deadline.
       timeLeft: .seconds(min(payload.exp.value.timeIntervalSinceNow, 1e9)))
   }
@@ -80,6 +81,16 @@ extension JWTKeys {
       var subscribe: [TopicPattern]?
     }
 
+    /// A claim that others set, and that is ignored if it is no text.
+    struct Subject: Codable {
+      var text: String?
+
+      init(from decoder: any Decoder) throws {
+        text = try? decoder.singleValueContainer().decode(String.self)
+      }
+    }
+
+    var sub: Subject?
     var exp: ExpirationClaim
     var nbf: NotBeforeClaim?
     var fanout: Patterns

@@ -45,6 +45,12 @@ struct Options: ParsableArguments {
   var maxConnectionsPerAddress: Int?
   @Option(
     help: """
+      Maximum number of streams of one token, or of all JSON web tokens with the same 'sub'. (default: no \
+      limit)
+      """)
+  var maxStreamsPerToken: Int?
+  @Option(
+    help: """
       Number of threads that serve connections. With fewer, a delivery takes less processor time, and an \
       event reaches the last of many streams later. (default: one for each processor)
       """)
@@ -97,6 +103,7 @@ extension Options {
     try Self.require("--max-connections", maxConnections ?? 1, in: 1...1_000_000)
     try Self.require(
       "--max-connections-per-address", maxConnectionsPerAddress ?? 1, in: 1...1_000_000)
+    try Self.require("--max-streams-per-token", maxStreamsPerToken ?? 1, in: 1...1_000_000)
     try Self.require("--event-loops", eventLoops ?? 1, in: 1...256)
     try Self.require("--heartbeat", heartbeat, in: 0.1...3600)
     try Self.require("--pause", pause, in: 0...10_000)
@@ -115,6 +122,10 @@ extension Options {
     }
     guard unixSocketMode.utf8.count == 3, unixSocketMode.allSatisfy({ "0"..."7" ~= $0 }) else {
       throw ValidationError("--unix-socket-mode: '\(unixSocketMode)' is not three octal digits")
+    }
+    guard maxStreamsPerToken == nil || subscribeTokenFile != nil || jwtKeyFile != nil else {
+      throw ValidationError(
+        "--max-streams-per-token: there is no --subscribe-token-file and no --jwt-key-file")
     }
     guard accessLogFile == nil || accessLog != nil else {
       throw ValidationError("--access-log-file: there is no --access-log")
@@ -146,6 +157,7 @@ extension Options {
     settings.maxConnections = try OpenFileLimit.connections(
       maxConnections, eventLoops: eventLoops ?? System.coreCount)
     settings.maxConnectionsPerAddress = maxConnectionsPerAddress
+    settings.maxStreamsPerToken = maxStreamsPerToken
     if let eventLoops {
       settings.eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: eventLoops)
     }

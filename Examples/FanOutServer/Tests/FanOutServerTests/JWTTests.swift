@@ -19,6 +19,7 @@ import Testing
       var subscribe: [String]?
     }
 
+    var sub: String?
     var exp: Double?
     var nbf: Double?
     var fanout: Topics?
@@ -236,6 +237,15 @@ import Testing
       let token = try await signed(claims(seconds, subscribe: ["news"]))
       let left = try #require(await keys.claims(of: token)).timeLeft
       #expect(left > .zero && left <= .seconds(limit), "\(left)")
+    }
+  }
+
+  @Test func theSubjectIsTheHolder() async throws {
+    let keys = try await JWTKeys(Self.secret)
+    for subject in [nil, "anna"] {
+      var claims = claims(subscribe: ["news"])
+      claims.sub = subject
+      #expect(try #require(await keys.claims(of: try await signed(claims))).subject == subject)
     }
   }
 

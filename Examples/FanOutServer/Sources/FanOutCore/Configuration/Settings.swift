@@ -35,6 +35,9 @@ public struct Settings: Sendable {
   public var maxConnections = 20_000
   /// The same for one address, or for one network of 64 bits in IPv6; `nil`: no limit. Further ones get 429.
   public var maxConnectionsPerAddress: Int?
+  /// Open streams of one token, or of all JSON web tokens with the same subject; `nil`: no limit.
+  /// Further ones get 429.
+  public var maxStreamsPerToken: Int?
   /// Requests and streams of one connection of HTTP/2 at the same time.
   public var maxStreamsPerConnection = 100
   /// Time without a write after which a stream gets a heartbeat.

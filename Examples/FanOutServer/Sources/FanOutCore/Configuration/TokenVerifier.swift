@@ -10,12 +10,17 @@ public protocol TokenVerifier: Sendable {
 public struct TokenClaims: Sendable {
   public var publish: [TopicPattern]
   public var subscribe: [TopicPattern]
+  /// Who has the token; `nil`: it does not say.
+  public var subject: String?
   /// How long it is still valid.
   public var timeLeft: Duration
 
-  public init(publish: [TopicPattern], subscribe: [TopicPattern], timeLeft: Duration) {
+  public init(
+    publish: [TopicPattern], subscribe: [TopicPattern], subject: String? = nil, timeLeft: Duration
+  ) {
     self.publish = publish
     self.subscribe = subscribe
+    self.subject = subject
     self.timeLeft = timeLeft
   }
 }

@@ -26,15 +26,26 @@ struct AccessControl: Sendable {
   func authorize(
     _ headers: HTTPFields, query token: String? = nil, _ action: Action
   ) async throws(RequestError) -> Grant {
+    try await check(headers, query: token, action).grant
+  }
+
+  /// The same.
+  ///
+  /// - Returns: who has the token, too; `nil` if none is needed.
+  func check(
+    _ headers: HTTPFields, query token: String? = nil, _ action: Action
+  ) async throws(RequestError) -> (grant: Grant, holder: TokenHolder?) {
     let current = tokens.current
     let tokens =
       switch action {
       case .publish: current.publish
       case .subscribe: current.subscribe
       }
-    guard tokens != nil || current.jwt != nil else { return .all }
+    guard tokens != nil || current.jwt != nil else { return (.all, nil) }
     if let bearer = try bearer(headers) {
-      if let tokens, tokens.contain(bearer) { return .all }
+      if let tokens, tokens.contain(bearer) {
+        return (.all, TokenHolder(token: String(bearer)))
+      }
       return try await grant(String(bearer), action, current.jwt)
     }
     if current.jwt != nil, let cookie = Self.cookie(headers) {
@@ -49,7 +60,7 @@ struct AccessControl: Sendable {
 
   private func grant(
     _ token: String, _ action: Action, _ keys: (any TokenVerifier)?, isInQuery: Bool = false
-  ) async throws(RequestError) -> Grant {
+  ) async throws(RequestError) -> (grant: Grant, holder: TokenHolder?) {
     guard let claims = await keys?.claims(of: token) else {
       throw RequestError(
         .unauthorized, "the token is not valid",
@@ -61,10 +72,13 @@ struct AccessControl: Sendable {
         [.wwwAuthenticate: #"Bearer error="invalid_token""#])
     }
     let end = NIODeadline.now() + TimeAmount(claims.timeLeft)
-    return switch action {
-    case .publish: .patterns(claims.publish, until: end)
-    case .subscribe: .patterns(claims.subscribe, until: end)
-    }
+    let patterns =
+      switch action {
+      case .publish: claims.publish
+      case .subscribe: claims.subscribe
+      }
+    let holder = TokenHolder(token: token, subject: claims.subject)
+    return (.patterns(patterns, until: end), holder)
   }
 
   /// The token of the header field; `nil` without the field.

@@ -23,7 +23,8 @@ extension Routes {
     var name: Substring?
     if case .subscribe(let topic) = route { name = topic }
     let streamRequest = try StreamRequest(headers, query: query, hasTopics: name == nil)
-    let grant = try await access.authorize(headers, query: streamRequest.token, .subscribe)
+    let (grant, holder) = try await access.check(
+      headers, query: streamRequest.token, .subscribe)
     let selection: TopicSelection
     if let name {
       selection = .topic(try Topic(name, grant, settings))
@@ -31,13 +32,14 @@ extension Routes {
       selection = try TopicSelection(streamRequest.topics, grant, settings)
       try streamRequest.checkPolicy(for: selection)
     }
-    return try await stream(selection, streamRequest, channel, until: grant.end)
+    return try await stream(
+      selection, streamRequest, channel, place: try places.take(holder), until: grant.end)
   }
 
   /// Subscribes a stream to its topics, on the event loop of `channel`.
   private func stream(
     _ selection: TopicSelection, _ streamRequest: StreamRequest, _ channel: any Channel,
-    until end: NIODeadline?
+    place: StreamPlace?, until end: NIODeadline?
   ) async throws(RequestError) -> OpenStream {
     let loop = loops[channel.eventLoop]
     do {
@@ -45,7 +47,7 @@ extension Routes {
         let stream = EventStream(
           loop.value, retryMilliseconds: settings.retry.nanoseconds / 1_000_000,
           closesWhenStalled: streamRequest.policy == .disconnect,
-          hasBeginning: streamRequest.hasBeginning, end: end)
+          hasBeginning: streamRequest.hasBeginning, place: place, end: end)
         try stream.subscribe(
           to: selection, of: topics, after: streamRequest.after, streamRequest.policy)
         return OpenStream(stream: NIOLoopBound(stream, eventLoop: channel.eventLoop))

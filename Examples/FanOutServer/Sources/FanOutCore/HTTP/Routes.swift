@@ -14,6 +14,7 @@ struct Routes: HTTPResponder {
   let loops: ConnectionLoops
   let series: MetricSeries
   let access: AccessControl
+  let places: StreamPlaces
 
   init(
     _ settings: Settings, _ topics: Topics, _ log: any EventLog, _ loops: ConnectionLoops,
@@ -25,6 +26,7 @@ struct Routes: HTTPResponder {
     self.log = log
     publisher = Publisher(topics: topics, log: log)
     self.loops = loops
+    places = StreamPlaces(settings.maxStreamsPerToken)
     access = AccessControl(
       tokens: settings.tokens, allowedOrigins: settings.allowedOrigins,
       isLoopbackOnly: settings.isLoopbackOnly)

@@ -22,6 +22,8 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   private let closesWhenStalled: Bool
   /// Whether it begins with an event.
   private let hasBeginning: Bool
+  /// Its place among those of the client's token, until it ends; `nil` if there is no limit.
+  private var place: StreamPlace?
   /// When the token of the client expires; `nil`: never.
   private let end: NIODeadline?
   private var expiration: Scheduled<Void>?
@@ -57,9 +59,10 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
 
   init(
     _ loop: ConnectionLoop, retryMilliseconds: Int64, closesWhenStalled: Bool,
-    hasBeginning: Bool = false, end: NIODeadline? = nil
+    hasBeginning: Bool = false, place: StreamPlace? = nil, end: NIODeadline? = nil
   ) {
     self.hasBeginning = hasBeginning
+    self.place = place
     self.end = end
     self.loop = loop
     self.retryMilliseconds = retryMilliseconds
@@ -329,6 +332,7 @@ extension EventStream {
     isLost = true
     expiration?.cancel()
     expiration = nil
+    place = nil
     unsubscribe()
   }
 }
