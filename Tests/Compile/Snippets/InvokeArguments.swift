@@ -2,7 +2,7 @@
 
 import Multicast
 
-protocol Listening: AnyObject, Sendable {
+nonisolated protocol Listening: AnyObject, Sendable {
   func hear(_ word: String)
 }
 
@@ -23,7 +23,7 @@ struct Speaker {
   mutating func speakOnce() { hub.invoke { [word] in $0.hear(word) } }
 }
 
-final class Radio {
+nonisolated final class Radio {
   let hub: MulticastDelegate<any Listening>
   var word = "a"
   let last: String

@@ -2,23 +2,23 @@
 
 import Multicast
 
-// expected-note@+1 {{class 'Listener' does not conform to the 'Sendable' protocol}}
-final class Listener {
+// expected-six-note@+1 {{class 'Listener' does not conform to the 'Sendable' protocol}}
+nonisolated final class Listener {
   var heard = 0
 }
 
-func callElsewhere(_ hub: MulticastDelegate<Listener>) {
-  // expected-error@+1 {{type 'Listener' does not conform to the 'Sendable' protocol}}
+nonisolated func callElsewhere(_ hub: MulticastDelegate<Listener>) {
+  // expected-six-error@+1 {{type 'Listener' does not conform to the 'Sendable' protocol}}
   hub.invokeIsolated { @MainActor in $0.heard += 1 }
 }
 
-// expected-note@+1 {{protocol 'Showing' does not conform to the 'Sendable' protocol}}
+// expected-six-note@+1 {{protocol 'Showing' does not conform to the 'Sendable' protocol}}
 @MainActor protocol Showing: AnyObject {
   func show()
 }
 
 @MainActor func callHere(_ hub: MulticastDelegate<any Showing>) {
   hub.forEach { $0.show() }
-  // expected-error@+1 {{type 'any Showing' does not conform to the 'Sendable' protocol}}
+  // expected-six-error@+1 {{type 'any Showing' does not conform to the 'Sendable' protocol}}
   hub.invokeIsolated { @MainActor in $0.show() }
 }

@@ -23,6 +23,7 @@ struct Price: Sendable {
     subscriptions = [
       feed.subscribe { [weak self] price in self?.last[price.symbol] = price.value },
       feed.subscribe(on: .main) { [weak self] price in self?.last[price.symbol] = price.value },
+      // expected-five-warning@+1 {{converting non-Sendable function value}}
       feed.subscribe(show),
       feed.subscribe { [weak self] price in await self?.store(price) },
       feed.subscribe(buffering: .latest, where: { $0.value > 0 }) {
@@ -59,6 +60,7 @@ actor Ledger {
     topics.subscribe(to: "SWFT", with: self) { ledger, price in ledger.book(price) }
     return [
       feed.subscribe { self.total += $0.value },
+      // expected-five-warning@+1 {{converting non-Sendable function value}}
       feed.subscribe(book),
       feed.subscribe { await self.settle($0) },
       feed.subscribe(maxConcurrentCalls: 4) { [weak self] price in await self?.settle(price) },
@@ -81,6 +83,7 @@ func follow(
     feed.subscribe { @MainActor price in board.show(price) },
     feed.subscribe { @Trading _ in },
     feed.subscribe(on: .main) { price in board.show(price) },
+    // expected-five-warning@+1 {{converting non-Sendable function value}}
     feed.subscribe(on: .main, board.show),
     feed.subscribe(on: queue) { _ in },
     feed.subscribe(on: .global()) { _ in },

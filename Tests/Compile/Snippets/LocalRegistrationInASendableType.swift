@@ -2,11 +2,13 @@
 
 import Multicast
 
-protocol Listening: AnyObject {  // expected-note{{does not conform to the 'Sendable' protocol}}
+// expected-note@+1 {{does not conform to the 'Sendable' protocol}}
+nonisolated protocol Listening: AnyObject {
   func hear(_ word: String)
 }
 
-struct Box: Sendable {
-  // expected-error@+1 {{contains non-Sendable type 'any Listening'}}
+nonisolated struct Box: Sendable {
+  // expected-five-warning@+2 {{contains non-Sendable type 'any Listening'}}
+  // expected-six-error@+1 {{contains non-Sendable type 'any Listening'}}
   let registration: Registration<any Listening>
 }

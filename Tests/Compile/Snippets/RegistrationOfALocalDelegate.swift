@@ -3,38 +3,38 @@
 
 import Multicast
 
-protocol Listening: AnyObject {
+nonisolated protocol Listening: AnyObject {
   func hear(_ word: String)
 }
 
-final class Listener: Listening {
+nonisolated final class Listener: Listening {
   var heard = 0
 
   func hear(_ word: String) { heard += 1 }
 }
 
-func cancelElsewhere() {
+nonisolated func cancelElsewhere() {
   let hub = MulticastDelegate<any Listening>()
   let listener = Listener()
   let registration = hub.add(listener, ownership: .strong)
-  // expected-error@+2 {{sending value of non-Sendable type '() async -> ()' risks causing data races}}
-  // expected-note@+1 {{risks causing races in between local and caller code}}
+  // expected-six-error@+2 {{() async -> ()' risks causing data races}}
+  // expected-six-note@+1 {{risks causing races in between local and caller code}}
   Task.detached { registration.cancel() }
-  listener.hear("a")  // expected-note{{access can happen concurrently}}
+  listener.hear("a")  // expected-six-note{{access can happen concurrently}}
 }
 
-func readElsewhere() async {
+nonisolated func readElsewhere() async {
   let hub = MulticastDelegate<Listener>()
   let listener = Listener()
   let registration = hub.add(listener)
-  // expected-error@+2 {{sending 'registration' risks causing data races}}
-  // expected-note@+1 {{risks causing data races between async let uses and local uses}}
+  // expected-six-error@+2 {{sending 'registration' risks causing data races}}
+  // expected-six-note@+1 {{risks causing data races between async let uses and local uses}}
   async let isActive = registration.isActive
-  listener.hear("a")  // expected-note{{access can happen concurrently}}
+  listener.hear("a")  // expected-six-note{{access can happen concurrently}}
   _ = await isActive
 }
 
-func stayOnOneThread() -> Int {
+nonisolated func stayOnOneThread() -> Int {
   let hub = MulticastDelegate<any Listening>()
   let listener = Listener()
   let registration = hub.add(listener)
@@ -43,7 +43,7 @@ func stayOnOneThread() -> Int {
   return listener.heard
 }
 
-func sendBoth() {
+nonisolated func sendBoth() {
   let hub = MulticastDelegate<any Listening>()
   let registration = hub.add(Listener(), ownership: .strong)
   Task.detached {
