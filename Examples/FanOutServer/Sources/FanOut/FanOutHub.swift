@@ -1,6 +1,7 @@
 internal import FanOutCore
 public import NIOCore
 public import ServiceLifecycle
+public import Tracing
 
 /// Topics whose events an application publishes, and streams to any number of clients as server-sent
 /// events that they can resume.
@@ -15,7 +16,8 @@ public import ServiceLifecycle
 /// with `Last-Event-ID`, as browsers do, first gets the events that it missed, as far as the hub keeps
 /// them; otherwise its stream begins with the event `missed`.
 ///
-/// The hub is in `HubDirectory.shared` under the name `fan-out`, for logs and metrics of the application.
+/// The hub is in `HubDirectory.shared` under the name `fan-out`, for logs and metrics of the
+/// application. Each publication is a span.
 ///
 /// It is a service: add it to those of the application. Who may publish and subscribe is up to the
 /// application, for example to a middleware.
@@ -49,13 +51,16 @@ public final class FanOutHub: Service {
   let source: TopicSource
   let heartbeat: Duration
   let drain: Duration
+  private let tracer: (any Tracer)?
 
   /// Creates a hub whose events are only in memory.
   ///
-  /// - Parameter limits: what it keeps.
+  /// - Parameters:
+  ///   - limits: what it keeps.
+  ///   - tracer: begins the spans of publications; `nil`: the current one of `InstrumentationSystem`.
   /// - Precondition: `history`, `historyBytes` and `drain` are not negative, the other limits are
   ///   positive.
-  public init(_ limits: Limits = Limits()) {
+  public init(_ limits: Limits = Limits(), tracer: (any Tracer)? = nil) {
     precondition(
       limits.history >= 0 && limits.historyBytes >= 0 && limits.buffer > 0
         && limits.maxEventBytes > 0 && limits.maxTopicLength > 0 && limits.heartbeat > .zero
@@ -68,6 +73,7 @@ public final class FanOutHub: Service {
     settings.maxEventBytes = limits.maxEventBytes
     settings.maxTopicLength = limits.maxTopicLength
     settings.retry = TimeAmount(limits.retry)
+    self.tracer = tracer
     source = TopicSource(settings)
     // Some 30 years: a sleep cannot be as long as a duration.
     heartbeat = min(limits.heartbeat, .seconds(1_000_000_000))
@@ -105,6 +111,9 @@ extension FanOutHub {
 
   /// Publishes an event, such as the body of a request.
   ///
+  /// It does so in a span `publish` of the kind `producer` with the attributes `multicast.hub`,
+  /// `multicast.topic` and `multicast.receivers`.
+  ///
   /// - Parameters:
   ///   - data: the data of the event: UTF-8, otherwise the error is 400.
   ///   - topic: as in ``publish(_:to:type:)-(String,_,_)``.
@@ -116,8 +125,14 @@ extension FanOutHub {
   public func publish(
     _ data: ByteBuffer, to topic: String, type: String? = nil
   ) async throws -> Published {
-    let receipt = try await source.publish(data, to: topic, type: type)
-    return Published(id: receipt.id, subscribers: receipt.subscribers)
+    let tracer = tracer ?? InstrumentationSystem.tracer
+    return try await tracer.withAnySpan("publish", ofKind: .producer) { span in
+      span.attributes["multicast.hub"] = "fan-out"
+      span.attributes["multicast.topic"] = topic
+      let receipt = try await self.source.publish(data, to: topic, type: type)
+      span.attributes["multicast.receivers"] = receipt.subscribers
+      return Published(id: receipt.id, subscribers: receipt.subscribers)
+    }
   }
 }
 

@@ -3,11 +3,13 @@ import FanOut
 import Foundation
 import HTTPTypes
 import Hummingbird
+import InMemoryTracing
 import Logging
 import NIOCore
 import NIOHTTP1
 import ServiceLifecycle
 import Testing
+import Tracing
 
 /// Streams of an application that uses the library.
 @Suite(.timeLimit(.minutes(5))) struct KitTests {
@@ -107,6 +109,21 @@ import Testing
         try await stream.nextBlock()
           == EventReader.Block(id: second.id, event: "price", data: "2\n3"))
     }
+  }
+
+  @Test func aPublicationIsASpan() async throws {
+    let tracer = InMemoryTracer()
+    let hub = FanOutHub(tracer: tracer)
+    try await hub.publish("x", to: "news")
+    await #expect(throws: (any Error).self) { try await hub.publish("x", to: "a..b") }
+    let spans = tracer.finishedSpans
+    #expect(spans.map(\.operationName) == ["publish", "publish"])
+    #expect(spans.map(\.kind) == [.producer, .producer])
+    #expect(spans.map(\.errors.count) == [0, 1])
+    let attributes = try #require(spans.first).attributes
+    #expect(attributes.get("multicast.hub") == .string("fan-out"))
+    #expect(attributes.get("multicast.topic") == .string("news"))
+    #expect(attributes.get("multicast.receivers") == .int64(0))
   }
 
   @Test(
