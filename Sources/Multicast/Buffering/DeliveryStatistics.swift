@@ -18,5 +18,8 @@ public struct DeliveryStatistics: Sendable, Hashable, Codable {
   public internal(set) var discarded = 0
 
   /// Those that wait or are being delivered.
-  public var pending: Int { enqueued - delivered - dropped - discarded }
+  public var pending: Int {
+    // Wrapping: counts that were decoded may be any numbers, and must not end the process.
+    enqueued &- delivered &- dropped &- discarded
+  }
 }

@@ -32,7 +32,10 @@ public struct HubSnapshot: Sendable, Hashable, Codable {
   /// The events and calls that wait for the receivers.
   ///
   /// - Complexity: O(`receivers`).
-  public var pending: Int { receivers.reduce(0) { $0 + ($1.statistics?.pending ?? 0) } }
+  public var pending: Int {
+    // Wrapping: counts that were decoded may be any numbers, and must not end the process.
+    receivers.reduce(0) { $0 &+ ($1.statistics?.pending ?? 0) }
+  }
 }
 
 /// A delegate or a subscriber of a ``HubSnapshot``.

@@ -165,6 +165,20 @@ struct SnapshotTests {
     subscription.cancel()
   }
 
+  @Test("counts that no hub has, from another process, do not end this one")
+  func decodedCounts() throws {
+    let hub = EventHub<Int>()
+    let subscriptions = (0..<2).map { _ in hub.subscribe(on: .main) { _ in } }
+    let text = String(decoding: try JSONEncoder().encode(hub.snapshot), as: UTF8.self)
+    let wrong = text.replacingOccurrences(of: "\"enqueued\":0", with: "\"enqueued\":\(Int.max)")
+      .replacingOccurrences(of: "\"delivered\":0", with: "\"delivered\":-1")
+    let snapshot = try JSONDecoder().decode(HubSnapshot.self, from: Data(wrong.utf8))
+    #expect(snapshot.receivers.first?.statistics?.enqueued == .max)
+    #expect(snapshot.receivers.first?.statistics?.delivered == -1)
+    #expect(snapshot.description.contains("2 receivers"))
+    withExtendedLifetime(subscriptions) {}
+  }
+
   @Test func theDescriptionIsATable() {
     let hub = EventHub<Int>(name: "prices")
     #expect(
