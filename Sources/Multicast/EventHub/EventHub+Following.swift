@@ -27,8 +27,8 @@ extension EventHub {
     let reader = LogReader(log, filter: filter)
     return follow(delivery, owner: owner, origin: measured(origin)) {
       LogFollower(reader, log.callPositioned, $0)
-    } begin: {
-      begin(reader, start, $0)
+    } begin: { _ in
+      reader.begin(start)
     }
   }
 
@@ -39,11 +39,13 @@ extension EventHub {
   ///   - owner: the object with which the subscription ends.
   ///   - origin: where it was made, with what measures the handler.
   ///   - makeFollower: returns what calls the given function with each element.
-  ///   - begin: called before the handler is, with the entry, which is in the registry.
+  ///   - begin: called before the handler is, with the entry, which is in the registry: each
+  ///     delivery tells it to read. Returns whether the hub has ended before, by its sequencer: that
+  ///     may deliver events after the hub was marked as finished.
   func follow<Element>(
     _ delivery: HandlerDelivery<Element>, owner: (any AnyObject & Sendable)?, origin: Origin,
     _ makeFollower: (@escaping @Sendable (Element) -> Void) -> any Follower,
-    begin: (EntryHandle) -> Void
+    begin: (EntryHandle) -> Bool
   ) -> EventSubscription {
     let mailbox: HandlerMailbox
     let called: @Sendable (Element) -> Void
@@ -66,10 +68,11 @@ extension EventHub {
     }
     let follower = makeFollower(called)
     mailbox.progress = follower.progress
-    let registration = addFollower(mailbox, follower, owner: owner, origin: origin)
     // A cancellation may remove the entry meanwhile, and the end of the follower stops what `begin`
     // begins.
-    withExtendedLifetime(follower) { beginning(registration) { begin(registration) } }
+    let registration = withExtendedLifetime(follower) {
+      addFollower(mailbox, follower, owner: owner, origin: origin, begin: begin)
+    }
     if let entry = registration.entry { mailbox.start(entry) }
     return EventSubscription(registration)
   }
@@ -78,7 +81,7 @@ extension EventHub {
   func consumer(
     _ reader: LogReader<Event>, from start: SubscriptionStart, origin: Origin
   ) -> EventConsumer {
-    consumer(reading: reader, origin: origin) { self.begin(reader, start, $0) }
+    consumer(reading: reader, origin: origin) { _ in reader.begin(start) }
   }
 
   /// A consumer whose events only say that there is something to read.
@@ -86,22 +89,26 @@ extension EventHub {
   /// - Parameters:
   ///   - reader: what the consumer reads.
   ///   - origin: where the subscription was made.
-  ///   - begin: called before the consumer is returned, with its entry.
+  ///   - begin: called before the consumer is returned, with its entry; returns what that of
+  ///     ``follow(_:owner:origin:_:begin:)`` returns.
   func consumer(
     reading reader: any ReadsAhead, origin: Origin = .unknown,
-    begin: (EntryHandle) -> Void = { _ in }
+    begin: (EntryHandle) -> Bool = { _ in false }
   ) -> EventConsumer {
     let mailbox = StreamMailbox(
       limit: .max, whenFull: .dropNewest, coalesces: false, drops: nil)
-    let registration = addFollower(mailbox, nil, owner: nil, origin: origin)
-    beginning(registration) { begin(registration) }
+    let registration = addFollower(mailbox, nil, owner: nil, origin: origin, begin: begin)
     return EventConsumer(registration, mailbox, state.end, reader: reader)
   }
 
   /// Adds a subscriber that each delivery tells to read. Its consumer has not started.
+  ///
+  /// - Parameter begin: called with the entry, which is in the registry, before those who observe
+  ///   the hub are told of the subscriber: it reads what they send.
+  /// - Returns: the entry.
   private func addFollower(
     _ mailbox: Mailbox, _ follower: (any Follower)?, owner: AnyObject?,
-    origin: Origin
+    origin: Origin, begin: (EntryHandle) -> Bool
   ) -> EntryHandle {
     mailbox.isFollowing = true
     // It has not started, so nothing reads yet. Before it is in the registry, because it may finish
@@ -111,15 +118,24 @@ extension EventHub {
       mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
     let pipeline = EventPipeline<Event>(
       filter: nil, start: nil, mailbox: mailbox, handler: { _ in }, follower: follower)
-    return registry.add(
+    var isEnded = false
+    let registration = registry.add(
       Subscriber(handler: { _ in }, pipeline: pipeline), weakly: owner, mailbox: mailbox,
-      origin: origin)
+      origin: origin,
+      begin: { registration, report in
+        beginning(registration) {
+          isEnded = begin(registration)
+          report()
+        }
+      })
+    if isEnded, let entry = registration.entry { finish(entry) }
+    return registration
   }
 
   /// Runs `begin` while the call stack of this thread shows the entry.
   ///
-  /// So a flush in the `deinit` of an event that leaves meanwhile does not wait for what this
-  /// subscriber handles only when it has begun.
+  /// So a flush in the `deinit` of an event that leaves meanwhile, or in a hook of the hub, does not
+  /// wait for what this subscriber handles only when it has begun.
   private func beginning(_ registration: EntryHandle, _ begin: () -> Void) {
     guard let entry = registration.entry else { return begin() }
     let invocation = Invocation(ThreadCallStack.current)
@@ -131,13 +147,4 @@ extension EventHub {
     }
   }
 
-  /// Sets where a subscriber begins, which is in the registry already: each delivery tells it to
-  /// read.
-  private func begin(
-    _ reader: LogReader<Event>, _ start: SubscriptionStart, _ registration: EntryHandle
-  ) {
-    let isEnded = reader.begin(start)
-    // Not `state.isRaised`: the sequencer may still deliver events after that.
-    if isEnded, let entry = registration.entry { finish(entry) }
-  }
 }

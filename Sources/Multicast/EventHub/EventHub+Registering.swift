@@ -97,28 +97,40 @@ extension EventHub {
       mailbox == nil
         ? SubscriberKinds.handler
         : mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
+    var isEnded = false
     let registration = registry.add(
       Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox,
       origin: origin,
-      willInsert: { binding?.bind($0) })
-    if let sequencer {
-      attach(registration, mailbox, start, filter, to: sequencer)
-    } else {
+      willInsert: { binding?.bind($0) },
+      begin: { registration, report in
+        guard let sequencer else { return report() }
+        isEnded = attach(registration, mailbox, start, filter, to: sequencer, report)
+      })
+    if sequencer == nil {
       finishIfRaised(registration)
+    } else if isEnded, let entry = registration.entry {
+      finish(entry)
     }
     return registration
   }
 
-  /// Gives a new subscriber its place in the order, and enqueues the replay that `filter` accepts.
+  /// Gives a new subscriber its place in the order, enqueues the replay that `filter` accepts, and
+  /// reports the subscriber: what is sent because of the report comes after the replay.
   ///
   /// The call stack of this thread shows the entry meanwhile, as for every other call of a filter.
   /// So a flush in the filter, or in the `deinit` of an event that leaves, does not wait for what
-  /// this subscriber handles only when it has begun.
+  /// this subscriber handles only when it has begun. Nor does one in the report, if it begins later.
+  ///
+  /// - Returns: whether the end may not reach the subscriber.
   private func attach(
     _ registration: EntryHandle, _ mailbox: Mailbox?, _ start: StartingPoint?,
-    _ filter: (@Sendable (Event) -> Bool)?, to sequencer: EventSequencer<Event>
-  ) {
-    guard let entry = registration.entry else { return }
+    _ filter: (@Sendable (Event) -> Bool)?, to sequencer: EventSequencer<Event>,
+    _ report: () -> Void
+  ) -> Bool {
+    guard let entry = registration.entry else {
+      report()
+      return false
+    }
     var isEnded = false
     var invocation = Invocation(ThreadCallStack.current)
     invocation.passForMailbox(.passUnretained(entry)) { _ in
@@ -133,10 +145,12 @@ extension EventHub {
       }
       // What has left is destroyed here.
     }
+    if sequencer.replays { withExtendedLifetime(entry) { report() } }
     invocation.end()
     if invocation.sawDead { registry.pruneAfterInvocation() }
+    if !sequencer.replays { report() }
     // Not `state.isRaised`: the sequencer may still deliver events after that.
-    if isEnded { finish(entry) }
+    return isEnded
   }
 
   /// Finishes a subscription that another thread may not have found when it finished the hub.

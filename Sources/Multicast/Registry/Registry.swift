@@ -148,17 +148,23 @@ extension Registry {
 
   /// Adds an entry for `value`, which lives until it is removed or `owner`, if there is one, dies.
   ///
-  /// - Parameter willInsert: called with the handle before any invocation can find the entry.
+  /// - Parameters:
+  ///   - willInsert: called with the handle before any invocation can find the entry.
+  ///   - begin: called with the handle when every invocation finds the entry. It calls the function
+  ///     that it gets, which tells those who observe the registry of the entry: they may use it.
   func add<Value>(
     _ value: Value, weakly owner: AnyObject?, mailbox: Mailbox?, origin: Origin = .unknown,
-    willInsert: (EntryHandle) -> Void = { _ in }
+    willInsert: (EntryHandle) -> Void = { _ in },
+    begin: (EntryHandle, _ report: () -> Void) -> Void = { _, report in report() }
   ) -> EntryHandle {
-    // SAFETY: `insert` takes over this retain, because the policy allows every entry.
+    // SAFETY: `place` takes over this retain, because the policy allows every entry.
     let entry = Unmanaged.passRetained(
       Entry.make(value, owner: owner, mailbox: mailbox, origin: word(of: origin)))
     let handle = EntryHandle(entry, in: self)
     willInsert(handle)
-    insert(entry, .allow)
+    let watched = watched(entry)
+    _ = place(entry, .allow)
+    begin(handle) { reportAddition(of: watched, 1) }
     return handle
   }
 
@@ -166,11 +172,33 @@ extension Registry {
   /// if it is added.
   ///
   /// - Returns: the existing entry of the same delegate, if `entry` was not added.
-  @discardableResult
   private func insert(_ entry: Unmanaged<Entry>, _ duplicates: DuplicatePolicy) -> Entry? {
-    // Another thread may remove and free the entry as soon as it is in the storage.
-    // SAFETY: before that the caller holds it.
-    let watched = isInspected ? entry.takeUnretainedValue() : nil
+    let watched = watched(entry)
+    let (existing, difference) = place(entry, duplicates)
+    guard existing == nil else { return existing }
+    reportAddition(of: watched, difference)
+    return nil
+  }
+
+  /// `entry`, if it may be one of too many. The caller holds it, and is about to add it: another
+  /// thread may remove and free it then.
+  private func watched(_ entry: Unmanaged<Entry>) -> Entry? {
+    // SAFETY: the caller holds the entry.
+    isInspected ? entry.takeUnretainedValue() : nil
+  }
+
+  /// Tells the extras, and what watches for leaks, of an entry that was added.
+  private func reportAddition(of watched: Entry?, _ difference: Int) {
+    entriesChanged(by: difference)
+    if let watched { warnIfLeaking(watched) }
+  }
+
+  /// As ``insert(_:_:)``, and tells nobody.
+  ///
+  /// - Returns: also the change of the number of entries.
+  private func place(
+    _ entry: Unmanaged<Entry>, _ duplicates: DuplicatePolicy
+  ) -> (existing: Entry?, difference: Int) {
     entriesExpected(by: 1)
     var insertion = insert(entry, duplicates, mayGrow: false)
     if case .full = insertion {
@@ -179,16 +207,11 @@ extension Registry {
     }
     if case .exists(let existing) = insertion {
       entriesExpected(by: -1)
-      return existing
+      return (existing, 0)
     }
-    if case .replaced = insertion {
-      entriesExpected(by: -1)
-      entriesChanged(by: 0)
-    } else {
-      entriesChanged(by: 1)
-    }
-    if let watched { warnIfLeaking(watched) }
-    return nil
+    guard case .replaced = insertion else { return (nil, 1) }
+    entriesExpected(by: -1)
+    return (nil, 0)
   }
 
   /// Calls the storage: that of the default strategy directly, because a dynamic dispatch costs

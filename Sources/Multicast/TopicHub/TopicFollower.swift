@@ -220,6 +220,7 @@ extension TopicHub where Topic == String {
       TopicFollower(reader, target, retention, $0)
     } begin: { _ in
       begin(reader, request)
+      return false  // The reader learns of the end by its signals.
     }
   }
 }
