@@ -36,9 +36,10 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     // Weak: subscriptions, which may outlive the hub, keep the hooks. The source is kept until the
     // hub has finished.
     let state = DetailedState(
-      nil, source: source,
-      onChange: SubscriberHooks.onChange(
-        { [weak source] in source?.start() }, { [weak source] in source?.pause() }, nil))
+      nil,
+      hooks: SubscriberHooks(
+        first: { [weak source] in source?.start() }, last: { [weak source] in source?.pause() }),
+      source: source)
     let hub = EventHub<Element>(
       replay: replay, ordering: .perSender, storage: storage, state: state)
     source.connect(hub)

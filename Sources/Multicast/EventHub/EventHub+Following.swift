@@ -40,8 +40,8 @@ extension EventHub {
   ///   - origin: where it was made, with what measures the handler.
   ///   - makeFollower: returns what calls the given function with each element.
   ///   - begin: called before the handler is, with the entry, which is in the registry: each
-  ///     delivery tells it to read. Returns whether the hub has ended before, by its sequencer: that
-  ///     may deliver events after the hub was marked as finished.
+  ///     delivery tells it to read. Returns whether the hub has ended before, by its sequencer:
+  ///     that may deliver events after the hub was marked as finished.
   func follow<Element>(
     _ delivery: HandlerDelivery<Element>, owner: (any AnyObject & Sendable)?, origin: Origin,
     _ makeFollower: (@escaping @Sendable (Element) -> Void) -> any Follower,
@@ -134,8 +134,8 @@ extension EventHub {
 
   /// Runs `begin` while the call stack of this thread shows the entry.
   ///
-  /// So a flush in the `deinit` of an event that leaves meanwhile, or in a hook of the hub, does not
-  /// wait for what this subscriber handles only when it has begun.
+  /// So a flush in the `deinit` of an event that leaves meanwhile, or in a hook of the hub, does
+  /// not wait for what this subscriber handles only when it has begun.
   private func beginning(_ registration: EntryHandle, _ begin: () -> Void) {
     guard let entry = registration.entry else { return begin() }
     let invocation = Invocation(ThreadCallStack.current)
@@ -146,5 +146,4 @@ extension EventHub {
       invocation.end()
     }
   }
-
 }

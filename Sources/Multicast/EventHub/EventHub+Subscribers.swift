@@ -53,6 +53,6 @@ extension EventHub {
   /// - Complexity: amortised O(1), and the wait.
   @discardableResult
   public func waitForNoSubscribers() async -> Bool {
-    await state.observe().departures.first { [state] _ in state.total == 0 } != nil
+    await state.observe().departures.first { [state] _ in state.isEmpty } != nil
   }
 }

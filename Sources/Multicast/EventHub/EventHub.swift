@@ -108,9 +108,9 @@ public final class EventHub<Event: Sendable>: Sendable {
     _ onLastSubscriber: (@Sendable () -> Void)?,
     _ onSubscriberChange: (@Sendable (SubscriberChange) -> Void)?
   ) -> HubState {
-    let onChange = SubscriberHooks.onChange(
-      onFirstSubscriber, onLastSubscriber, onSubscriberChange)
-    return name == nil && onChange == nil ? HubState() : DetailedState(name, onChange: onChange)
+    let hooks = SubscriberHooks(
+      first: onFirstSubscriber, last: onLastSubscriber, each: onSubscriberChange)
+    return name == nil && hooks == nil ? HubState() : DetailedState(name, hooks: hooks)
   }
 
   /// - Parameters:

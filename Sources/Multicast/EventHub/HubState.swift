@@ -21,6 +21,10 @@ class HubState: RegistryExtras, @unchecked Sendable {
   // 32 bits: a list has at most 2^28 entries. Every topic has a state.
   private let count = Atomic<Int32>(0)
 
+  /// What ``entriesExpected(by:)`` counts: never less than the number of entries.
+  // Sequentially consistent, as `count`.
+  private let expected = Atomic<Int32>(0)
+
   /// What a sender checks: 0 if the hub accepts events. The lowest bit: it has finished; the others
   /// are the number of its blocks.
   @usableFromInline final let gate = Atomic<UInt32>(0)
@@ -34,6 +38,11 @@ class HubState: RegistryExtras, @unchecked Sendable {
   }
 
   override func entriesChanged(by difference: Int) { add(difference) }
+
+  override func entriesExpected(by difference: Int) {
+    expected.wrappingAdd(Int32(difference), ordering: .sequentiallyConsistent)
+    if difference < 0 { current?.update(self) }
+  }
 
   override var failure: (any Error)? {
     guard let end = lazyEnd.current, end.isComplete else { return nil }
@@ -107,11 +116,17 @@ extension HubState {
   /// Counts entries that were added, or removed if negative.
   final func add(_ difference: Int) {
     count.wrappingAdd(Int32(difference), ordering: .sequentiallyConsistent)
-    current?.update { total }
+    current?.update(self)
   }
 
   /// The number of entries. Never negative, although a removal may be counted before the addition.
   final var total: Int { Int(max(0, count.load(ordering: .sequentiallyConsistent))) }
+
+  /// Whether there is no entry, and none is being added.
+  ///
+  /// Not the same as ``total`` being 0: if an entry is removed before its addition is counted,
+  /// another one may be left.
+  final var isEmpty: Bool { expected.load(ordering: .sequentiallyConsistent) == 0 }
 
   /// Reports the number from now on.
   final func observe() -> SubscriberMonitor {
@@ -125,7 +140,7 @@ extension HubState {
       retained.release()
       return other!.takeUnretainedValue()
     }
-    new.update { total }
+    new.update(self)
     return new
   }
 
@@ -142,6 +157,7 @@ final class DetailedState: HubState, @unchecked Sendable {
 
   private let hubName: String?
   private let shared: HubInspection?
+  private let hooks: SubscriberHooks?
   private let onChange: (@Sendable (Int) -> Void)?
   private let onExpectation: (@Sendable (Int) -> Void)?
   private let drops: DropCounter?
@@ -151,19 +167,21 @@ final class DetailedState: HubState, @unchecked Sendable {
 
   /// - Parameters:
   ///   - inspection: see ``RegistryExtras/sharedInspection``.
+  ///   - hooks: told of all subscribers.
   ///   - drops: see ``HubState/containingDrops``.
   ///   - carried: see ``HubState/keysForOrigins``.
   ///   - source: where the events come from.
   ///   - onExpectation: see ``RegistryExtras/entriesExpected(by:)``.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
-    _ name: String?, inspection: HubInspection? = nil, drops: DropCounter? = nil,
-    carried: CarriedKeySet? = nil,
+    _ name: String?, inspection: HubInspection? = nil, hooks: SubscriberHooks? = nil,
+    drops: DropCounter? = nil, carried: CarriedKeySet? = nil,
     source: (any HubSource)? = nil, onExpectation: (@Sendable (Int) -> Void)? = nil,
     onChange: (@Sendable (Int) -> Void)? = nil
   ) {
     hubName = name
     shared = inspection
+    self.hooks = hooks
     self.drops = drops
     self.carried = carried
     self.source = source
@@ -182,10 +200,15 @@ final class DetailedState: HubState, @unchecked Sendable {
 
   override func entriesChanged(by difference: Int) {
     super.entriesChanged(by: difference)
+    hooks?.change(by: difference)
     onChange?(difference)
   }
 
-  override func entriesExpected(by difference: Int) { onExpectation?(difference) }
+  override func entriesExpected(by difference: Int) {
+    super.entriesExpected(by: difference)
+    hooks?.expect(by: difference)
+    onExpectation?(difference)
+  }
 
   override func hubDidFinish() {
     let source = source

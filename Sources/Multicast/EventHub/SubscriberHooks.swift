@@ -2,7 +2,7 @@
 /// alternately, and a third for each subscriber that comes or goes; never concurrently.
 ///
 /// ## Thread safety
-/// ``change(by:)`` may be called from any thread.
+/// ``change(by:)`` and ``expect(by:)`` may be called from any thread.
 final class SubscriberHooks: @unchecked Sendable {
   // Sendable: everything that changes is accessed inside `lock` alone.
   private let first: (@Sendable () -> Void)?
@@ -11,6 +11,8 @@ final class SubscriberHooks: @unchecked Sendable {
   /// Guards the counts and the role. The hooks run outside.
   private let lock = Lock()
   private var count = 0
+  /// Never less than the number of subscribers: it counts those that are being added.
+  private var expected = 0
   /// Whether the latest of the two hooks was `first`.
   private var isStarted = false
   /// Changes that were not reported to `each`, in order. Empty without that hook.
@@ -22,23 +24,15 @@ final class SubscriberHooks: @unchecked Sendable {
   /// The role of running hooks.
   private var role = ExclusiveRole()
 
-  init(
+  /// `nil` without a hook.
+  init?(
     first: (@Sendable () -> Void)?, last: (@Sendable () -> Void)?,
     each: (@Sendable (SubscriberChange) -> Void)? = nil
   ) {
+    guard first != nil || last != nil || each != nil else { return nil }
     self.first = first
     self.last = last
     self.each = each
-  }
-
-  /// A closure that counts subscribers, if there is a hook.
-  static func onChange(
-    _ first: (@Sendable () -> Void)?, _ last: (@Sendable () -> Void)?,
-    _ each: (@Sendable (SubscriberChange) -> Void)?
-  ) -> (@Sendable (Int) -> Void)? {
-    guard first != nil || last != nil || each != nil else { return nil }
-    let hooks = SubscriberHooks(first: first, last: last, each: each)
-    return { hooks.change(by: $0) }
   }
 
   /// Counts subscribers that were added, or removed if negative.
@@ -50,15 +44,31 @@ final class SubscriberHooks: @unchecked Sendable {
       }
       return role.take()
     }
-    guard isOurs else { return }
+    if isOurs { runHooks() }
+  }
+
+  /// Counts subscribers that are about to be added, or that were removed if negative: see
+  /// ``RegistryExtras/entriesExpected(by:)``.
+  ///
+  /// A subscriber may be removed before its addition is counted. Then ``change(by:)`` counts one
+  /// too few for a moment, which is not the end of the last one.
+  func expect(by difference: Int) {
+    let isOurs = lock.withLock {
+      expected += difference
+      return difference < 0 && role.take()
+    }
+    if isOurs { runHooks() }
+  }
+
+  private func runHooks() {
     while let hook = nextHook() { hook() }
   }
 
   private func nextHook() -> (() -> Void)? {
     lock.withLock {
       if let each, let change = nextChange() { return { each(change) } }
-      guard role.keep(if: isStarted != (count > 0)) else { return nil }
-      isStarted = count > 0
+      guard role.keep(if: isStarted ? expected == 0 : count > 0) else { return nil }
+      isStarted.toggle()
       return (isStarted ? first : last) ?? {}
     }
   }
@@ -66,7 +76,8 @@ final class SubscriberHooks: @unchecked Sendable {
   /// The next change to report. Inside the lock.
   private func nextChange() -> SubscriberChange? {
     while true {
-      if early > 0 && reported > 0 {
+      // No report that the last one has left, while another one is being added.
+      if early > 0 && reported > (expected == 0 ? 0 : 1) {
         early -= 1
         reported -= 1
         return .removed(count: reported)

@@ -22,16 +22,17 @@ final class SubscriberMonitor: @unchecked Sendable {
   private var isStale = false
   private var last: Int?
 
-  /// Reports the number that `current` returns; one thread at a time reports.
-  func update(_ current: () -> Int) {
+  /// Reports the number of subscribers of `hub`; one thread at a time reports.
+  func update(_ hub: HubState) {
     let isOurs = lock.withLock {
       isStale = true
       return role.take()
     }
     guard isOurs else { return }
     while takeStale() {
-      let count = current()
-      if count != last {
+      let count = hub.total
+      // No 0 while one is being added: another one may be left.
+      if count != last && (count > 0 || last == nil || hub.isEmpty) {
         last = count
         counts.send(count)
       }

@@ -16,6 +16,46 @@ struct HubStateTests {
     #expect(counter.total == 1)
   }
 
+  @Test("a removal that is counted before its addition is not the end of another subscriber")
+  func otherSubscriberRemains() async {
+    let journal = Journal()
+    let hooks = SubscriberHooks(
+      first: { journal.record(1) }, last: { journal.record(2) },
+      each: { change in
+        switch change {
+        case .added(let count): journal.record(10 + count)
+        case .removed(let count): journal.record(20 + count)
+        }
+      })
+    let state = DetailedState(nil, hooks: hooks)
+    state.entriesExpected(by: 1)
+    state.entriesChanged(by: 1)
+    let departures = state.observe().departures.events(buffering: .unbounded)
+    let counts = state.observe().counts.events(buffering: .unbounded)
+    // Another one is in the list, and is removed before those who observe the hub are told of it.
+    state.entriesExpected(by: 1)
+    state.entriesChanged(by: -1)
+    state.entriesExpected(by: -1)
+    #expect(state.total == 0 && !state.isEmpty)
+    state.entriesChanged(by: 1)
+    #expect(state.total == 1 && journal.entries == [11, 1, 12, 21])
+    // The first one leaves.
+    state.entriesChanged(by: -1)
+    state.entriesExpected(by: -1)
+    #expect(state.isEmpty && journal.entries == [11, 1, 12, 21, 20, 2])
+    // Who waits for no subscriber looks again after that.
+    var numbers: [Int] = []
+    for await number in departures {
+      numbers.append(number)
+      if numbers.count == 6 { break }
+    }
+    #expect(numbers == [1, 0, 0, 1, 0, 0])
+    state.observe().finish()
+    numbers = []
+    for await number in counts { numbers.append(number) }
+    #expect(numbers == [1, 0])
+  }
+
   private struct Failure: Error {}
 
   @Test("a sequence outlives its hub with the error, and without what hooks and handlers captured")
