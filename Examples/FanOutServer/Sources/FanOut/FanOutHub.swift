@@ -37,6 +37,8 @@ public final class FanOutHub: Service {
     public var maxEventBytes = 64 << 10
     /// Maximum length of the name of a topic.
     public var maxTopicLength = 128
+    /// Ids of publishers that the hub remembers, to recognise repeated events.
+    public var rememberedIDs = 65_536
     /// Time after which an idle stream gets a comment, so that a closed connection is noticed.
     public var heartbeat = Duration.seconds(15)
     /// How long clients should wait before they reconnect.
@@ -58,13 +60,13 @@ public final class FanOutHub: Service {
   /// - Parameters:
   ///   - limits: what it keeps.
   ///   - tracer: begins the spans of publications; `nil`: the current one of `InstrumentationSystem`.
-  /// - Precondition: `history`, `historyBytes` and `drain` are not negative, the other limits are
-  ///   positive.
+  /// - Precondition: `history`, `historyBytes`, `rememberedIDs` and `drain` are not negative, the other
+  ///   limits are positive.
   public init(_ limits: Limits = Limits(), tracer: (any Tracer)? = nil) {
     precondition(
       limits.history >= 0 && limits.historyBytes >= 0 && limits.buffer > 0
-        && limits.maxEventBytes > 0 && limits.maxTopicLength > 0 && limits.heartbeat > .zero
-        && limits.retry > .zero && limits.drain >= .zero,
+        && limits.maxEventBytes > 0 && limits.maxTopicLength > 0 && limits.rememberedIDs >= 0
+        && limits.heartbeat > .zero && limits.retry > .zero && limits.drain >= .zero,
       "FanOut: a limit in \(limits) is negative or zero; use positive ones.")
     var settings = Settings()
     settings.historyEvents = limits.history
@@ -72,6 +74,7 @@ public final class FanOutHub: Service {
     settings.bufferLimit = limits.buffer
     settings.maxEventBytes = limits.maxEventBytes
     settings.maxTopicLength = limits.maxTopicLength
+    settings.rememberedKeys = limits.rememberedIDs
     settings.retry = TimeAmount(limits.retry)
     self.tracer = tracer
     source = TopicSource(settings)
@@ -90,6 +93,8 @@ extension FanOutHub {
     public var id: UInt64
     /// The number of clients that subscribed to the topic at the time.
     public var subscribers: Int
+    /// Whether the event was published before, with the same id of its publisher.
+    public var isRepeated: Bool
   }
 
   /// Publishes an event.
@@ -98,15 +103,22 @@ extension FanOutHub {
   ///   - text: the data of the event; its lines become those of the event.
   ///   - topic: letters, digits, `-`, `_`, `~`, and single dots inside.
   ///   - type: the type of the event, for which a page adds a listener; `nil`: the usual type.
-  /// - Returns: the id of the event.
-  /// - Throws: an `HTTPResponseError` with the reason: 400 for a wrong topic or type, 413 for a long
-  ///   event, 503 after ``close()``. A route can pass it on.
+  ///   - retry: how long clients that get the event wait before they reconnect: up to an hour, in
+  ///     milliseconds; `nil`: as without the event.
+  ///   - id: the publisher's own id of the event, with which it may publish the event again if it does not
+  ///     know whether it has: 1 to 128 visible ASCII characters except `"` and `\\`. If the topic has an
+  ///     event with that id, among the newest ``Limits/rememberedIDs``, nothing is published, whatever
+  ///     the data. While that event is being published, this waits for the result.
+  /// - Returns: the id of the event; of a repeated one, that of the first time.
+  /// - Throws: an `HTTPResponseError` with the reason: 400 for a wrong topic, type, `retry` or `id`, 413
+  ///   for a long event, 503 after ``close()``. A route can pass it on.
   /// - Complexity: O(length of the event), and O(clients of the topic) to wake them.
   @discardableResult
   public func publish(
-    _ text: String, to topic: String, type: String? = nil
+    _ text: String, to topic: String, type: String? = nil, retry: Duration? = nil,
+    id: String? = nil
   ) async throws -> Published {
-    try await publish(ByteBuffer(string: text), to: topic, type: type)
+    try await publish(ByteBuffer(string: text), to: topic, type: type, retry: retry, id: id)
   }
 
   /// Publishes an event, such as the body of a request.
@@ -116,22 +128,27 @@ extension FanOutHub {
   ///
   /// - Parameters:
   ///   - data: the data of the event: UTF-8, otherwise the error is 400.
-  ///   - topic: as in ``publish(_:to:type:)-(String,_,_)``.
-  ///   - type: as in ``publish(_:to:type:)-(String,_,_)``.
+  ///   - topic: as in ``publish(_:to:type:retry:id:)-(String,_,_,_,_)``.
+  ///   - type: as in ``publish(_:to:type:retry:id:)-(String,_,_,_,_)``.
+  ///   - retry: as in ``publish(_:to:type:retry:id:)-(String,_,_,_,_)``.
+  ///   - id: as in ``publish(_:to:type:retry:id:)-(String,_,_,_,_)``.
   /// - Returns: the id of the event.
-  /// - Throws: as ``publish(_:to:type:)-(String,_,_)``.
-  /// - Complexity: as ``publish(_:to:type:)-(String,_,_)``.
+  /// - Throws: as ``publish(_:to:type:retry:id:)-(String,_,_,_,_)``.
+  /// - Complexity: as ``publish(_:to:type:retry:id:)-(String,_,_,_,_)``.
   @discardableResult
   public func publish(
-    _ data: ByteBuffer, to topic: String, type: String? = nil
+    _ data: ByteBuffer, to topic: String, type: String? = nil, retry: Duration? = nil,
+    id: String? = nil
   ) async throws -> Published {
     let tracer = tracer ?? InstrumentationSystem.tracer
     return try await tracer.withAnySpan("publish", ofKind: .producer) { span in
       span.attributes["multicast.hub"] = "fan-out"
       span.attributes["multicast.topic"] = topic
-      let receipt = try await self.source.publish(data, to: topic, type: type)
+      let receipt = try await self.source.publish(
+        data, to: topic, type: type, retry: retry, key: id)
       span.attributes["multicast.receivers"] = receipt.subscribers
-      return Published(id: receipt.id, subscribers: receipt.subscribers)
+      return Published(
+        id: receipt.id, subscribers: receipt.subscribers, isRepeated: receipt.isRepeated)
     }
   }
 }

@@ -111,6 +111,65 @@ import Tracing
     }
   }
 
+  /// As a publisher does that does not know whether it has published.
+  @Test func aRepeatedIdPublishesOnce() async throws {
+    try await withApplication { hub, client in
+      var stream = try await client.stream()
+      _ = try await stream.nextBlock()
+      // Some at the same time, and one with other data.
+      let published = try await withThrowingTaskGroup { group in
+        for _ in 0..<10 {
+          group.addTask { try await hub.publish("1", to: "news", id: "order-17") }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      let first: FanOutHub.Published = try #require(published.first { !$0.isRepeated })
+      #expect(first.subscribers == 1)
+      var expected = first
+      expected.isRepeated = true
+      #expect(published.count { $0 == expected } == 9)
+      #expect(try await hub.publish("other", to: "news", id: "order-17") == expected)
+      // An id belongs to its topic.
+      #expect(try await hub.publish("1", to: "other", id: "order-17").id == first.id + 1)
+      try await hub.publish("2", to: "news", id: "order-18")
+      #expect(try await stream.data(2) == ["1", "2"])
+    }
+  }
+
+  @Test func aHubForgetsIds() async throws {
+    var limits = FanOutHub.Limits()
+    limits.rememberedIDs = 1
+    let hub = FanOutHub(limits)
+    try await hub.publish("1", to: "news", id: "a")
+    #expect(try await hub.publish("1", to: "news", id: "a").isRepeated)
+    try await hub.publish("2", to: "news", id: "b")
+    #expect(try await !hub.publish("1", to: "news", id: "a").isRepeated)
+  }
+
+  @Test func anEventMaySetTheWaitOfItsClients() async throws {
+    try await withApplication { hub, client in
+      var stream = try await client.stream()
+      _ = try await stream.nextBlock()
+      let waits: [Duration] = [.zero, .microseconds(1500), .seconds(3600)]
+      for wait in waits { try await hub.publish("x", to: "news", retry: wait) }
+      for milliseconds in [0, 1, 3_600_000] {
+        #expect(try await stream.nextBlock()?.retry == milliseconds)
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (.nanoseconds(-1), nil), (.seconds(3600) + .nanoseconds(1), nil), (.seconds(Int64.max), nil),
+      (nil, ""), (nil, "a b"), (nil, String(repeating: "a", count: 129)),
+    ] as [(Duration?, String?)])
+  func aWrongWaitOrIdIsRefused(_ retry: Duration?, _ id: String?) async throws {
+    let hub = FanOutHub()
+    await #expect { try await hub.publish("x", to: "a", retry: retry, id: id) } throws: { error in
+      (error as? any HTTPResponseError)?.status == .badRequest
+    }
+  }
+
   @Test func aPublicationIsASpan() async throws {
     let tracer = InMemoryTracer()
     let hub = FanOutHub(tracer: tracer)

@@ -36,6 +36,15 @@ extension PublishRequest {
     return type
   }
 
+  static func milliseconds(_ retry: Duration) throws(RequestError) -> Int {
+    let range = retryMilliseconds
+    guard (.milliseconds(range.lowerBound) ... .milliseconds(range.upperBound)).contains(retry)
+    else {
+      throw .badRequest("'retry' has \(range.lowerBound) to \(range.upperBound) milliseconds")
+    }
+    return Int(TimeAmount(retry).nanoseconds / 1_000_000)
+  }
+
   static func key(_ text: some StringProtocol) throws(RequestError) -> PublicationKey {
     guard let key = PublicationKey(text) else {
       throw .badRequest(

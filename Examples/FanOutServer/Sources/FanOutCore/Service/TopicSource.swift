@@ -27,13 +27,14 @@ extension TopicSource {
   /// - Parameter key: the publisher's own id; a repeat is not published again.
   /// - Throws: an error that is a response.
   package func publish(
-    _ data: ByteBuffer, to name: String, type: String?, key: String? = nil
+    _ data: ByteBuffer, to name: String, type: String?, retry: Duration? = nil, key: String? = nil
   ) async throws -> Receipt {
     let topic = try Topic(name, .all, settings)
     let limit = settings.maxEventBytes
     guard data.readableBytes <= limit else { throw RequestError.tooLong(limit) }
     var request = PublishRequest()
     request.type = try type.map(PublishRequest.type)
+    request.retryMilliseconds = try retry.map(PublishRequest.milliseconds)
     request.key = try key.map(PublishRequest.key)
     guard let message = request.message(data) else {
       throw RequestError.badRequest("the event is not UTF-8: events are text")
