@@ -103,6 +103,7 @@ extension FanOutHub {
   ///   - text: the data of the event; its lines become those of the event.
   ///   - topic: letters, digits, `-`, `_`, `~`, and single dots inside.
   ///   - type: the type of the event, for which a page adds a listener; `nil`: the usual type.
+  ///     `begin`, `missed` and `disconnected` are reserved.
   ///   - retry: how long clients that get the event wait before they reconnect: up to an hour, in
   ///     milliseconds; `nil`: as without the event.
   ///   - id: the publisher's own id of the event, with which it may publish the event again if it does not

@@ -52,6 +52,7 @@ import Testing
     (#"{"topic":"a.*","data":"x"}"#, "line 1: a topic has only"),
     (#"{"topic":1,"data":"x"}"#, "line 1: 'topic' is not a string"),
     (#"{"topic":"a","data":"x","event":"missed"}"#, "line 1: 'event' has"),
+    (#"{"topic":"a","data":"x","event":"begin"}"#, "line 1: 'event' has"),
     (#"{"topic":"a","data":"x","event":null}"#, "line 1: 'event' is not a string"),
     (#"{"topic":"a","data":"x","retry":-1}"#, "line 1: 'retry' is not a number"),
     (#"{"topic":"a","data":"x","retry":"1"}"#, "line 1: 'retry' is not a number"),

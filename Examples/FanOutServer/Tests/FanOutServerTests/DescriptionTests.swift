@@ -96,6 +96,28 @@ import Testing
     }
   }
 
+  @Test func theTypesOfEventsAreAsDescribed() async throws {
+    try await RunningServer.with { server in
+      let description = try await description(server)
+      let paths = try #require(description["paths"] as? [String: Object])
+      let publish = try #require(paths["/topics/{topic}"]?["post"] as? Object)
+      let parameters = try #require(publish["parameters"] as? [Object])
+      let event = try #require(parameters.first { $0["name"] as? String == "event" })
+      let components = try #require(description["components"] as? [String: Object])
+      let member = try #require(components["schemas"]?["Event"] as? Object)
+      let members = try #require(member["properties"] as? [String: Object])
+      let schemas = [try #require(event["schema"] as? Object), try #require(members["event"])]
+      for name in ["begin", "missed", "disconnected", "begins", "a.b", "a b", "Begin"] {
+        let target = "/topics/a?event=\(name.replacing(" ", with: "%20"))"
+        let isTaken = try await status(server, "post", target) == 200
+        for schema in schemas {
+          let pattern = try Regex(try #require(schema["pattern"] as? String))
+          #expect((name.firstMatch(of: pattern) != nil) == isTaken, "\(name)")
+        }
+      }
+    }
+  }
+
   /// The status of a request whose response may be a stream.
   private func status(
     _ server: RunningServer, _ method: String, _ target: String

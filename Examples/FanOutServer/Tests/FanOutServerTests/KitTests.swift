@@ -186,7 +186,7 @@ import Tracing
   }
 
   @Test(
-    arguments: [("a..b", nil, 400), ("a", "missed", 400), ("a", "x y", 400)]
+    arguments: [("a..b", nil, 400), ("a", "missed", 400), ("a", "begin", 400), ("a", "x y", 400)]
       as [(String, String?, UInt)])
   func aWrongEventIsRefused(_ topic: String, _ type: String?, _ status: UInt) async throws {
     let hub = FanOutHub()

@@ -77,7 +77,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "event=", "event", "event=a%0Ab", "event=a b", "event=missed", "event=disconnected",
+    "event=", "event", "event=a%0Ab", "event=a b",
+    "event=begin", "event=missed", "event=disconnected",
     "event=a&event=b", "event=ä", "retry=", "retry=x", "retry=-1", "retry=3600001", "retry=1.5",
     "x=1", "policy=latest", "event=" + String(repeating: "x", count: 65),
   ])

@@ -31,7 +31,7 @@ extension PublishRequest {
     guard let type = EventType(name) else {
       throw .badRequest(
         "'event' has 1 to \(EventType.maximumLength) letters, digits, '-', '_', '~' and '.', and is "
-          + "neither 'missed' nor 'disconnected'")
+          + "none of the server's: 'begin', 'missed' and 'disconnected'")
     }
     return type
   }
