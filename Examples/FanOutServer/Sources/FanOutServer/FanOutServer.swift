@@ -29,6 +29,12 @@ struct FanOutServer: AsyncParsableCommand {
       """,
     version: "fan-out-server \(Version.current)")
 
+  @Flag(
+    help: """
+      Ask the server that runs with this configuration for its health, and exit: with 0 if it answers \
+      /health with 200. For HEALTHCHECK of a container.
+      """)
+  var health = false
   @OptionGroup var options: Options
   @OptionGroup var tls: TLSOptions
   @OptionGroup var relay: RelayOptions
@@ -36,11 +42,14 @@ struct FanOutServer: AsyncParsableCommand {
   /// Environment variables that look like options, but are none.
   var unknownVariables: [String] = []
 
-  private enum CodingKeys: CodingKey { case options, tls, relay, store }
+  private enum CodingKeys: CodingKey { case health, options, tls, relay, store }
 
   func validate() throws {
     guard store.store == nil || relay.relay == nil else {
       throw ValidationError("--store: the broker of --relay keeps the events: use one of both")
+    }
+    guard !health || options.unixSocket != nil || options.port > 0 else {
+      throw ValidationError("--health: the port of --port 0 is unknown")
     }
     try relay.requireBuild()
     for (name, limit) in [
@@ -53,6 +62,10 @@ struct FanOutServer: AsyncParsableCommand {
   }
 
   func run() async throws {
+    guard !health else {
+      let check = HealthCheck(options: options, isEncrypted: tls.tlsCertificate != nil)
+      return writeLine(try await check.run(), to: STDOUT_FILENO)
+    }
     // Before the first line of output, after which SIGHUP must not end the process.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     options.startLogging()

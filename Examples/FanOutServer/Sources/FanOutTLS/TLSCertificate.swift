@@ -64,6 +64,16 @@ public final class TLSCertificate: TransportSecurity {
   public func makeServerHandler() -> any ChannelHandler {
     NIOSSLServerHandler(context: value.withLockedValue(\.context))
   }
+
+  /// Makes the handler of a connection to a server of this machine, for HTTP/1.1. It takes any certificate,
+  /// because that of the server is for its public names.
+  public static func makeLocalClientHandler() throws -> any ChannelHandler {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.certificateVerification = .none
+    configuration.applicationProtocols = ["http/1.1"]
+    return try NIOSSLClientHandler(
+      context: NIOSSLContext(configuration: configuration), serverHostname: nil)
+  }
 }
 
 extension TLSCertificate.Value {
