@@ -148,7 +148,8 @@ import Testing
       let paths = try #require(description["paths"] as? [String: Object])
       let operation = try #require(paths[path]?[method.lowercased()] as? Object)
       let responses = try #require(operation["responses"] as? [String: Object])
-      let content = try #require(responses["\(status)"]?["content"] as? [String: Object])
+      let response = try resolve(try #require(responses["\(status)"]), description)
+      let content = try #require(response["content"] as? [String: Object])
       let schema = try #require(content["application/json"]?["schema"] as? Object)
       let value = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
       try check(value, schema, description)
@@ -175,14 +176,17 @@ import Testing
     }
   }
 
+  private func resolve(_ object: Object, _ description: Object) throws -> Object {
+    guard let reference = object["$ref"] as? String else { return object }
+    let target = try reference.split(separator: "/").dropFirst().reduce(description) {
+      try #require($0[String($1)] as? Object, "\(reference)")
+    }
+    return try resolve(target, description)
+  }
+
   /// Checks types, required members, and that there are no others.
   private func check(_ value: Any, _ schema: Object, _ description: Object) throws {
-    if let reference = schema["$ref"] as? String {
-      let components = try #require(description["components"] as? [String: Object])
-      let name = String(try #require(reference.split(separator: "/").last))
-      let target = try #require(components["schemas"]?[name] as? Object, "\(name)")
-      return try check(value, target, description)
-    }
+    let schema = try resolve(schema, description)
     switch schema["type"] as? String {
     case "object":
       let object = try #require(value as? Object)
