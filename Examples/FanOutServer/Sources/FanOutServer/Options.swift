@@ -45,6 +45,17 @@ struct Options: ParsableArguments {
   var maxConnectionsPerAddress: Int?
   @Option(
     help: """
+      Maximum number of streams of the clients of one address, or of one IPv6 network. (default: no limit)
+      """)
+  var maxStreamsPerAddress: Int?
+  @Option(
+    help: """
+      Addresses and networks of proxies, such as 10.0.0.0/8, separated by commas, whose X-Forwarded-For \
+      counts; 'unix:' for those on the Unix socket.
+      """)
+  var trustedProxies: [String] = []
+  @Option(
+    help: """
       Maximum number of streams of one token, or of all JSON web tokens with the same 'sub'. (default: no \
       limit)
       """)
@@ -103,6 +114,7 @@ extension Options {
     try Self.require("--max-connections", maxConnections ?? 1, in: 1...1_000_000)
     try Self.require(
       "--max-connections-per-address", maxConnectionsPerAddress ?? 1, in: 1...1_000_000)
+    try Self.require("--max-streams-per-address", maxStreamsPerAddress ?? 1, in: 1...1_000_000)
     try Self.require("--max-streams-per-token", maxStreamsPerToken ?? 1, in: 1...1_000_000)
     try Self.require("--event-loops", eventLoops ?? 1, in: 1...256)
     try Self.require("--heartbeat", heartbeat, in: 0.1...3600)
@@ -114,6 +126,7 @@ extension Options {
       throw ValidationError(
         "--allow-origin: '\(origin)' is not an origin such as https://example.org")
     }
+    _ = try proxies()
     guard Logger.Level(rawValue: logLevel) != nil else {
       throw ValidationError("--log-level: '\(logLevel)' is not a level such as debug or warning")
     }
@@ -157,6 +170,8 @@ extension Options {
     settings.maxConnections = try OpenFileLimit.connections(
       maxConnections, eventLoops: eventLoops ?? System.coreCount)
     settings.maxConnectionsPerAddress = maxConnectionsPerAddress
+    settings.maxStreamsPerAddress = maxStreamsPerAddress
+    settings.trustedProxies = try proxies()
     settings.maxStreamsPerToken = maxStreamsPerToken
     if let eventLoops {
       settings.eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: eventLoops)
@@ -197,6 +212,14 @@ extension Options {
       publish: try TokenFile.read(publishTokenFile, "--publish-token-file"),
       subscribe: try TokenFile.read(subscribeTokenFile, "--subscribe-token-file"),
       jwt: try await TokenFile.readKeys(jwtKeyFile, "--jwt-key-file"))
+  }
+
+  private func proxies() throws -> TrustedProxies {
+    do throws(TrustedProxies.Refusal) {
+      return try TrustedProxies(trustedProxies.flatMap { $0.split(separator: ",") })
+    } catch {
+      throw ValidationError("--trusted-proxies: \(error)")
+    }
   }
 
   /// The origin as browsers write it: in lower case, and without the port of its scheme.

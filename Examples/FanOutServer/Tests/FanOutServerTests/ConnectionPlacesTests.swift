@@ -22,6 +22,18 @@ import Testing
     #expect(places.take(try address(one)) == .all)
   }
 
+  /// Its address is that of all clients.
+  @Test func aTrustedProxyHasNoLimitOfItsAddress() throws {
+    let places = ConnectionPlaces(9, perAddress: 1, proxies: try TrustedProxies(["10.0.0.0/8"]))
+    for _ in 0..<3 { #expect(places.take(try address("10.0.0.1")) == .all) }
+    for admission in [ConnectionPlaces.Admission.all, .none] {
+      #expect(places.take(try address("11.0.0.1")) == admission)
+    }
+    for _ in 0..<3 { places.release(try address("10.0.0.1")) }
+    for _ in 0..<8 { #expect(places.take(try address("10.0.0.1")) == .all) }
+    #expect(places.take(try address("10.0.0.1")) == .monitoring)
+  }
+
   @Test func connectionsCountInTotal() throws {
     let places = ConnectionPlaces(3, perAddress: nil)
     for number in 1...3 { #expect(places.take(try address("10.0.0.\(number)")) == .all) }

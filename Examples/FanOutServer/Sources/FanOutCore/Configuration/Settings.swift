@@ -34,7 +34,13 @@ public struct Settings: Sendable {
   /// further ones get an answer to `/health` and `/metrics`, and 503 to other requests.
   public var maxConnections = 20_000
   /// The same for one address, or for one network of 64 bits in IPv6; `nil`: no limit. Further ones get 429.
+  /// Connections of `trustedProxies` have no such limit.
   public var maxConnectionsPerAddress: Int?
+  /// Open streams of the clients of one address, or of one network of 64 bits in IPv6; `nil`: no limit.
+  /// Further ones get 429.
+  public var maxStreamsPerAddress: Int?
+  /// The proxies whose `X-Forwarded-For` counts.
+  public var trustedProxies = TrustedProxies()
   /// Open streams of one token, or of all JSON web tokens with the same subject; `nil`: no limit.
   /// Further ones get 429.
   public var maxStreamsPerToken: Int?

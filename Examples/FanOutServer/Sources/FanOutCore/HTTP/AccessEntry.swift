@@ -33,10 +33,11 @@ struct AccessEntry {
   /// When the response was complete.
   private var end: NIODeadline?
 
-  /// - Parameter head: `nil` if the request is not HTTP.
-  init(_ head: HTTPRequestHead?, _ channel: any Channel) {
-    address =
-      channel.remoteAddress.map { $0.ipAddress ?? "unix:" } ?? "unknown"
+  /// - Parameters:
+  ///   - head: `nil` if the request is not HTTP.
+  ///   - address: that of the client.
+  init(_ head: HTTPRequestHead?, _ address: SocketAddress?) {
+    self.address = address.map { $0.ipAddress ?? "unix:" } ?? "unknown"
     guard let head else { return }
     version = head.version.text
     describe(
@@ -45,8 +46,8 @@ struct AccessEntry {
   }
 
   /// - Parameter request: of HTTP/2.
-  init(_ request: HTTPRequest, _ channel: any Channel) {
-    self.init(nil, channel)
+  init(_ request: HTTPRequest, _ address: SocketAddress?) {
+    self.init(nil, address)
     version = "HTTP/2.0"
     describe(
       request.method.rawValue, request.path ?? "", page: request.headerFields[.referer],

@@ -26,6 +26,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   /// The scheme of absolute targets.
   private let scheme: String
   private let place: ConnectionPlace
+  private let proxies: TrustedProxies
   /// The requests without a line in the access log, oldest first.
   private var entries: Deque<AccessEntry> = []
   /// The stream of the connection, for the number of its bytes.
@@ -45,8 +46,10 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private var isRefused = false
 
   init(
-    _ logger: Logger, _ accessLog: AccessLog?, _ place: ConnectionPlace, scheme: String = "http"
+    _ logger: Logger, _ accessLog: AccessLog?, _ place: ConnectionPlace, scheme: String = "http",
+    proxies: TrustedProxies = TrustedProxies()
   ) {
+    self.proxies = proxies
     self.logger = logger
     self.accessLog = accessLog
     self.place = place
@@ -140,11 +143,18 @@ extension HTTP1Codec {
       let request = try request(head)
       isReceivingBody = true
       pendingResponses += 1
-      if accessLog != nil { entries.append(AccessEntry(head, context.channel)) }
+      if accessLog != nil { entries.append(AccessEntry(head, client(of: head, context))) }
       context.fireChannelRead(wrapInboundOut(.head(request)))
     } catch {
       refuse(error, context, head)
     }
+  }
+
+  /// The address of the client.
+  private func client(
+    of head: HTTPRequestHead?, _ context: ChannelHandlerContext
+  ) -> SocketAddress? {
+    proxies.client(of: context.channel.remoteAddress, head?.headers["x-forwarded-for"] ?? [])
   }
 
   private func request(_ head: HTTPRequestHead) throws(RequestError) -> HTTPRequest {
@@ -201,8 +211,9 @@ extension HTTP1Codec {
   ) {
     isRefused = true
     isHeadRefused = head?.method == .HEAD
-    if accessLog != nil { entries.append(AccessEntry(head, context.channel)) }
-    logger.refused(refusal, context.channel)
+    let address = client(of: head, context)
+    if accessLog != nil { entries.append(AccessEntry(head, address)) }
+    logger.refused(refusal, address)
     if pendingResponses == 0 { write(refusal, context) } else { self.refusal = refusal }
   }
 

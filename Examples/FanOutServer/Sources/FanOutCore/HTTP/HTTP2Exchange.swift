@@ -19,6 +19,7 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
   private let accessLog: AccessLog?
   private let connection: SecureConnection
   private let place: ConnectionPlace
+  private let proxies: TrustedProxies
   private var entry: AccessEntry?
   /// The stream of events that the response is, for the number of its bytes.
   private var stream: EventStream?
@@ -28,8 +29,9 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
   /// - Parameter place: that of the request.
   init(
     _ logger: Logger, _ accessLog: AccessLog?, _ connection: SecureConnection,
-    _ place: ConnectionPlace
+    _ place: ConnectionPlace, _ proxies: TrustedProxies
   ) {
+    self.proxies = proxies
     self.logger = logger
     self.accessLog = accessLog
     self.connection = connection
@@ -106,7 +108,9 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
 
 extension HTTP2Exchange {
   private func receive(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
-    if accessLog != nil { entry = AccessEntry(head, context.channel) }
+    let address = proxies.client(
+      of: context.channel.remoteAddress, head.headerFields[values: .forwardedFor])
+    if accessLog != nil { entry = AccessEntry(head, address) }
     do throws(RequestError) {
       let target = try RequestTarget(http2: head)
       try connection.place.check(target)
@@ -117,15 +121,16 @@ extension HTTP2Exchange {
       isReceiving = true
       context.fireChannelRead(wrapInboundOut(.head(request)))
     } catch {
-      refuse(error, head.method, context)
+      refuse(error, head.method, address, context)
     }
   }
 
   private func refuse(
-    _ refusal: RequestError, _ method: HTTPRequest.Method, _ context: ChannelHandlerContext
+    _ refusal: RequestError, _ method: HTTPRequest.Method, _ address: SocketAddress?,
+    _ context: ChannelHandlerContext
   ) {
     isRefused = true
-    logger.refused(refusal, context.channel)
+    logger.refused(refusal, address)
     let body = ByteBuffer(string: refusal.json)
     var head = refusal.response.head
     head.headerFields[.contentLength] = "\(body.readableBytes)"

@@ -32,8 +32,8 @@ extension Routes {
       selection = try TopicSelection(streamRequest.topics, grant, settings)
       try streamRequest.checkPolicy(for: selection)
     }
-    return try await stream(
-      selection, streamRequest, channel, place: try places.take(holder), until: grant.end)
+    let place = try places.take(holder, NetworkAddress(client(of: headers, channel)))
+    return try await stream(selection, streamRequest, channel, place: place, until: grant.end)
   }
 
   /// Subscribes a stream to its topics, on the event loop of `channel`.

@@ -26,7 +26,8 @@ struct Routes: HTTPResponder {
     self.log = log
     publisher = Publisher(topics: topics, log: log)
     self.loops = loops
-    places = StreamPlaces(settings.maxStreamsPerToken)
+    places = StreamPlaces(
+      perToken: settings.maxStreamsPerToken, perAddress: settings.maxStreamsPerAddress)
     access = AccessControl(
       tokens: settings.tokens, allowedOrigins: settings.allowedOrigins,
       isLoopbackOnly: settings.isLoopbackOnly)
@@ -68,8 +69,14 @@ extension Routes {
     _ error: RequestError, _ request: Request, _ channel: any Channel
   ) -> Response {
     let path = (request.head.path ?? "").prefix { $0 != "?" }
-    settings.logger.refused(error, channel, Route(path))
+    let address = client(of: request.headers, channel)
+    settings.logger.refused(error, address, Route(path))
     return error.response.withoutBody(ifFor: request)
+  }
+
+  /// The address of the client of a request.
+  func client(of headers: HTTPFields, _ channel: any Channel) -> SocketAddress? {
+    settings.trustedProxies.client(of: channel.remoteAddress, headers[values: .forwardedFor])
   }
 
   private func route(

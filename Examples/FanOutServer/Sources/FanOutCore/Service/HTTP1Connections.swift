@@ -33,7 +33,9 @@ struct HTTP1Connections: HTTPChannelHandler {
       withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
       withDecoderLimitConfiguration: limits)
     try pipeline.addHandler(
-      HTTP1Codec(settings.logger, settings.accessLog, place, scheme: scheme))
+      HTTP1Codec(
+        settings.logger, settings.accessLog, place, scheme: scheme,
+        proxies: settings.trustedProxies))
     try pipeline.addHandler(Connection(routes.loops))
     let idleTimeout = Duration.nanoseconds(settings.idleTimeout.nanoseconds)
     try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))

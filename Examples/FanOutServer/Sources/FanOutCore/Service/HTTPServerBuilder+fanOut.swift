@@ -7,7 +7,8 @@ extension HTTPServerBuilder {
   static func fanOut(_ routes: Routes) -> HTTPServerBuilder {
     let settings = routes.settings
     let places = ConnectionPlaces(
-      settings.maxConnections, perAddress: settings.maxConnectionsPerAddress)
+      settings.maxConnections, perAddress: settings.maxConnectionsPerAddress,
+      proxies: settings.trustedProxies)
     return HTTPServerBuilder { responder in
       let connections = HTTP1Connections(
         responder: { request, writer, channel in

@@ -74,7 +74,8 @@ struct SecureConnections: HTTPChannelHandler {
     let pipeline = stream.pipeline.syncOperations
     try pipeline.addHandler(HTTP2FramePayloadToHTTPServerCodec())
     try pipeline.addHandler(
-      HTTP2Exchange(settings.logger, settings.accessLog, connection, place))
+      HTTP2Exchange(
+        settings.logger, settings.accessLog, connection, place, settings.trustedProxies))
     try pipeline.addHandler(Connection(routes.loops, hasOneRequest: true))
     return try HTTPConnection(stream, isHTTP2: true, routes)
   }

@@ -20,15 +20,21 @@ final class ConnectionPlaces: Sendable {
 
   private struct State {
     var count = 0
-    var ofAddress: [[UInt8]: Int] = [:]
+    var ofAddress: [NetworkAddress: Int] = [:]
   }
 
   private let maximum: Int
   private let maximumPerAddress: Int
+  private let proxies: TrustedProxies
   private let state = NIOLockedValueBox(State())
 
-  /// - Parameter maximumPerAddress: `nil`: no limit.
-  init(_ maximum: Int, perAddress maximumPerAddress: Int?) {
+  /// - Parameters:
+  ///   - maximumPerAddress: `nil`: no limit.
+  ///   - proxies: have no limit.
+  init(
+    _ maximum: Int, perAddress maximumPerAddress: Int?, proxies: TrustedProxies = TrustedProxies()
+  ) {
+    self.proxies = proxies
     self.maximum = maximum
     self.maximumPerAddress = maximumPerAddress ?? .max
   }
@@ -39,7 +45,7 @@ extension ConnectionPlaces {
   ///
   /// - Returns: ``Admission/all`` if it has a place, which ``release(_:)`` must give back.
   func take(_ address: SocketAddress?) -> Admission {
-    let key = Self.key(address)
+    let key = client(address)
     return state.withLockedValue { state in
       if let key, state.ofAddress[key, default: 0] >= maximumPerAddress { return .none }
       guard state.count < maximum else { return .monitoring }
@@ -51,7 +57,7 @@ extension ConnectionPlaces {
 
   /// Gives a place back.
   func release(_ address: SocketAddress?) {
-    let key = Self.key(address)
+    let key = client(address)
     state.withLockedValue { state in
       state.count -= 1
       guard let key, let count = state.ofAddress[key] else { return }
@@ -59,22 +65,8 @@ extension ConnectionPlaces {
     }
   }
 
-  /// The bytes of an IPv4 address, or the network of an IPv6 address: one client usually has 64 bits
-  /// of addresses. `nil` for a Unix socket, which the clients of a proxy share.
-  private static func key(_ address: SocketAddress?) -> [UInt8]? {
-    switch address {
-    case .v4(let address): withUnsafeBytes(of: address.address) { key($0[4..<8]) }
-    case .v6(let address): withUnsafeBytes(of: address.address) { key($0[8..<24]) }
-    default: nil
-    }
-  }
-
-  /// - Parameter bytes: an address in the order of the network.
-  private static func key(_ bytes: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
-    let bytes = Array(bytes)
-    guard bytes.count > 4 else { return bytes }
-    // An IPv4 address of a server that listens on an IPv6 address.
-    let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10..<12].allSatisfy { $0 == 0xff }
-    return Array(isMapped ? bytes[12...] : bytes[..<8])
+  /// - Returns: `nil` for an address that clients share: of a Unix socket, or of a proxy.
+  private func client(_ address: SocketAddress?) -> NetworkAddress? {
+    proxies.contains(address) ? nil : NetworkAddress(address)?.client
   }
 }

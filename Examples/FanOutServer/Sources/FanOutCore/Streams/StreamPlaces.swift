@@ -1,39 +1,61 @@
 internal import HTTPTypes
 internal import NIOConcurrencyHelpers
 
-/// Counts the open streams of each holder of tokens.
+/// Counts the open streams of each holder of tokens, and of each address of clients.
 final class StreamPlaces: Sendable {
-  private let maximum: Int?
-  private let counts = NIOLockedValueBox<[TokenHolder: Int]>([:])
+  fileprivate enum Owner: Hashable, Sendable {
+    case token(TokenHolder)
+    case address(NetworkAddress)
+  }
 
-  /// - Parameter maximum: that of one holder; `nil`: no limit.
-  init(_ maximum: Int?) {
-    self.maximum = maximum
+  private let perToken: Int?
+  private let perAddress: Int?
+  private let counts = NIOLockedValueBox<[Owner: Int]>([:])
+
+  /// `nil`: no limit.
+  init(perToken: Int?, perAddress: Int?) {
+    self.perToken = perToken
+    self.perAddress = perAddress
   }
 
   /// Takes a place for a stream.
   ///
-  /// - Parameter holder: `nil`: the stream needs no token, and no place.
+  /// - Parameters:
+  ///   - holder: `nil`: the stream needs no token.
+  ///   - address: that of the client; `nil`: it is unknown.
   /// - Returns: `nil` if the stream needs no place.
-  func take(_ holder: TokenHolder?) throws(RequestError) -> StreamPlace? {
-    guard let maximum, let holder else { return nil }
-    let isTaken = counts.withLockedValue { counts in
-      let count = counts[holder, default: 0]
-      guard count < maximum else { return false }
-      counts[holder] = count + 1
-      return true
+  func take(
+    _ holder: TokenHolder?, _ address: NetworkAddress?
+  ) throws(RequestError) -> StreamPlace? {
+    let owners = [
+      perToken.flatMap { limit in holder.map { (owner: Owner.token($0), limit: limit) } },
+      perAddress.flatMap { limit in
+        address.map { (owner: Owner.address($0.client), limit: limit) }
+      },
+    ].compactMap(\.self)
+    guard !owners.isEmpty else { return nil }
+    let full: Owner? = counts.withLockedValue { counts in
+      for (owner, limit) in owners where counts[owner, default: 0] >= limit { return owner }
+      for (owner, _) in owners { counts[owner, default: 0] += 1 }
+      return nil
     }
-    guard isTaken else {
-      throw RequestError(
-        .tooManyRequests, "this token has too many streams", [.retryAfter: "1"])
+    switch full {
+    case .token: throw Self.tooMany("this token has too many streams")
+    case .address: throw Self.tooMany("this address has too many streams")
+    case nil: return StreamPlace(self, owners.map(\.owner))
     }
-    return StreamPlace(self, holder)
   }
 
-  fileprivate func release(_ holder: TokenHolder) {
+  private static func tooMany(_ reason: String) -> RequestError {
+    RequestError(.tooManyRequests, reason, [.retryAfter: "1"])
+  }
+
+  fileprivate func release(_ owners: [Owner]) {
     counts.withLockedValue { counts in
-      guard let count = counts[holder] else { return }
-      counts[holder] = count == 1 ? nil : count - 1
+      for owner in owners {
+        guard let count = counts[owner] else { continue }
+        counts[owner] = count == 1 ? nil : count - 1
+      }
     }
   }
 }
@@ -41,12 +63,12 @@ final class StreamPlaces: Sendable {
 /// The place of a stream, which its last reference gives back.
 final class StreamPlace: Sendable {
   private let places: StreamPlaces
-  private let holder: TokenHolder
+  private let owners: [StreamPlaces.Owner]
 
-  fileprivate init(_ places: StreamPlaces, _ holder: TokenHolder) {
+  fileprivate init(_ places: StreamPlaces, _ owners: [StreamPlaces.Owner]) {
     self.places = places
-    self.holder = holder
+    self.owners = owners
   }
 
-  deinit { places.release(holder) }
+  deinit { places.release(owners) }
 }
