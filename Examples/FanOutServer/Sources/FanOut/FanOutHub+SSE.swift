@@ -4,6 +4,7 @@ public import Hummingbird
 internal import HummingbirdCore
 internal import NIOCore
 internal import ServiceLifecycle
+internal import Synchronization
 
 extension FanOutHub {
   /// The response to a request for the stream of a topic.
@@ -52,11 +53,11 @@ extension FanOutHub {
   }
 
   private func response(
-    _ subscribe: (_ whenReadable: @escaping @Sendable () -> Void) throws -> StreamFrames
+    _ subscribe: (_ whenReadable: @escaping @Sendable () -> Void) throws -> sending StreamFrames
   ) throws -> Response {
     // Of several signals that wait, one is sufficient.
     let (signals, signal) = AsyncStream<Signal>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let frames = try subscribe { signal.yield(.readable) }
+    let frames = Handover(try subscribe { signal.yield(.readable) })
     signal.yield(.readable)
     return Response(
       status: .ok,
@@ -82,10 +83,9 @@ extension FanOutHub {
 
   /// Writes `frames`, and heartbeats when there are none. Returns at their end.
   private func write(
-    _ frames: StreamFrames, _ signals: AsyncStream<Signal>,
+    _ frames: Handover<StreamFrames>, _ signals: AsyncStream<Signal>,
     _ signal: AsyncStream<Signal>.Continuation, to box: WriterBox
   ) async throws {
-    defer { frames.cancel() }
     try await withThrowingTaskGroup { group in
       group.addTask { try await self.write(frames, signals, to: &box.writer) }
       group.addTask { [heartbeat] in
@@ -107,9 +107,10 @@ extension FanOutHub {
 
   /// Writes `frames` to the client, with their end.
   @concurrent private func write(
-    _ frames: StreamFrames, _ signals: AsyncStream<Signal>,
+    _ frames: Handover<StreamFrames>, _ signals: AsyncStream<Signal>,
     to writer: inout any ResponseBodyWriter
   ) async throws {
+    guard let frames = frames.take() else { return }
     for await signal in signals {
       var isIdle = signal == .heartbeat
       while true {
@@ -126,9 +127,28 @@ extension FanOutHub {
   }
 }
 
+/// Gives a value to the task that takes it.
+private final class Handover<Value>: Sendable {
+  private let value: Mutex<Value?>
+
+  init(_ value: sending Value) {
+    self.value = Mutex(value)
+  }
+
+  /// - Returns: `nil` if it has been taken.
+  func take() -> sending Value? {
+    value.withLock { value in
+      let taken = value
+      value = nil
+      return taken
+    }
+  }
+}
+
 /// Transfers a writer to the task that writes.
 private final class WriterBox: @unchecked Sendable {
-  // Sendable: only that task uses it, after the one that has created it.
+  // Sendable: the task that creates it waits for the one that writes, and does not use it meanwhile. It
+  // cannot be a `Handover`, because Hummingbird's closure does not get the writer as `sending`.
 
   var writer: any ResponseBodyWriter
 

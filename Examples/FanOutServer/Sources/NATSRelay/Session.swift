@@ -73,7 +73,8 @@
   }
 
   // SAFETY: the pointers of connection and context do not change, and the library locks its objects.
-  // Only the reading thread uses the subscription.
+  // Only the reading thread uses the subscription. No pointer of C is Sendable, so a lock for the
+  // subscription would leave the other two unchecked.
   extension Session: @unchecked Sendable {}
 
   // MARK: - The stream

@@ -30,7 +30,8 @@ extension HTTPServerBuilder {
 
 /// Transfers a writer to another task.
 private final class WriterBox: @unchecked Sendable {
-  // Sendable: written before the task starts; only that task uses it afterwards.
+  // Sendable: written before the task starts; only that task uses it afterwards. The compiler cannot see it,
+  // because Hummingbird's closure does not get the writer as `sending`.
 
   private var writer: ResponseWriter?
 

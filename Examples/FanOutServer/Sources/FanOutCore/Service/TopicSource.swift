@@ -54,7 +54,7 @@ extension TopicSource {
   package func subscribe(
     to name: String, _ headers: HTTPFields, query: Substring?,
     whenReadable: @escaping @Sendable () -> Void
-  ) throws -> StreamFrames {
+  ) throws -> sending StreamFrames {
     let topic = try Topic(name, .all, settings)
     return try subscribe(to: .topic(topic), headers, query: query, whenReadable)
   }
@@ -64,7 +64,7 @@ extension TopicSource {
   package func subscribe(
     toAll topics: [String], _ headers: HTTPFields, query: Substring?,
     whenReadable: @escaping @Sendable () -> Void
-  ) throws -> StreamFrames {
+  ) throws -> sending StreamFrames {
     let selection = try TopicSelection(topics, .all, settings)
     return try subscribe(to: selection, headers, query: query, whenReadable)
   }
@@ -72,7 +72,7 @@ extension TopicSource {
   private func subscribe(
     to selection: TopicSelection, _ headers: HTTPFields, query: Substring?,
     _ whenReadable: @escaping @Sendable () -> Void
-  ) throws -> StreamFrames {
+  ) throws -> sending StreamFrames {
     let parameters = (query ?? "").split(separator: "&").filter { parameter in
       let name = parameter.prefix { $0 != "=" }
       return ["policy", "lasteventid", "last-event-id"].contains(name.lowercased())

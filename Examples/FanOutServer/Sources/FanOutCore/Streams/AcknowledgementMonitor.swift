@@ -31,7 +31,7 @@ struct AcknowledgementMonitor {
   mutating func poll(_ channel: any Channel, _ tick: Int) -> Int {
     #if os(Linux)
       var found: tcp_info?
-      // On its event loop, the channel completes the future at once.
+      // On its event loop, which `assumeIsolated` checks, the channel completes the future at once.
       (channel as? any SocketOptionProvider)?.getTCPInfo().assumeIsolated()
         .whenSuccess { found = $0 }
       guard let info = found else { return 0 }

@@ -77,6 +77,7 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
     isWritable = context.channel.isWritable
     loop.add(self)
     expiration = end.map { end in
+      // Checks that this is the event loop: so the closure needs not be Sendable.
       context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { self.expire() }
     }
     context.fireUserInboundEventTriggered(Connection.StreamBegins(stream: self))
@@ -279,6 +280,7 @@ extension EventStream {
     let done = context.eventLoop.makePromise(of: Void.self)
     context.write(wrapOutboundOut(ByteBuffer()), promise: done)
     isFlushDue = true
+    // Checked, as in `handlerAdded`.
     done.futureResult.assumeIsolated().whenComplete { _ in self.closeConnection() }
   }
 

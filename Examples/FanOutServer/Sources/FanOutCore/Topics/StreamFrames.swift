@@ -1,10 +1,9 @@
 internal import Multicast
 package import NIOCore
 
-/// What a subscriber receives, as server-sent events without the chunks of HTTP/1.1.
-package final class StreamFrames: @unchecked Sendable {
-  // Sendable: one task uses it, after the one that has created it.
-
+/// What a subscriber receives, as server-sent events without the chunks of HTTP/1.1. The subscription ends
+/// with the object.
+package final class StreamFrames {
   /// The most frames of one read.
   private static let share = 64
 
@@ -51,11 +50,5 @@ extension StreamFrames {
       }
     }
     return frames.map(Frame.payload)
-  }
-
-  /// Ends the subscription.
-  package func cancel() {
-    subscription?.reader.cancel()
-    subscription = nil
   }
 }
