@@ -32,8 +32,25 @@ extension Routes {
       selection = try TopicSelection(streamRequest.topics, grant, settings)
       try streamRequest.checkPolicy(for: selection)
     }
-    let place = try places.take(holder, NetworkAddress(client(of: headers, channel)))
+    let place = try place(of: holder, client(of: headers, channel))
     return try await stream(selection, streamRequest, channel, place: place, until: grant.end)
+  }
+
+  /// A place for a stream; `nil` if it needs none.
+  private func place(
+    of holder: TokenHolder?, _ address: SocketAddress?
+  ) throws(RequestError) -> StreamPlace? {
+    do throws(StreamPlaces.Full) {
+      return try places.take(holder, NetworkAddress(address))
+    } catch {
+      let owner =
+        switch error {
+        case .token: "token"
+        case .address: "address"
+        }
+      throw RequestError(
+        .tooManyRequests, "this \(owner) has too many streams", [.retryAfter: "1"])
+    }
   }
 
   /// Subscribes a stream to its topics, on the event loop of `channel`.

@@ -1,8 +1,13 @@
-internal import HTTPTypes
 internal import NIOConcurrencyHelpers
 
 /// Counts the open streams of each holder of tokens, and of each address of clients.
 final class StreamPlaces: Sendable {
+  /// Who has too many streams.
+  enum Full: Error {
+    case token
+    case address
+  }
+
   fileprivate enum Owner: Hashable, Sendable {
     case token(TokenHolder)
     case address(NetworkAddress)
@@ -26,7 +31,7 @@ final class StreamPlaces: Sendable {
   /// - Returns: `nil` if the stream needs no place.
   func take(
     _ holder: TokenHolder?, _ address: NetworkAddress?
-  ) throws(RequestError) -> StreamPlace? {
+  ) throws(Full) -> StreamPlace? {
     let owners = [
       perToken.flatMap { limit in holder.map { (owner: Owner.token($0), limit: limit) } },
       perAddress.flatMap { limit in
@@ -40,14 +45,10 @@ final class StreamPlaces: Sendable {
       return nil
     }
     switch full {
-    case .token: throw Self.tooMany("this token has too many streams")
-    case .address: throw Self.tooMany("this address has too many streams")
+    case .token: throw .token
+    case .address: throw .address
     case nil: return StreamPlace(self, owners.map(\.owner))
     }
-  }
-
-  private static func tooMany(_ reason: String) -> RequestError {
-    RequestError(.tooManyRequests, reason, [.retryAfter: "1"])
   }
 
   fileprivate func release(_ owners: [Owner]) {
