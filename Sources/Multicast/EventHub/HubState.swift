@@ -21,7 +21,8 @@ class HubState: RegistryExtras, @unchecked Sendable {
   // 32 bits: a list has at most 2^28 entries. Every topic has a state.
   private let count = Atomic<Int32>(0)
 
-  /// What ``entriesExpected(by:)`` counts: never less than the number of entries.
+  /// What ``entriesExpected(by:)`` counts, less the removed entries: never less than the number of
+  /// entries.
   // Sequentially consistent, as `count`.
   private let expected = Atomic<Int32>(0)
 
@@ -40,7 +41,7 @@ class HubState: RegistryExtras, @unchecked Sendable {
   override func entriesChanged(by difference: Int) { add(difference) }
 
   override func entriesExpected(by difference: Int) {
-    expected.wrappingAdd(Int32(difference), ordering: .sequentiallyConsistent)
+    expect(difference)
     if difference < 0 { current?.update(self) }
   }
 
@@ -116,7 +117,13 @@ extension HubState {
   /// Counts entries that were added, or removed if negative.
   final func add(_ difference: Int) {
     count.wrappingAdd(Int32(difference), ordering: .sequentiallyConsistent)
+    // At once: the hooks, which run later, may wait for those that wait for the end.
+    if difference < 0 { expect(difference) }
     current?.update(self)
+  }
+
+  private func expect(_ difference: Int) {
+    expected.wrappingAdd(Int32(difference), ordering: .sequentiallyConsistent)
   }
 
   /// The number of entries. Never negative, although a removal may be counted before the addition.
@@ -171,7 +178,8 @@ final class DetailedState: HubState, @unchecked Sendable {
   ///   - drops: see ``HubState/containingDrops``.
   ///   - carried: see ``HubState/keysForOrigins``.
   ///   - source: where the events come from.
-  ///   - onExpectation: see ``RegistryExtras/entriesExpected(by:)``.
+  ///   - onExpectation: called with what ``RegistryExtras/entriesExpected(by:)`` is, and with the
+  ///     number of subscribers removed, as a negative number.
   ///   - onChange: called with the number of subscribers added, or removed if negative.
   init(
     _ name: String?, inspection: HubInspection? = nil, hooks: SubscriberHooks? = nil,
@@ -202,6 +210,7 @@ final class DetailedState: HubState, @unchecked Sendable {
     super.entriesChanged(by: difference)
     hooks?.change(by: difference)
     onChange?(difference)
+    if difference < 0 { onExpectation?(difference) }
   }
 
   override func entriesExpected(by difference: Int) {

@@ -39,6 +39,7 @@ final class SubscriberHooks: @unchecked Sendable {
   func change(by difference: Int) {
     let isOurs = lock.withLock {
       count += difference
+      if difference < 0 { expected += difference }
       if each != nil {
         for _ in 0..<abs(difference) { unreported.append(difference.signum()) }
       }
@@ -47,7 +48,7 @@ final class SubscriberHooks: @unchecked Sendable {
     if isOurs { runHooks() }
   }
 
-  /// Counts subscribers that are about to be added, or that were removed if negative: see
+  /// Counts subscribers that are about to be added, or that were not if negative: see
   /// ``RegistryExtras/entriesExpected(by:)``.
   ///
   /// A subscriber may be removed before its addition is counted. Then ``change(by:)`` counts one

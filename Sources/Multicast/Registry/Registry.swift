@@ -229,10 +229,7 @@ extension Registry {
   /// Tells the extras of a change of the number of entries, outside of any lock.
   private func entriesChanged(by difference: Int) {
     // SAFETY: the registry keeps its extras.
-    lazyExtras.unretained?._withUnsafeGuaranteedRef {
-      $0.entriesChanged(by: difference)
-      if difference < 0 { $0.entriesExpected(by: difference) }
-    }
+    lazyExtras.unretained?._withUnsafeGuaranteedRef { $0.entriesChanged(by: difference) }
   }
 
   private func entriesExpected(by difference: Int) {

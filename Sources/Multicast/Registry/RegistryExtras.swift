@@ -32,8 +32,11 @@ class RegistryExtras: @unchecked Sendable {
   /// Called after each change, outside of any lock, with the change of the number of entries.
   func entriesChanged(by difference: Int) {}
 
-  /// Called outside of any lock, with 1 before an entry is added, and with less than 0 after
-  /// entries were removed, or one was not added: the sum is never less than the number of entries.
+  /// Called outside of any lock, with 1 before an entry is added, and with -1 after it was not, or
+  /// has replaced another one.
+  ///
+  /// The sum of these, less what ``entriesChanged(by:)`` says was removed, is never less than the
+  /// number of entries.
   func entriesExpected(by difference: Int) {}
 
   /// What the registry observes together with others: those of a hub of topics.

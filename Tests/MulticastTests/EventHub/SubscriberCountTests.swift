@@ -125,6 +125,35 @@ struct SubscriberCountTests {
     }
   }
 
+  @Test("in a hook that learns of one that has gone, a wait for the end of the others ends")
+  func waitInHook() async {
+    await onOwnThread {
+      let executor = NoticingExecutor()
+      let hub = Holder<EventHub<Int>>(nil)
+      let second = Holder<EventSubscription>(nil)
+      let numbers = Journal()
+      let ended = Counter()
+      hub.value = EventHub(onSubscriberChange: { change in
+        guard change == .removed(count: 1), let hub = hub.value else { return }
+        second.value?.cancel()
+        let counts = hub.subscriberCounts().makeAsyncIterator()
+        numbers.record(counts.nextIfAvailable() ?? -1)
+        Task(executorPreference: executor) {
+          await hub.waitForNoSubscribers()
+          ended.add()
+        }
+        executor.runAll()
+        numbers.record(ended.value)
+      })
+      let first = hub.value!.subscribe { _ in }
+      second.value = hub.value!.subscribe { _ in }
+      first.cancel()
+      #expect(numbers.entries == [0, 1])
+      executor.runAll()
+      hub.value = nil
+    }
+  }
+
   @Test("a wait ends with its task")
   func cancelledWait() async {
     let hub = EventHub<Int>()
