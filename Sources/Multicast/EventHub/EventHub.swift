@@ -142,7 +142,7 @@ public final class EventHub<Event: Sendable>: Sendable {
   /// As ``finish()``: subscribers still receive the events that wait.
   deinit {
     finish()
-    state.current?.finish()
+    state.current?.finish(state)
     state.hubIsGone()
   }
 }

@@ -154,6 +154,32 @@ struct SubscriberCountTests {
     }
   }
 
+  @Test("the last number is reported if the hub is released during a report")
+  func lateEnd() async {
+    await onOwnThread {
+      let executor = NoticingExecutor()
+      let hub = Holder<EventHub<Int>>(EventHub())
+      let first = hub.value!.subscribe { _ in }
+      let second = hub.value!.subscribe { _ in }
+      let counts = hub.value!.subscriberCounts(buffering: .unbounded)
+      let journal = Journal()
+      Task(executorPreference: executor) {
+        for await count in counts { journal.record(count) }
+        journal.record(-1)
+      }
+      executor.runAll()
+      // In the middle of the report that one is left.
+      executor.notice.value = {
+        executor.notice.value = nil
+        second.cancel()
+        hub.value = nil
+      }
+      first.cancel()
+      executor.runAll()
+      #expect(journal.entries == [2, 1, 0, -1])
+    }
+  }
+
   @Test("a wait ends with its task")
   func cancelledWait() async {
     let hub = EventHub<Int>()

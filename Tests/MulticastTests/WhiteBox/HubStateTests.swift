@@ -48,7 +48,7 @@ struct HubStateTests {
       if numbers.count == 4 { break }
     }
     #expect(numbers == [1, 0, 1, 0])
-    state.observe().finish()
+    state.observe().finish(state)
     numbers = []
     for await number in counts { numbers.append(number) }
     #expect(numbers == [1, 0])
