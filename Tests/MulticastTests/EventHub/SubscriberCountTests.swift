@@ -150,7 +150,7 @@ struct SubscriberCountTests {
       first.cancel()
       #expect(numbers.entries == [0, 1])
       executor.runAll()
-      hub.value = nil
+      (hub.value, second.value) = (nil, nil)
     }
   }
 
