@@ -27,7 +27,7 @@ extension EventHub {
     let reader = LogReader(log, filter: filter)
     return follow(delivery, owner: owner, origin: measured(origin)) {
       LogFollower(reader, log.callPositioned, $0)
-    } begin: { _ in
+    } begin: {
       reader.begin(start)
     }
   }
@@ -39,13 +39,13 @@ extension EventHub {
   ///   - owner: the object with which the subscription ends.
   ///   - origin: where it was made, with what measures the handler.
   ///   - makeFollower: returns what calls the given function with each element.
-  ///   - begin: called before the handler is, with the entry, which is in the registry: each
-  ///     delivery tells it to read. Returns whether the hub has ended before, by its sequencer:
+  ///   - begin: sets where the follower begins. Called before the handler is, when each delivery
+  ///     tells the follower to read. Returns whether the hub has ended before, by its sequencer:
   ///     that may deliver events after the hub was marked as finished.
   func follow<Element>(
     _ delivery: HandlerDelivery<Element>, owner: (any AnyObject & Sendable)?, origin: Origin,
     _ makeFollower: (@escaping @Sendable (Element) -> Void) -> any Follower,
-    begin: (EntryHandle) -> Bool
+    begin: () -> Bool
   ) -> EventSubscription {
     let mailbox: HandlerMailbox
     let called: @Sendable (Element) -> Void
@@ -81,7 +81,7 @@ extension EventHub {
   func consumer(
     _ reader: LogReader<Event>, from start: SubscriptionStart, origin: Origin
   ) -> EventConsumer {
-    consumer(reading: reader, origin: origin) { _ in reader.begin(start) }
+    consumer(reading: reader, origin: origin) { reader.begin(start) }
   }
 
   /// A consumer whose events only say that there is something to read.
@@ -89,11 +89,11 @@ extension EventHub {
   /// - Parameters:
   ///   - reader: what the consumer reads.
   ///   - origin: where the subscription was made.
-  ///   - begin: called before the consumer is returned, with its entry; returns what that of
-  ///     ``follow(_:owner:origin:_:begin:)`` returns.
+  ///   - begin: sets where the reader begins, as in ``follow(_:owner:origin:_:begin:)``. Called
+  ///     before the consumer is returned.
   func consumer(
     reading reader: any ReadsAhead, origin: Origin = .unknown,
-    begin: (EntryHandle) -> Bool = { _ in false }
+    begin: () -> Bool = { false }
   ) -> EventConsumer {
     let mailbox = StreamMailbox(
       limit: .max, whenFull: .dropNewest, coalesces: false, drops: nil)
@@ -103,12 +103,12 @@ extension EventHub {
 
   /// Adds a subscriber that each delivery tells to read. Its consumer has not started.
   ///
-  /// - Parameter begin: called with the entry, which is in the registry, before those who observe
-  ///   the hub are told of the subscriber: it reads what they send.
+  /// - Parameter begin: called when the entry is in the registry, before those who observe the hub
+  ///   are told of the subscriber: it reads what they send.
   /// - Returns: the entry.
   private func addFollower(
     _ mailbox: Mailbox, _ follower: (any Follower)?, owner: AnyObject?,
-    origin: Origin, begin: (EntryHandle) -> Bool
+    origin: Origin, begin: () -> Bool
   ) -> EntryHandle {
     mailbox.isFollowing = true
     // It has not started, so nothing reads yet. Before it is in the registry, because it may finish
@@ -124,7 +124,7 @@ extension EventHub {
       origin: origin,
       begin: { registration, report in
         beginning(registration) {
-          isEnded = begin(registration)
+          isEnded = begin()
           report()
         }
       })

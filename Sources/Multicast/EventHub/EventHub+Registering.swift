@@ -119,8 +119,8 @@ extension EventHub {
   ///
   /// The call stack of this thread shows the entry meanwhile, as for every other call of a filter.
   /// So a flush in the filter, or in the `deinit` of an event that leaves, does not wait for what
-  /// this subscriber handles only when it has begun. Nor does one in the report, if it begins
-  /// later.
+  /// this subscriber handles only when it has begun. Nor does one in a hook, if the hub replays:
+  /// without a replay the consumer has started before.
   ///
   /// - Returns: whether the end may not reach the subscriber.
   private func attach(

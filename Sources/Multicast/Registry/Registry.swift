@@ -193,7 +193,7 @@ extension Registry {
     if let watched { warnIfLeaking(watched) }
   }
 
-  /// As ``insert(_:_:)``, and tells nobody.
+  /// As ``insert(_:_:)``, without telling those who observe the registry of the addition.
   ///
   /// - Returns: also the change of the number of entries.
   private func place(

@@ -218,7 +218,7 @@ extension TopicHub where Topic == String {
     target.reader = reader
     return target.hub.follow(delivery, owner: owner, origin: origin) {
       TopicFollower(reader, target, retention, $0)
-    } begin: { _ in
+    } begin: {
       begin(reader, request)
       return false  // The reader learns of the end by its signals.
     }

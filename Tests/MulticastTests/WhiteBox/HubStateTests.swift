@@ -41,7 +41,7 @@ struct HubStateTests {
     // The first one leaves.
     state.entriesChanged(by: -1)
     #expect(state.isEmpty && journal.entries == [11, 1, 12, 21, 20, 2])
-    // Who waits for no subscriber looks again after that.
+    // Each change makes those that wait for no subscriber check again, also the last one.
     var numbers: [Int] = []
     for await number in departures {
       numbers.append(number)

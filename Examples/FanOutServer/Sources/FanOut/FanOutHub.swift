@@ -104,8 +104,8 @@ extension FanOutHub {
   ///   - topic: letters, digits, `-`, `_`, `~`, and single dots inside.
   ///   - type: the type of the event, for which a page adds a listener; `nil`: the usual type.
   ///     `begin`, `missed` and `disconnected` are reserved.
-  ///   - retry: how long clients that get the event wait before they reconnect: up to an hour, in
-  ///     milliseconds; `nil`: as without the event.
+  ///   - retry: how long clients that get the event wait before they reconnect: up to an hour, rounded
+  ///     down to milliseconds; `nil`: as without the event.
   ///   - id: the publisher's own id of the event, with which it may publish the event again if it does not
   ///     know whether it has: 1 to 128 visible ASCII characters except `"` and `\\`. If the topic has an
   ///     event with that id, among the newest ``Limits/rememberedIDs``, nothing is published, whatever

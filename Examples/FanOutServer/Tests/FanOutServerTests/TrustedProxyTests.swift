@@ -54,7 +54,7 @@ import Testing
     ("10.0.0.1", ["203.0.113.7:4711"], "203.0.113.7"),
     ("::ffff:10.0.0.1", ["203.0.113.7,::ffff:10.0.0.2"], "203.0.113.7"),
     ("unix:", ["203.0.113.7"], "203.0.113.7"),
-    // What is before something else, nobody vouches for.
+    // A client may have written what is before something that is no address.
     ("10.0.0.1", ["garbage,203.0.113.7"], "203.0.113.7"),
     ("10.0.0.1", ["203.0.113.7,unknown,10.0.0.2"], "10.0.0.2"),
     ("10.0.0.1", ["203.0.113.7, unknown"], "10.0.0.1"),

@@ -29,9 +29,9 @@ struct AccessControl: Sendable {
     try await check(headers, query: token, action).grant
   }
 
-  /// The same.
+  /// As ``authorize(_:query:_:)``.
   ///
-  /// - Returns: who has the token, too; `nil` if none is needed.
+  /// - Returns: also who has the token; `nil` if none is needed.
   func check(
     _ headers: HTTPFields, query token: String? = nil, _ action: Action
   ) async throws(RequestError) -> (grant: Grant, holder: TokenHolder?) {

@@ -193,7 +193,7 @@ extension SmallRequests {
     state = .closing
     guard let written else { return context.close(mode: .output, promise: nil) }
     // Only then, because writes that wait would be lost if the client has closed its side.
-    // Checks that this is the event loop: so the closure needs not be Sendable.
+    // Checks that this is the event loop: so the closure need not be Sendable.
     written.assumeIsolated().whenComplete { _ in
       self.context?.close(mode: .output, promise: nil)
     }

@@ -218,7 +218,7 @@ extension ConnectionLoop {
     in pause: TimeAmount, _ action: @escaping @Sendable (ConnectionLoop) -> Void
   ) -> Scheduled<Void> {
     isScheduled = true
-    // Checks that this is the event loop: so the closure needs not be Sendable.
+    // Checks that this is the event loop: so the closure need not be Sendable.
     return eventLoop.assumeIsolated().scheduleTask(in: pause) {
       self.isScheduled = false
       action(self)

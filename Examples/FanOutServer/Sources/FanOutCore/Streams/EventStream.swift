@@ -22,7 +22,7 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   private let closesWhenStalled: Bool
   /// Whether it begins with an event.
   private let hasBeginning: Bool
-  /// Its place among those of the client's token, until it ends; `nil` if there is no limit.
+  /// Its place among those of the client's token and address, until it ends; `nil` without a limit.
   private var place: StreamPlace?
   /// When the token of the client expires; `nil`: never.
   private let end: NIODeadline?
@@ -77,7 +77,7 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
     isWritable = context.channel.isWritable
     loop.add(self)
     expiration = end.map { end in
-      // Checks that this is the event loop: so the closure needs not be Sendable.
+      // Checks that this is the event loop: so the closure need not be Sendable.
       context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { self.expire() }
     }
     context.fireUserInboundEventTriggered(Connection.StreamBegins(stream: self))

@@ -1,9 +1,9 @@
-/// Who has a token: the subject of a JSON web token, or whoever has the token itself. It is never
-/// printed.
+/// The client that has a token: all that have the same subject of a JSON web token, or else the same
+/// token, are one. It is never printed.
 struct TokenHolder: Hashable, Sendable {
   private let name: Secret<String>
 
-  /// - Parameter subject: `nil`: each token is of another one.
+  /// - Parameter subject: that of a JSON web token; `nil`: it has none.
   init(token: String, subject: String? = nil) {
     // A token has no space.
     name = Secret(subject.map { "subject \($0)" } ?? token)

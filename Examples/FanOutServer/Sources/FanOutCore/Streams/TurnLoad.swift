@@ -19,8 +19,8 @@ struct TurnLoad {
   private static let period = TimeAmount.milliseconds(100)
   /// The part of the time of the loop that writing each event by itself takes, above which pauses are tried.
   private static let loadOfTrial = 0.8
-  /// The part above which pauses are kept. With pauses a turn takes longer, because its streams have been quiet for
-  /// longer. So what is a little more than 1 with pauses may be less without.
+  /// The part above which pauses are kept. Turns were measured to take longer with pauses than without, so what is a
+  /// little more than 1 with pauses may be less without.
   private static let loadOfPauses = 1.2
   /// The shortest time between two trials, unless the rate of events has risen.
   private static let timeBetweenTrials = TimeAmount.seconds(2)
