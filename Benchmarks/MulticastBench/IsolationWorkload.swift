@@ -48,7 +48,7 @@ private struct IsolatedHandlers {
   private var requirements: [Requirement] {
     if gap > 0 {
       return [
-        Requirement("isolation, \(place), event to an idle actor, of a task", .atMost(1.25)) {
+        Requirement("isolation, \(place), event to an idle actor, of a task", .atMost(1.1)) {
           $0.typicalRatio("EventHub", to: "Task")
         }
       ]

@@ -313,8 +313,21 @@ extension ActorLane {
 // MARK: - The lanes of all actors
 
 extension ActorLane {
+  /// A weak reference to a lane, destroyed by hand. A `weak` one would make every retain of the
+  /// lane slower, and each job needs some.
   private struct Reference {
-    weak var lane: ActorLane?
+    private let reference: WeakReference
+
+    init(lane: ActorLane) { reference = WeakReference(lane) }
+
+    /// The lane, unless its deinitialisation has begun. If read inside the lock of the table, to be
+    /// released outside.
+    var lane: ActorLane? {
+      // SAFETY: it was created with a lane.
+      reference.promote().map { unsafeDowncast($0.takeRetainedValue(), to: ActorLane.self) }
+    }
+
+    func destroy() { reference.destroy() }
   }
 
   /// The lanes in use, by actor.
@@ -336,7 +349,9 @@ extension ActorLane {
     let new = ActorLane(home)
     let found = table.lock.withLock { () -> ActorLane? in
       let found = table.lanes[identifier]?.lane
-      if found == nil || found === existing { table.lanes[identifier] = Reference(lane: new) }
+      if found == nil || found === existing {
+        table.lanes.updateValue(Reference(lane: new), forKey: identifier)?.destroy()
+      }
       return found  // Released outside: its `deinit` takes the lock.
     }
     guard let found, found !== existing else { return new }
@@ -347,7 +362,7 @@ extension ActorLane {
   private static func removeReference(_ identifier: ObjectIdentifier) {
     let lane = table.lock.withLock { () -> ActorLane? in
       let lane = table.lanes[identifier]?.lane
-      if lane == nil { table.lanes[identifier] = nil }
+      if lane == nil { table.lanes.removeValue(forKey: identifier)?.destroy() }
       return lane
     }
     withExtendedLifetime(lane) {}  // Released here, outside the lock.

@@ -8,9 +8,12 @@
 //
 // Most actors run on the global pool. A job that is enqueued on one of them from outside is enqueued
 // on the pool, with an object that leads to the actor. A task that begins in the pool and then
-// switches to the actor needs no such object, and enters an idle actor at once. The main actor, and
-// an actor with an executor of its own, run elsewhere: to them a task that waits in the pool would
-// come later than a new one, which is enqueued there directly.
+// switches to the actor needs no such object, and enters an idle actor at once.
+//
+// The main actor runs elsewhere. A task that resumes in the pool would come there later than a new
+// one, which is enqueued there directly: two threads would have to wake up. So tasks of the main
+// actor wait in another way, see `MainActorWait`. An actor with an executor of its own has a new
+// task for each job.
 
 /// What a task runs on an actor, without a closure for it.
 protocol ActorJob: AnyObject, Sendable {
@@ -44,10 +47,18 @@ private final class JobTask: @unchecked Sendable {
   // Sendable: used by the task, except while it waits: then by the thread that has taken it from the
   // list, until that resumes it. So an access is exclusive, and is not checked.
 
+  /// What resumes a task.
+  enum Resumption {
+    /// In the global pool.
+    case continuation(UnsafeContinuation<Void, Never>)
+    /// On the main actor, once the job is enqueued there.
+    case mainActorJob(UnownedJob)
+  }
+
   /// The next job; `nil` ends the task.
   @exclusivity(unchecked) private var work: ActorRun?
   /// While the task waits.
-  @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
+  @exclusivity(unchecked) private var resumption: Resumption?
 
   init(_ first: ActorRun) {
     work = first
@@ -56,14 +67,55 @@ private final class JobTask: @unchecked Sendable {
   /// The next job, which this does not keep.
   func next() -> ActorRun? { work.take() }
 
-  func willWait(for continuation: UnsafeContinuation<Void, Never>) {
-    self.continuation = continuation
+  func willWait(for resumption: Resumption) {
+    self.resumption = resumption
   }
 
   /// - Parameter work: what the task does next; `nil` ends it.
   func resume(_ work: ActorRun?) {
     self.work = work
-    continuation.take()?.resume()
+    switch resumption.take() {
+    case .continuation(let continuation): continuation.resume()
+    case .mainActorJob(let job): MainActor.shared.enqueue(job)
+    case nil: break
+    }
+  }
+}
+
+/// How a task of the main actor waits.
+///
+/// The task switches to this actor. Its executor does not run the job that the switch enqueues, but
+/// passes it on, to be kept until there is work. Enqueued on the main actor, that job continues the
+/// task there: in ``pass()`` first, which is isolated to this actor, and then where the task wants
+/// to be. So it needs no second switch.
+///
+/// No two threads are ever isolated to this actor, because only one task uses it.
+private actor MainActorWait {
+  private let executor: Executor
+  private var passes = 0
+
+  /// - Parameter keep: gets the job that continues the task, which has left the main actor.
+  init(keep: @escaping @Sendable (UnownedJob) -> Void) {
+    executor = Executor(keep: keep)
+  }
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Returns when the job of the caller was enqueued on the main actor.
+  func pass() {
+    // The compiler leaves out a switch to an actor of which nothing is used.
+    passes &+= 1
+  }
+
+  private final class Executor: SerialExecutor {
+    private let keep: @Sendable (UnownedJob) -> Void
+
+    init(keep: @escaping @Sendable (UnownedJob) -> Void) { self.keep = keep }
+
+    func enqueue(_ job: consuming ExecutorJob) { keep(UnownedJob(job)) }
+
+    /// Its jobs run on the main actor.
+    func checkIsolated() { MainActor.preconditionIsolated() }
   }
 }
 
@@ -74,30 +126,37 @@ private final class JobTask: @unchecked Sendable {
 final class ParkedTasks: @unchecked Sendable {
   // Sendable: `waiting` is used inside `lock` alone, so an access is exclusive, and is not checked.
 
-  private static let shared = ParkedTasks()
+  private static let onGlobalPool = ParkedTasks()
+  private static let onMainActor = ParkedTasks(isOnMainActor: true)
 
   /// The most tasks that wait.
   static var limit: Int { 16 }
 
+  /// Whether the tasks are isolated to the main actor.
+  private let isOnMainActor: Bool
   /// No task is resumed, and nothing is released, inside.
   private let lock = Lock()
   /// The one that came last is taken first: most of its memory is in the caches.
   @exclusivity(unchecked) private var waiting: [JobTask] = []
 
-  init() { waiting.reserveCapacity(Self.limit) }
+  /// - Parameter isOnMainActor: whether all jobs are of the main actor; otherwise they are of
+  ///   actors that run on the global pool.
+  init(isOnMainActor: Bool = false) {
+    self.isOnMainActor = isOnMainActor
+    waiting.reserveCapacity(Self.limit)
+  }
 
-  /// The tasks for jobs of an actor that runs on the global pool; `nil` for any other.
+  /// The tasks for jobs of `home`; `nil` if that has an executor of its own.
   ///
   /// Calls its `unownedExecutor`, which may be user code.
   static func tasks(for home: any Actor) -> ParkedTasks? {
     typealias Words = (identity: UInt, implementation: UInt)
-    guard home !== MainActor.shared,
-      MemoryLayout<UnownedSerialExecutor>.size == MemoryLayout<Words>.size
-    else { return nil }
+    if home === MainActor.shared { return onMainActor }
+    guard MemoryLayout<UnownedSerialExecutor>.size == MemoryLayout<Words>.size else { return nil }
     // SAFETY: it has the size of two integers, and any bits are integers. An executor that is the
     // actor itself has no implementation.
     let executor = unsafeBitCast(home.unownedExecutor, to: Words.self)
-    return executor.implementation == 0 ? shared : nil
+    return executor.implementation == 0 ? onGlobalPool : nil
   }
 
   /// The number of tasks that wait, for tests.
@@ -113,35 +172,56 @@ final class ParkedTasks: @unchecked Sendable {
   func run(_ work: ActorRun) {
     if let task = lock.withLockIfAvailable({ waiting.popLast() }) ?? nil {
       task.resume(work)
+      return
+    }
+    let task = JobTask(work)
+    if isOnMainActor {
+      // Apart, because the compiler (6.3.1) cannot check it as an argument.
+      let run: @MainActor @Sendable () async -> Void = { [self] in
+        await runJobsOnMainActor(of: task)
+      }
+      Task.detached(operation: run)
     } else {
-      let task = JobTask(work)
-      Task.detached { [self] in await runJobs(of: task) }
+      Task.detached { [self] in await runJobsOnGlobalPool(of: task) }
     }
   }
 
-  private func runJobs(of task: JobTask) async {
+  private func runJobsOnGlobalPool(of task: JobTask) async {
     while let work = task.next() {
       await run(consume work)
-      // A task that user code has cancelled in a handler is none for other handlers.
-      guard !TaskIdentity.isCurrentCancelled else { return }
-      await suspendUnchecked {
-        task.willWait(for: $0)
-        if !add(task) { task.resume(nil) }
-      }
+      guard mayWait else { return }
+      await suspendUnchecked { add(task, waitingFor: .continuation($0)) }
+    }
+  }
+
+  @MainActor private func runJobsOnMainActor(of task: JobTask) async {
+    let wait = MainActorWait { [self] in add(task, waitingFor: .mainActorJob($0)) }
+    while let work = task.next() {
+      runOnMainActor(consume work)
+      guard mayWait else { return }
+      await wait.pass()
     }
   }
 
   /// Runs a job, and releases it and the actor: a task keeps neither while it waits.
   private func run(_ work: consuming ActorRun) async { await work.job.run(on: work.home) }
 
-  /// Adds a task that waits.
-  ///
-  /// - Returns: `false` if enough tasks do.
-  private func add(_ task: JobTask) -> Bool {
-    lock.withLock {
+  /// Runs a job, and releases it.
+  @MainActor private func runOnMainActor(_ work: consuming ActorRun) {
+    work.job.run(on: MainActor.shared)
+  }
+
+  /// A task that user code has cancelled in a handler is none for other handlers.
+  private var mayWait: Bool { !TaskIdentity.isCurrentCancelled }
+
+  /// Adds a task that waits; ends it if enough tasks do.
+  private func add(_ task: JobTask, waitingFor resumption: JobTask.Resumption) {
+    task.willWait(for: resumption)
+    let isAdded = lock.withLock {
       guard waiting.count < Self.limit else { return false }
       waiting.append(task)
       return true
     }
+    if !isAdded { task.resume(nil) }
   }
 }

@@ -7,48 +7,74 @@ import Testing
 /// `ParkedTasks`: a task that has run a job on an actor waits for the next one.
 @Suite("ParkedTasks")
 struct ParkedTasksTests {
-  @Test("a task that has run a job runs the next one, on another actor")
-  func reuse() async {
-    let tasks = ParkedTasks()
-    defer { tasks.endAll() }
-    let first = NotingJob()
-    tasks.run(ActorRun(job: first, home: Home()))
-    await tasks.wait(for: 1)
-    let second = NotingJob()
-    tasks.run(ActorRun(job: second, home: Home()))
-    await tasks.wait(for: 1, after: second)
-    #expect(first.task != 0)
-    #expect(second.task == first.task)
+  /// Where the jobs run.
+  enum Place: CaseIterable {
+    case globalPool
+    case mainActor
+
+    var tasks: ParkedTasks { ParkedTasks(isOnMainActor: self == .mainActor) }
+    /// Another one with each access, if there are several.
+    var home: any Actor { self == .mainActor ? MainActor.shared : Home() }
   }
 
-  @Test("a task that waits keeps neither a job nor its actor alive")
-  func ownership() async {
-    let tasks = ParkedTasks()
+  @Test("a task that has run a job runs the next one, on another actor", arguments: Place.allCases)
+  func reuse(place: Place) async {
+    let tasks = place.tasks
+    defer { tasks.endAll() }
+    let first = NotingJob()
+    tasks.run(ActorRun(job: first, home: place.home))
+    await tasks.wait(for: 1)
+    #expect(first.task != 0)
+    for _ in 0..<100 {
+      let next = NotingJob()
+      tasks.run(ActorRun(job: next, home: place.home))
+      await tasks.wait(for: 1, after: next)
+      #expect(next.task == first.task)
+    }
+  }
+
+  @Test("a task that waits keeps neither a job nor its actor alive", arguments: Place.allCases)
+  func ownership(place: Place) async {
+    let tasks = place.tasks
     defer { tasks.endAll() }
     for _ in 0..<2 {
       weak var weakJob: NotingJob?
-      weak var weakHome: Home?
+      weak var weakHome: (any Actor)?
       do {
         let job = NotingJob()
-        let home = Home()
+        let home = place.home
         weakJob = job
         weakHome = home
         tasks.run(ActorRun(job: job, home: home))
         await tasks.wait(for: 1, after: job)
       }
       #expect(weakJob == nil)
-      #expect(weakHome == nil)
+      #expect(place == .mainActor || weakHome == nil)
     }
   }
 
-  @Test("of 40 tasks that have run a job, 16 wait")
-  func limit() async {
-    let tasks = ParkedTasks()
+  @Test("the tasks that wait end, and keep nothing", arguments: Place.allCases)
+  func end(place: Place) async {
+    weak var weakTasks: ParkedTasks?
+    do {
+      let tasks = place.tasks
+      weakTasks = tasks
+      let job = NotingJob()
+      tasks.run(ActorRun(job: job, home: place.home))
+      await tasks.wait(for: 1, after: job)
+      tasks.endAll()
+    }
+    while weakTasks != nil { await Task.yield() }
+  }
+
+  @Test("of 40 tasks that have run a job, 16 wait", arguments: Place.allCases)
+  func limit(place: Place) async {
+    let tasks = place.tasks
     defer { tasks.endAll() }
-    let home = Home()
+    let home = place.home
     let gate = DispatchSemaphore(value: 0)
     let isBlocked = DispatchSemaphore(value: 0)
-    Task.detached { await home.block(isBlocked, until: gate) }
+    Task.detached { await block(home, isBlocked, until: gate) }
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
         isBlocked.wait()
@@ -64,25 +90,28 @@ struct ParkedTasksTests {
     #expect(tasks.count == 16)
   }
 
-  @Test("a task that was cancelled while it ran a job runs no other")
-  func cancelled() async {
-    let tasks = ParkedTasks()
+  @Test("a task that was cancelled while it ran a job runs no other", arguments: Place.allCases)
+  func cancelled(place: Place) async {
+    let tasks = place.tasks
     defer { tasks.endAll() }
     let first = NotingJob(cancelsTask: true)
-    tasks.run(ActorRun(job: first, home: Home()))
+    tasks.run(ActorRun(job: first, home: place.home))
     await first.wait()
     let second = NotingJob()
-    tasks.run(ActorRun(job: second, home: Home()))
+    tasks.run(ActorRun(job: second, home: place.home))
     await tasks.wait(for: 1, after: second)
     #expect(second.task != first.task)
     #expect(!second.isCancelled)
     #expect(tasks.count == 1)
   }
 
-  @Test("it is for actors that run on the global pool")
+  @Test("tasks wait for actors that run on the global pool, and others for the main actor")
   func actors() {
-    #expect(ParkedTasks.tasks(for: Home()) != nil)
-    #expect(ParkedTasks.tasks(for: MainActor.shared) == nil)
+    let tasks = ParkedTasks.tasks(for: Home())
+    let mainActorTasks = ParkedTasks.tasks(for: MainActor.shared)
+    #expect(tasks != nil)
+    #expect(mainActorTasks != nil)
+    #expect(tasks !== mainActorTasks)
     #expect(ParkedTasks.tasks(for: Station()) == nil)
   }
 }
@@ -119,9 +148,11 @@ private final class NotingJob: ActorJob {
   func wait() async { for await _ in ended.stream {} }
 }
 
-private actor Home {
-  func block(_ isBlocked: DispatchSemaphore, until gate: DispatchSemaphore) {
-    isBlocked.signal()
-    gate.wait()
-  }
+private actor Home {}
+
+private func block(
+  _ home: isolated any Actor, _ isBlocked: DispatchSemaphore, until gate: DispatchSemaphore
+) {
+  isBlocked.signal()
+  gate.wait()
 }
