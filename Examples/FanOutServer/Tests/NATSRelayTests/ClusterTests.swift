@@ -229,9 +229,12 @@
         let late = try Node(cluster.broker, cluster.client)
         defer { late.kill() }
         try await late.wait(until: "ok")
-        var returning: [Task<[Node.Seen], any Error>] = []
-        for _ in 0..<40 { returning.append(try await late.seen(after: 1)) }
         let live = try await late.seen(of: "live")
+        // All at once, so that the first ones have not got everything before the last one is there.
+        let returning = try await withThrowingTaskGroup { group in
+          for _ in 0..<40 { group.addTask { try await late.seen(after: 1) } }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
         _ = try #require(try await late.publish("end", to: "live"))
         #expect(try await live.value.map(\.data) == ["end"])
         let text = try #require(await late.request("/metrics")?.1)
