@@ -17,9 +17,18 @@ public struct Topic: Hashable, Sendable {
     guard !name.isEmpty else { throw .empty }
     guard name.utf8.count <= limit else { throw .tooLong(limit) }
     guard name.utf8.allSatisfy(Self.isAllowed) else { throw .character }
-    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.allSatisfy({ !$0.isEmpty }) else { throw .dots }
+    guard Self.hasSingleDotsInside(name.utf8) else { throw .dots }
     self.name = String(name)
+  }
+
+  private static func hasSingleDotsInside(_ name: some Collection<UInt8>) -> Bool {
+    var wasDot = true
+    for byte in name {
+      let isDot = byte == UInt8(ascii: ".")
+      if isDot && wasDot { return false }
+      wasDot = isDot
+    }
+    return !wasDot
   }
 
   private static func isAllowed(_ byte: UInt8) -> Bool {

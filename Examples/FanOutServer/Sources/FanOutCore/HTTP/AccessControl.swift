@@ -112,7 +112,9 @@ struct AccessControl: Sendable {
   func checkHost(_ request: HTTPRequest) throws(RequestError) {
     guard isLoopbackOnly, let host = request.authority else { return }
     guard !tokens.current.areRequired else { return }
-    let port = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 }
+    // A colon inside brackets is one of the address.
+    let end = host.utf8.lastIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "]") }
+    let port = end.flatMap { host.utf8[$0] == UInt8(ascii: ":") ? $0 : nil }
     guard Loopback.contains(host[..<(port ?? host.endIndex)]) else {
       throw RequestError(
         .misdirectedRequest, "this server is for localhost: others need tokens or --allow-anonymous"

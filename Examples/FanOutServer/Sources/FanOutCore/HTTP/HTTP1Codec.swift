@@ -198,7 +198,9 @@ extension HTTP1Codec {
     var head = HTTPResponseHead(response)
     let isOld = isOld && pendingResponses == 1
     guard response.status.kind != .informational else { return isOld ? nil : head }
-    head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+    if response.headerFields.value(of: .xContentTypeOptions) != "nosniff" {
+      head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+    }
     if isLast, pendingResponses == 1 {
       head.headers.replaceOrAdd(name: "Connection", value: "close")
     }

@@ -134,7 +134,8 @@ extension JSONObject.Value {
 
 extension Receipt {
   var json: String {
-    let repeated = isRepeated ? [("repeated", "true")] : []
-    return JSON.object([("id", "\(id)"), ("subscribers", "\(subscribers)")] + repeated)
+    // By hand, because each publication has one: four times as fast as by `JSON.object`.
+    let repeated = isRepeated ? #","repeated":true"# : ""
+    return #"{"id":\#(id),"subscribers":\#(subscribers)\#(repeated)}"#
   }
 }

@@ -27,10 +27,12 @@ struct RequestError: Error {
   /// The body of the response.
   var json: String { JSON.object([("error", JSON.string(reason))] + members) }
 
-  var response: Response { .json(json, status: status, headers: headers) }
+  var response: WholeResponse { .json(json, status: status, headers: headers) }
 }
 
 /// For applications that pass it on from a route.
 extension RequestError: HTTPResponseError {
-  func response(from request: Request, context: some RequestContext) -> Response { response }
+  func response(from request: Request, context: some RequestContext) -> Response {
+    Response(response)
+  }
 }

@@ -22,7 +22,9 @@ enum Route: Hashable {
       self = .server
       return
     }
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    // Of bytes, because a separator that is a character is compared with whole characters.
+    let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map(Substring.init)
     guard parts.first?.isEmpty == true else { return nil }
     switch parts.count {
     case 2 where parts[1].isEmpty: self = .page
@@ -43,9 +45,11 @@ enum Route: Hashable {
   ///
   /// - Returns: no route if there is nothing at the path.
   static func parse(_ target: String?) -> (route: Route?, query: Substring?) {
-    let parts = (target ?? "").split(
-      separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    return (parts.first.flatMap(Route.init), parts.dropFirst().first)
+    let target = target ?? ""
+    guard let end = target.utf8.firstIndex(of: UInt8(ascii: "?")) else {
+      return (Route(target[...]), nil)
+    }
+    return (Route(target[..<end]), target[end...].dropFirst())
   }
 
   var methods: [HTTPRequest.Method] {

@@ -5,9 +5,9 @@ internal import NIOHTTPTypes
 
 extension Routes {
   func publish(
-    _ request: Request, _ publishRequest: PublishRequest, to topic: Topic, _ channel: any Channel
-  ) async throws(RequestError) -> Response {
-    let body = try await body(of: request, channel, limit: settings.maxEventBytes) {
+    _ request: IncomingRequest, _ publishRequest: PublishRequest, to topic: Topic
+  ) async throws(RequestError) -> WholeResponse {
+    let body = try await body(of: request, limit: settings.maxEventBytes) {
       .tooLong(settings.maxEventBytes)
     }
     if MediaType.json(request.headers), !JSONObject.isJSON(body.readableBytesView) {
@@ -25,14 +25,14 @@ extension Routes {
 
   /// Publishes events that name their topics.
   func publishBatch(
-    _ request: Request, _ query: Substring?, _ channel: any Channel
-  ) async throws(RequestError) -> Response {
+    _ request: IncomingRequest, _ query: Substring?
+  ) async throws(RequestError) -> WholeResponse {
     let grant = try await access.authorize(request.headers, .publish)
     try Query(query).refuseRest()
     let format = try PublicationBatch.Format(request.headers)
     let key = try PublishRequest.key(request.headers)
     let limit = settings.maxBatchBytes
-    let body = try await body(of: request, channel, limit: limit) {
+    let body = try await body(of: request, limit: limit) {
       RequestError(.contentTooLarge, "the events of a request have at most \(limit) bytes")
     }
     let batch = try await batch(body, format, key, grant)
@@ -67,10 +67,22 @@ extension Routes {
 
   /// - Parameter tooLong: the refusal of a longer body than `limit`.
   private func body(
-    of request: Request, _ channel: any Channel, limit: Int, tooLong: () -> RequestError
+    of request: IncomingRequest, limit: Int, tooLong: () -> RequestError
+  ) async throws(RequestError) -> ByteBuffer {
+    switch request.body {
+    case .received(let body):
+      guard body.readableBytes <= limit else { throw tooLong() }
+      return body
+    case .arriving(let body):
+      return try await collect(body, of: request, limit, tooLong)
+    }
+  }
+
+  private func collect(
+    _ body: RequestBody, of request: IncomingRequest, _ limit: Int, _ tooLong: () -> RequestError
   ) async throws(RequestError) -> ByteBuffer {
     // One that is no `Int` is longer than any.
-    let length = request.headers[.contentLength].map { Int($0) ?? .max } ?? 0
+    let length = request.headers.value(of: .contentLength).map { Int($0) ?? .max } ?? 0
     guard length <= limit else {
       // HTTP/2 passes several on, if they are the same.
       guard request.headers[values: .contentLength].count == 1 else {
@@ -78,12 +90,12 @@ extension Routes {
       }
       throw tooLong()
     }
-    if request.headers[.expect]?.lowercased() == "100-continue" {
+    if request.headers.value(of: .expect)?.lowercased() == "100-continue" {
       let interim = HTTPResponse(status: .continue)
-      channel.writeAndFlush(HTTPResponsePart.head(interim), promise: nil)
+      request.channel.writeAndFlush(HTTPResponsePart.head(interim), promise: nil)
     }
     do {
-      return try await request.body.collect(upTo: limit)
+      return try await body.collect(upTo: limit)
     } catch is NIOTooManyBytesError {
       throw tooLong()
     } catch {

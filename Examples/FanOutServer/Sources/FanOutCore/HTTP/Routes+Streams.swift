@@ -18,13 +18,13 @@ struct OpenStream: Sendable {
 extension Routes {
   /// Opens the stream of one topic, or of several.
   func stream(
-    _ route: Route, _ query: Substring?, _ headers: HTTPFields, _ channel: any Channel
+    _ route: Route, _ query: Substring?, _ request: IncomingRequest
   ) async throws(RequestError) -> OpenStream {
     var name: Substring?
     if case .subscribe(let topic) = route { name = topic }
-    let streamRequest = try StreamRequest(headers, query: query, hasTopics: name == nil)
+    let streamRequest = try StreamRequest(request.headers, query: query, hasTopics: name == nil)
     let (grant, holder) = try await access.check(
-      headers, query: streamRequest.token, .subscribe)
+      request.headers, query: streamRequest.token, .subscribe)
     let selection: TopicSelection
     if let name {
       selection = .topic(try Topic(name, grant, settings))
@@ -32,8 +32,9 @@ extension Routes {
       selection = try TopicSelection(streamRequest.topics, grant, settings)
       try streamRequest.checkPolicy(for: selection)
     }
-    let place = try place(of: holder, client(of: headers, channel))
-    return try await stream(selection, streamRequest, channel, place: place, until: grant.end)
+    let place = try place(of: holder, client(of: request))
+    return try await stream(
+      selection, streamRequest, request.channel, place: place, until: grant.end)
   }
 
   /// A place for a stream; `nil` if it needs none.

@@ -36,52 +36,51 @@ struct Routes: HTTPResponder {
 
 extension Routes {
   enum Answer: Sendable {
-    case response(Response)
+    case response(WholeResponse)
     case stream(OpenStream)
   }
 
   /// Answers a request that Hummingbird reads: see ``SmallRequests``.
   func respond(to request: Request, context: Context) async -> Response {
-    switch await answer(request, context.channel) {
-    case .response(let response): response
+    let incoming = IncomingRequest(
+      head: request.head, body: .arriving(request.body), channel: context.channel)
+    return switch await answer(incoming) {
+    case .response(let response): Response(response)
     case .stream(let stream): Response(stream, request, context.channel)
     }
   }
 
-  func answer(_ request: Request, _ channel: any Channel) async -> Answer {
+  func answer(_ request: IncomingRequest) async -> Answer {
     do throws(RequestError) {
       try access.checkHost(request.head)
       let origin = try access.checkOrigin(request.head)
       var answer: Answer
       do throws(RequestError) {
-        answer = try await route(request, channel)
+        answer = try await route(request)
       } catch {
-        answer = .response(refuse(error, request, channel))
+        answer = .response(refuse(error, request))
       }
       if let origin { answer.allow(origin) }
       return answer
     } catch {
-      return .response(refuse(error, request, channel))
+      return .response(refuse(error, request))
     }
   }
 
-  private func refuse(
-    _ error: RequestError, _ request: Request, _ channel: any Channel
-  ) -> Response {
+  private func refuse(_ error: RequestError, _ request: IncomingRequest) -> WholeResponse {
     let path = (request.head.path ?? "").prefix { $0 != "?" }
-    let address = client(of: request.headers, channel)
+    let address = client(of: request)
     settings.logger.refused(error, address, Route(path))
-    return error.response.withoutBody(ifFor: request)
+    return error.response.withoutBody(if: request.method)
   }
 
   /// The address of the client of a request.
-  func client(of headers: HTTPFields, _ channel: any Channel) -> SocketAddress? {
-    settings.trustedProxies.client(of: channel.remoteAddress, headers[values: .forwardedFor])
+  func client(of request: IncomingRequest) -> SocketAddress? {
+    settings.trustedProxies.client(
+      of: request.channel.remoteAddress, request.headers[values: .forwardedFor])
   }
 
-  private func route(
-    _ request: Request, _ channel: any Channel
-  ) async throws(RequestError) -> Answer {
+  private func route(_ request: IncomingRequest) async throws(RequestError) -> Answer {
     let (route, query) = Route.parse(request.head.path)
     guard let route else { throw RequestError(.notFound, "there is nothing at this path") }
     if request.method == .options { return .response(.options(route)) }
@@ -90,15 +89,15 @@ extension Routes {
       throw RequestError(.methodNotAllowed, "this path takes \(allowed)", [.allow: allowed])
     }
     if route.isStream, request.method == .get {
-      return .stream(try await stream(route, query, request.headers, channel))
+      return .stream(try await stream(route, query, request))
     }
-    let response = try await response(route, query, request, channel)
-    return .response(response.withoutBody(ifFor: request))
+    let response = try await response(route, query, request)
+    return .response(response.withoutBody(if: request.method))
   }
 
   private func response(
-    _ route: Route, _ query: Substring?, _ request: Request, _ channel: any Channel
-  ) async throws(RequestError) -> Response {
+    _ route: Route, _ query: Substring?, _ request: IncomingRequest
+  ) async throws(RequestError) -> WholeResponse {
     switch route {
     // `OPTIONS` of the server, and `GET` of a stream, have their answers.
     case .server, .subscribe: return .options(route)
@@ -125,12 +124,12 @@ extension Routes {
         request.headers, query: hubsRequest.token, .subscribe)
       return .json(
         try await onThreadPool { hubsRequest.page(of: settings.hubs.snapshots, grant) })
-    case .events: return try await publishBatch(request, query, channel)
+    case .events: return try await publishBatch(request, query)
     case .topic(let name) where request.method == .post:
       let grant = try await access.authorize(request.headers, .publish)
       let publishRequest = try PublishRequest(request.headers, query: query)
       let topic = try Topic(name, grant, settings)
-      return try await publish(request, publishRequest, to: topic, channel)
+      return try await publish(request, publishRequest, to: topic)
     case .topic(let name):
       var parameters = try Query(query)
       let token = try parameters.take("access_token")
@@ -151,7 +150,7 @@ extension Routes {
     }
   }
 
-  private func health() async -> Response {
+  private func health() async -> WholeResponse {
     let status = await log.status
     let isClosed = topics.isClosed
     let state = isClosed ? "closing" : status.isConnected ? "ok" : "disconnected"
@@ -171,18 +170,11 @@ extension Routes.Answer {
   fileprivate mutating func allow(_ origin: String) {
     switch self {
     case .response(var response):
-      response.headers.allow(origin)
+      response.head.headerFields.allow(origin)
       self = .response(response)
     case .stream(var stream):
       stream.head.headerFields.allow(origin)
       self = .stream(stream)
     }
-  }
-}
-
-extension Response {
-  /// A client would read a body, also of an error, as the response to its next request.
-  fileprivate func withoutBody(ifFor request: Request) -> Response {
-    request.method == .head ? createHeadResponse() : self
   }
 }

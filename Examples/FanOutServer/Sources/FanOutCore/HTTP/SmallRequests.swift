@@ -1,6 +1,5 @@
 internal import DequeModule
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
 internal import NIOHTTPTypes
 
@@ -12,8 +11,9 @@ internal import NIOHTTPTypes
 /// which reads that request and those after it from an asynchronous channel, as they arrive. That channel
 /// and its task take as much memory as an idle stream, and a quarter of the processor time of a publication.
 ///
-/// While a request is answered, and while the client does not read the responses, a connection of HTTP/1 is
-/// not read. What has been read by then is held back.
+/// While a request is answered, a connection of HTTP/1 is read once more, and not at all while the client does
+/// not read the responses. What has been read by then is held back. Most clients send nothing before they have the
+/// response, so there are no system calls to stop reading and to go on with it.
 ///
 /// Not thread-safe: it belongs to the event loop of the connection.
 final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
@@ -86,7 +86,7 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func read(context: ChannelHandlerContext) {
-    if mayFollow, state == .answering || state == .blocked {
+    if mayFollow, state == .blocked || state == .answering && !next.isEmpty {
       isReadPending = true
     } else {
       context.read()
@@ -136,25 +136,24 @@ extension SmallRequests {
   }
 
   private func isSmall(_ head: HTTPRequest) -> Bool {
-    let length = head.headerFields[.contentLength].map { Int($0) ?? .max } ?? 0
+    let length = head.headerFields.value(of: .contentLength).map { Int($0) ?? .max } ?? 0
     return length <= Self.largestBody && !head.headerFields.contains(.expect)
   }
 
   private func answer(_ context: ChannelHandlerContext) {
     guard let head else { return context.close(promise: nil) }
     state = .answering
-    let (channel, routes) = (context.channel, routes)
-    let request = Request(head: head, body: RequestBody(buffer: body))
+    let routes = routes
+    let request = IncomingRequest(head: head, body: .received(body), channel: context.channel)
     self.head = nil
     body = ByteBuffer()
     let this = NIOLoopBound(self, eventLoop: context.eventLoop)
     Task.detached(executorPreference: routes.loops.executor(of: context.eventLoop)) {
-      let answer = await routes.answer(request, channel)
-      switch answer {
+      switch await routes.answer(request) {
       case .stream(let stream): this.value.become(stream)
       case .response(let response):
-        let body = try? await BodyCollector.body(of: response)
-        this.value.write(response.head, body, isLast: head.headerFields[.connection] == "close")
+        let isLast = head.headerFields.value(of: .connection) == "close"
+        this.value.write(response, isLast: isLast)
       }
     }
   }
@@ -163,12 +162,12 @@ extension SmallRequests {
 // MARK: - Responses
 
 extension SmallRequests {
-  /// - Parameter body: `nil` if there was an error.
-  private func write(_ head: HTTPResponse, _ body: ByteBuffer?, isLast: Bool) {
+  private func write(_ response: WholeResponse, isLast: Bool) {
     guard let context else { return promise.succeed(nil) }
-    guard let body else { return abort(context) }
-    context.write(wrapOutboundOut(.head(head.dated)), promise: nil)
-    if body.readableBytes > 0 { context.write(wrapOutboundOut(.body(body)), promise: nil) }
+    context.write(wrapOutboundOut(.head(response.head.dated)), promise: nil)
+    if response.body.readableBytes > 0 {
+      context.write(wrapOutboundOut(.body(response.body)), promise: nil)
+    }
     let end = context.eventLoop.makePromise(of: Void.self)
     written = end.futureResult
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
@@ -255,26 +254,7 @@ extension SmallRequests {
 extension HTTPResponse {
   fileprivate var dated: HTTPResponse {
     var response = self
-    response.headerFields[.date] = Timestamp.httpDate(Timestamp.now)
+    response.headerFields[.date] = Timestamp.httpDateNow
     return response
   }
-}
-
-/// Collects the body of a response.
-private struct BodyCollector: ResponseBodyWriter {
-  private final class Storage {
-    var bytes = ByteBuffer()
-  }
-
-  private let storage = Storage()
-
-  static func body(of response: Response) async throws -> ByteBuffer {
-    let collector = BodyCollector()
-    try await response.body.write(collector)
-    return collector.storage.bytes
-  }
-
-  func write(_ buffer: ByteBuffer) { storage.bytes.writeImmutableBuffer(buffer) }
-
-  consuming func finish(_ trailingHeaders: HTTPFields?) {}
 }

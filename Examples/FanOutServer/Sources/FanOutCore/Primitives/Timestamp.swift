@@ -12,7 +12,9 @@
   package import Musl
 #endif
 
-/// Formats times of logs, in UTC.
+internal import NIOConcurrencyHelpers
+
+/// Formats times of logs and of HTTP, in UTC.
 ///
 /// A `Date` and not a `timespec`: with `MemberImportVisibility`, the module to which the members of that
 /// belong is the one that the compiler happens to load first, of Glibc and of SwiftNIO.
@@ -33,6 +35,19 @@ package enum Timestamp {
     let milliseconds = String(1000 + Int(fraction * 1000)).dropFirst()
     return "\(parts.tm_year + 1900)-\(twoDigits(parts.tm_mon + 1))-\(twoDigits(parts.tm_mday))T"
       + "\(clock(parts)).\(milliseconds)Z"
+  }
+
+  /// The text of the second in which it was last asked for.
+  private static let lastHTTPDate = NIOLockedValueBox((second: Int64.min, text: ""))
+
+  /// The current time as ``httpDate(_:)``.
+  static var httpDateNow: String {
+    let now = now
+    let second = seconds(now)
+    return lastHTTPDate.withLockedValue { last in
+      if last.second != second { last = (second, httpDate(now)) }
+      return last.text
+    }
   }
 
   /// A time like `Sun, 22 Nov 2026 12:22:49 GMT`, for the header field `Date` (RFC 9110, 5.6.7).

@@ -8,4 +8,9 @@ extension UInt8 {
     default: false
     }
   }
+
+  /// The small letter for an ASCII capital; any other byte itself.
+  package var lowercasedASCII: UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+  }
 }

@@ -1,44 +1,43 @@
 internal import HTTPTypes
-internal import Hummingbird
 internal import NIOCore
 
-extension Response {
+extension WholeResponse {
   /// The server's page. The policy allows its inline scripts and styles, and no embedding in frames.
-  static var page: Response {
+  static var page: WholeResponse {
     let policy =
       "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
       + "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
       + "frame-ancestors 'none'"
-    return Response(
+    return WholeResponse(
       status: .ok,
       headers: [
         .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy,
         .xContentTypeOptions: "nosniff", .cacheControl: "no-cache",
       ],
-      body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.page_html)))
+      body: ByteBuffer(bytes: PackageResources.page_html))
   }
 
   /// The module for browsers.
-  static var client: Response {
+  static var client: WholeResponse {
     file(PackageResources.client_js, "text/javascript; charset=utf-8")
   }
 
   /// The description of the paths.
-  static var description: Response {
+  static var description: WholeResponse {
     file(PackageResources.openapi_json, "application/json; charset=utf-8")
   }
 
-  private static func file(_ bytes: [UInt8], _ type: String) -> Response {
-    Response(
+  private static func file(_ bytes: [UInt8], _ type: String) -> WholeResponse {
+    WholeResponse(
       status: .ok,
       headers: [.contentType: type, .cacheControl: "no-cache"],
-      body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+      body: ByteBuffer(bytes: bytes))
   }
 
   /// The response to `OPTIONS`, also to a CORS preflight.
-  static func options(_ route: Route) -> Response {
+  static func options(_ route: Route) -> WholeResponse {
     let methods = (route.methods + [.options]).map(\.rawValue).joined(separator: ", ")
-    return Response(
+    return WholeResponse(
       status: .noContent,
       headers: [
         .allow: methods, .accessControlAllowMethods: methods,
