@@ -71,16 +71,16 @@ class Stream {
     if (this.isClosed) return;
     const target = address(undefined, this.target, { lastEventId: this.lastID, access_token });
     const source = this.source = new EventSource(target, { withCredentials: credentials === true });
-    source.onopen = () => handlers.state?.("open");
-    source.onerror = () => this.wait();
+    // A publisher may use these types too: such an event has data.
+    source.onopen = ({ data }) => { if (data === undefined) handlers.state?.("open"); };
+    source.onerror = ({ data }) => { if (data === undefined) this.wait(); };
     // The first id, which counts until there is an event.
     source.addEventListener("begin", ({ lastEventId }) => { this.lastID = lastEventId || this.lastID; });
-    for (const type of ["message", ...types]) {
-      source.addEventListener(type, ({ lastEventId, data }) => {
-        this.lastID = lastEventId;
-        handlers.event?.({ id: lastEventId, type, ...JSON.parse(data) });
-      });
-    }
+    for (const type of new Set(["message", ...types])) source.addEventListener(type, ({ lastEventId, data }) => {
+      if (data === undefined) return;
+      this.lastID = lastEventId;
+      handlers.event?.({ id: lastEventId, type, ...JSON.parse(data) });
+    });
     source.addEventListener("missed", ({ data }) => handlers.missed?.(JSON.parse(data)));
     source.addEventListener("disconnected", () => { this.close(); handlers.state?.("disconnected"); });
   }
