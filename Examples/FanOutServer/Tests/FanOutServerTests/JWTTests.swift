@@ -249,6 +249,29 @@ import Testing
     }
   }
 
+  @Test func aSignatureInOtherCharactersIsOfTheSameToken() async throws {
+    let token = try await signed(claims(subscribe: ["a"]))
+    // Its last character has two bits that do not count.
+    let others = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+    let index = try #require(token.last.flatMap(others.firstIndex))
+    let other = token.dropLast() + [others[index ^ 1]]
+    var settings = Settings()
+    settings.tokens = AccessTokens(jwt: try await JWTKeys(Self.secret))
+    settings.maxStreamsPerToken = 1
+    try await RunningServer.with(settings) { (server) async throws -> Void in
+      var clients: [RawClient] = []
+      for text in [token, token, "\(token)=", String(other)] {
+        let client = try await RawClient.connect(port: server.port)
+        clients.append(client)
+        try await client.send(
+          "GET /topics/a/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(text)\r\n\r\n")
+        let status = try await client.read(until: "\r\n").prefix(12)
+        #expect(status == "HTTP/1.1 \(clients.count == 1 ? 200 : 429)", "\(text.suffix(3))")
+      }
+      for client in clients { await client.close() }
+    }
+  }
+
   @Test func aTokenThatIsNotValidIsRefused() async throws {
     var early = claims(publish: [">"])
     early.nbf = Date.now.timeIntervalSince1970 + 100
