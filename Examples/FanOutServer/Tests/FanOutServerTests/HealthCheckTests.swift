@@ -58,6 +58,27 @@ import Testing
     ("", "no answer"), ("HTTP/1.0 200 OK\r\n\r\n", "no answer"),
   ])
   func anotherAnswerIsNotHealthy(_ answer: String, _ reason: String) async throws {
+    let (port, status, output) = try await health(of: answer)
+    #expect(status == 1)
+    #expect(
+      output.errors
+        == "fan-out-server: the server on 127.0.0.1, port \(port) is not healthy: \(reason)\n")
+  }
+
+  @Test(arguments: [(200, 0), (500, 1)] as [(Int, Int32)])
+  func onlyTheBeginningOfALongAnswerIsRead(_ answer: Int, _ expected: Int32) async throws {
+    let body = String(repeating: "x", count: 1 << 22)
+    let (_, status, output) = try await health(of: "HTTP/1.1 \(answer) x\r\n\r\n\(body)")
+    #expect(status == expected)
+    let text = output.standardOutput + output.errors
+    #expect(text.contains("xxx"))
+    #expect(text.utf8.count < 1 << 18)
+  }
+
+  /// - Returns: the result for a server that gives `answer`, and its port.
+  private func health(
+    of answer: String
+  ) async throws -> (port: Int, status: Int32?, output: ServerOutput) {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -69,10 +90,7 @@ import Testing
       .bind(host: "127.0.0.1", port: 0).get()
     let port = try #require(server.localAddress?.port)
     let (status, output) = try health(["--port", "\(port)"])
-    #expect(status == 1)
-    #expect(
-      output.errors
-        == "fan-out-server: the server on 127.0.0.1, port \(port) is not healthy: \(reason)\n")
     try await server.close()
+    return (port, status, output)
   }
 }
