@@ -164,7 +164,8 @@ import Testing
     let long = try await signed(claims(86_400, subscribe: ["news"]))
     try await withServer { (server) async throws -> Void in
       _ = try await server.stream(headers: [("Cookie", "x=y; access_token=\(long)")])
-      _ = try await server.stream(query: "?access_token=\(token)&policy=latest")
+      let old = [("Cookie", "access_token=old")]
+      _ = try await server.stream(query: "?access_token=\(token)&policy=latest", headers: old)
       // One in a query may be in a log, so it must expire soon.
       let answer = try await server.request("GET", "/topics/news/events?access_token=\(long)")
       #expect(answer.status == 401)
@@ -253,8 +254,7 @@ import Testing
     let token = try await signed(claims(subscribe: ["a"]))
     // Its last character has two bits that do not count.
     let others = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-    let index = try #require(token.last.flatMap(others.firstIndex))
-    let other = token.dropLast() + [others[index ^ 1]]
+    let other = token.dropLast() + [others[try #require(token.last.flatMap(others.firstIndex)) ^ 1]]
     var settings = Settings()
     settings.tokens = AccessTokens(jwt: try await JWTKeys(Self.secret))
     settings.maxStreamsPerToken = 1
@@ -265,8 +265,8 @@ import Testing
         clients.append(client)
         try await client.send(
           "GET /topics/a/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(text)\r\n\r\n")
-        let status = try await client.read(until: "\r\n").prefix(12)
-        #expect(status == "HTTP/1.1 \(clients.count == 1 ? 200 : 429)", "\(text.suffix(3))")
+        let status = clients.count == 1 ? 200 : 429
+        #expect(try await client.read(until: "\r\n").hasPrefix("HTTP/1.1 \(status) "))
       }
       for client in clients { await client.close() }
     }

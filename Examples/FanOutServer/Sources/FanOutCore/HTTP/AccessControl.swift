@@ -19,7 +19,7 @@ struct AccessControl: Sendable {
   /// Refuses a request without a valid token, if one is needed.
   ///
   /// A token file's tokens count only in the header field `Authorization`. A JSON web token may also be
-  /// in the cookie `access_token`, or, if it is valid for a short time, in the query.
+  /// in the query, if it is valid for a short time, or, if there is none, in the cookie `access_token`.
   ///
   /// - Parameter token: the one of the query.
   /// - Returns: the topics for which the token is valid.
@@ -48,11 +48,12 @@ struct AccessControl: Sendable {
       }
       return try await grant(String(bearer), action, current.jwt)
     }
-    if current.jwt != nil, let cookie = Self.cookie(headers) {
-      return try await grant(cookie, action, current.jwt)
-    }
     if current.jwt != nil, let token {
       return try await grant(token, action, current.jwt, isInQuery: true)
+    }
+    // Last, because browsers send it with any request.
+    if current.jwt != nil, let cookie = Self.cookie(headers) {
+      return try await grant(cookie, action, current.jwt)
     }
     throw RequestError(
       .unauthorized, "this needs a bearer token", [.wwwAuthenticate: "Bearer"])
