@@ -136,7 +136,7 @@ extension EventHub {
   ///
   /// So a flush in the `deinit` of an event that leaves meanwhile, or in a hook of the hub, does
   /// not wait for what this subscriber handles only when it has begun.
-  private func beginning(_ registration: EntryHandle, _ begin: () -> Void) {
+  func beginning(_ registration: EntryHandle, _ begin: () -> Void) {
     guard let entry = registration.entry else { return begin() }
     let invocation = Invocation(ThreadCallStack.current)
     // A handle keeps only the memory of the entry, which another thread may remove meanwhile.

@@ -103,8 +103,13 @@ extension EventHub {
       origin: origin,
       willInsert: { binding?.bind($0) },
       begin: { registration, report in
-        guard let sequencer else { return report() }
-        isEnded = attach(registration, mailbox, start, filter, to: sequencer, report)
+        if let sequencer {
+          isEnded = attach(registration, mailbox, start, filter, to: sequencer, report)
+        } else if mailbox is StreamMailbox {
+          beginning(registration, report)
+        } else {
+          report()
+        }
       })
     if sequencer == nil {
       finishIfRaised(registration)
@@ -119,8 +124,8 @@ extension EventHub {
   ///
   /// The call stack of this thread shows the entry meanwhile, as for every other call of a filter.
   /// So a flush in the filter, or in the `deinit` of an event that leaves, does not wait for what
-  /// this subscriber handles only when it has begun. Nor does one in a hook, if the hub replays:
-  /// without a replay the consumer has started before.
+  /// this subscriber handles only when it has begun. Nor does one in a hook, unless the consumer
+  /// has started before: that of a handler in a hub that does not replay.
   ///
   /// - Returns: whether the end may not reach the subscriber.
   private func attach(
@@ -146,10 +151,11 @@ extension EventHub {
       }
       // What has left is destroyed here.
     }
-    if sequencer.replays { withExtendedLifetime(entry) { report() } }
+    let startsLater = sequencer.replays || mailbox is StreamMailbox
+    if startsLater { withExtendedLifetime(entry) { report() } }
     invocation.end()
     if invocation.sawDead { registry.pruneAfterInvocation() }
-    if !sequencer.replays { report() }
+    if !startsLater { report() }
     // Not `state.isRaised`: the sequencer may still deliver events after that.
     return isEnded
   }

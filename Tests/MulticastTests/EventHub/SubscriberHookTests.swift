@@ -98,6 +98,25 @@ struct SubscriberHookTests {
     subscription.cancel()
   }
 
+  @Test("to a sequence, and a flush in the hook does not wait for it", arguments: Kind.allCases)
+  func flushBesideNewSequence(_ kind: Kind) async {
+    let source = Holder<EventHub<Int>>(nil)
+    let flushed = Counter()
+    let hub = kind.hub(onFirst: {
+      source.value?.send(1)
+      // The thread that would iterate is this one.
+      if source.value?.flush(timeout: .seconds(10)) == true { flushed.add() }
+    })
+    source.value = hub
+    let sequence = hub.events()
+    #expect(flushed.value == 1)
+    source.value = nil
+    hub.finish()
+    var events: [Int] = []
+    for await event in sequence { events.append(event) }
+    #expect(events == [1])
+  }
+
   @Test("by a sequence that the hub multicasts, from its first element on")
   func sequences() async {
     // The first iteration has its elements at once, and its task runs on another thread.
