@@ -53,8 +53,9 @@ extension MulticastDelegate {
   /// ```swift
   /// hub.forEach(as: (any ProgressReporting).self) { $0.report(0.5) }
   /// ```
-  /// As `forEach(_:)`, it ends the process at a delegate that was added on a queue or an actor,
-  /// also if the cast would fail: use ``invoke(as:_:)``.
+  /// A conformance that belongs to an actor is found on that actor only. As `forEach(_:)`, it ends
+  /// the process at a delegate that was added on a queue or an actor, also if the cast would fail:
+  /// use ``invoke(as:_:)``.
   ///
   /// - Parameters:
   ///   - as: the type to cast each delegate to. Delegates for which the cast fails are skipped.
@@ -66,7 +67,7 @@ extension MulticastDelegate {
     as _: Other.Type, _ body: (Other) throws(E) -> Void
   ) throws(E) {
     try registry.forEachValue(Delegate.self) { (delegate: Delegate) throws(E) -> Bool in
-      if let other = delegate as? Other { try body(other) }
+      if let other = cast(delegate, to: Other.self) { try body(other) }
       return true
     }
   }
@@ -100,7 +101,7 @@ extension MulticastDelegate {
   }
 
   /// Calls `body` with each delegate that is also an `Other`, in the delegate's own context, as
-  /// ``invoke(_:)`` does.
+  /// ``invoke(_:)`` does. A conformance that belongs to an actor is found on that actor only.
   ///
   /// - Parameters:
   ///   - as: the other protocol or type.
@@ -114,12 +115,22 @@ extension MulticastDelegate {
   ) -> Int {
     registry.deliver(
       here: { (delegate: Delegate) in
-        guard let other = delegate as? Other else { return false }
+        guard let other = cast(delegate, to: Other.self) else { return false }
         body(other)
         return true
       },
       later: { delegate in
-        if let other = delegate as? Other { body(other) }
+        if let other = cast(delegate, to: Other.self) { body(other) }
       })
   }
+}
+
+/// `delegate` as an `Other`, if it is one where the caller is.
+///
+/// Not specialised: if the compiler of Swift 6.3 knows the types, a cast from an existential of
+/// classes to a protocol finds a conformance that belongs to an actor everywhere. The cast of the
+/// runtime finds it on that actor only.
+@usableFromInline @inline(never) @_semantics("optimize.sil.specialize.generic.never")
+func cast<Delegate, Other>(_ delegate: Delegate, to _: Other.Type) -> Other? {
+  delegate as? Other
 }
