@@ -1,8 +1,9 @@
 extension SubscriberOption {
   /// Calls `action` once when no more events follow, because the hub has finished or a full buffer
   /// has disconnected the subscriber. It is not called for a subscription that is cancelled, whose
-  /// handle is released, or whose owner or actor is gone; nor if that happens after the end, while
-  /// events still wait in the buffer.
+  /// handle is released, or whose owner or actor is gone; nor if that happens after the end, before
+  /// the place of a handler with a buffer has learned of it: events may still wait there. A flush
+  /// does not wait for the action.
   ///
   /// ```swift
   /// hub.subscribe(options: [.onEnd { end, failure in print(end, failure as Any) }]) { print($0) }

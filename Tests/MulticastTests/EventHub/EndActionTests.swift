@@ -159,8 +159,10 @@ struct EndActionTests {
     #expect(ends.value == 0)
   }
 
-  @Test("not if the subscription is cancelled after the end, while events wait")
-  func cancelledAfterTheEnd() async {
+  @Test(
+    "not if the subscription is cancelled after the end, before its queue has come to the end",
+    arguments: [false, true])
+  func cancelledAfterTheEnd(isWaiting: Bool) async {
     let hub = EventHub<Int>()
     let (handled, ends) = (Counter(), Counter())
     let queue = DispatchQueue(label: "suspended")
@@ -168,8 +170,9 @@ struct EndActionTests {
     let subscription = hub.subscribe(on: queue, options: [.onEnd { _, _ in ends.add() }]) { _ in
       handled.add()
     }
-    hub.send(1)
+    if isWaiting { hub.send(1) }
     hub.finish()
+    if !isWaiting { await hub.flush() }
     subscription.cancel()
     #expect(subscription.end == .finished && !subscription.isActive)
     queue.resume()
