@@ -54,6 +54,24 @@ struct HubStateTests {
     #expect(numbers == [1, 0])
   }
 
+  @Test("a subscriber is counted before it can get an event", arguments: StorageStrategy.allCases)
+  func countedFirst(_ storage: StorageStrategy) {
+    let source = Holder<EventHub<Int>>(nil)
+    let (expected, received) = (Counter(), Counter())
+    let state = DetailedState(nil) { difference in
+      if difference > 0 { expected.add() }
+      source.value?.send(1)
+    }
+    let hub = EventHub<Int>(ordering: .perSender, storage: storage, state: state)
+    source.value = hub
+    let subscription = hub.subscribe(on: .sender) { _ in received.add() }
+    #expect(expected.value == 1 && received.value == 0)
+    hub.send(2)
+    #expect(received.value == 1)
+    source.value = nil
+    subscription.cancel()
+  }
+
   private struct Failure: Error {}
 
   @Test("a sequence outlives its hub with the error, and without what hooks and handlers captured")
