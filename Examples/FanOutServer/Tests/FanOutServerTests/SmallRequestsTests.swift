@@ -1,6 +1,7 @@
 import FanOutCore
 import Foundation
 import NIOCore
+import NIOPosix
 import Testing
 
 /// Small requests are answered without Hummingbird's channel; a stream makes the connection a stream.
@@ -193,6 +194,27 @@ import Testing
       await client.finish()
       let text = try await client.readAll()
       #expect(Self.statuses(text).count == 4000)
+      server.terminate()
+      #expect(try server.wait().errors.isEmpty)
+    }
+
+    /// The decoder does not decode it, and must not keep it.
+    @Test(arguments: [
+      "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+      "CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n",
+    ])
+    func whatFollowsTheLastRequestTakesNoMemory(_ request: String) async throws {
+      let server = try ServerProcess(["--port", "0", "--log-level", "critical"])
+      // A client that goes on when the server has closed its side.
+      let client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .channelOption(.allowRemoteHalfClosure, value: true)
+        .connect(host: "127.0.0.1", port: server.port()).get()
+      let before = try server.residentBytes()
+      try await client.writeAndFlush(ByteBuffer(string: request))
+      let rest = ByteBuffer(repeating: 0, count: 1 << 20)
+      for _ in 0..<100 { try await client.writeAndFlush(rest) }
+      #expect(try server.residentBytes() - before < 20 << 20)
+      try await client.close()
       server.terminate()
       #expect(try server.wait().errors.isEmpty)
     }

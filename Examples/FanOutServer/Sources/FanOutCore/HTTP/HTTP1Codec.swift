@@ -37,6 +37,8 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private var isReceivingBody = false
   /// Whether no request follows the newest one.
   private var isLast = false
+  /// Whether the decoder does not decode what follows the newest request.
+  private var isUpgrade = false
   /// Whether the newest request has version 1.0.
   private var isOld = false
   /// The refusal that follows the pending responses.
@@ -71,6 +73,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
       guard isReceivingBody else { return }
       isReceivingBody = false
       place.requestIsComplete()
+      if isUpgrade { context.pipeline.syncOperations.discardInput() }
       let fields = trailers.map { HTTPFields($0, splitCookie: false) }
       context.fireChannelRead(wrapInboundOut(.end(fields)))
     }
@@ -167,9 +170,8 @@ extension HTTP1Codec {
     isOld = head.version == .http1_0
     // `isKeepAlive` reads the list of the header field `Connection`. What follows a request with `Upgrade`,
     // which this server ignores, the parser takes for the other protocol.
-    isLast =
-      isOld || !head.isKeepAlive || head.headers.contains(name: "upgrade")
-      || place.admission != .all
+    isUpgrade = head.headers.contains(name: "upgrade")
+    isLast = isOld || !head.isKeepAlive || isUpgrade || place.admission != .all
     fields[.connection] = isLast ? "close" : nil
     // A client of HTTP/1.0 knows no interim responses.
     if isOld { fields[.expect] = nil }
@@ -213,6 +215,7 @@ extension HTTP1Codec {
   ) {
     isRefused = true
     isHeadRefused = head?.method == .HEAD
+    context.pipeline.syncOperations.discardInput()
     let address = client(of: head, context)
     if accessLog != nil { entries.append(AccessEntry(head, address)) }
     logger.refused(refusal, address)

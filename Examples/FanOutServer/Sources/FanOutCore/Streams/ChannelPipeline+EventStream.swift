@@ -22,6 +22,8 @@ extension ChannelPipeline.SynchronousOperations {
       try remove(ByteToMessageHandler<HTTPRequestDecoder>.self)
       try remove(HTTPResponseEncoder.self)
       try remove(HTTPConnectionStateHandler.self)
+      // There is one if the request had the header field `Upgrade`.
+      try? remove(DiscardedInput.self)
     } else {
       try remove(HTTP2FramePayloadToHTTPServerCodec.self)
     }
