@@ -8,7 +8,9 @@ private protocol Showing: AnyObject {
   func show()
 }
 
-@MainActor private final class View: @MainActor Showing {
+private class Element: @unchecked Sendable {}
+
+@MainActor private final class View: Element, @MainActor Showing, @unchecked Sendable {
   private(set) var shown = 0
   func show() { shown += 1 }
 }
@@ -31,6 +33,22 @@ struct IsolatedConformanceTests {
     hub.forEach(as: (any Showing).self) { $0.show() }
     #expect(hub.invoke(as: (any Showing).self) { $0.show() } == 1)
     #expect(view.shown == 2)
+  }
+
+  @Test("beside a class, which is found everywhere") @MainActor
+  func classes() async {
+    let view = View()
+    let hub = Hub()
+    hub.add(view)
+    let ask: @Sendable () -> [Int] = {
+      [
+        hub.invoke(as: Element.self) { _ in },
+        hub.invoke(as: (any Element & Showing).self) { $0.show() },
+      ]
+    }
+    #expect(await onOwnThread(ask) == [1, 0])
+    #expect(ask() == [1, 1])
+    #expect(view.shown == 1)
   }
 
   @Test("by invoke(as:) of a delegate with a place") @MainActor
