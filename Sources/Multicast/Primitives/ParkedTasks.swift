@@ -47,18 +47,15 @@ private final class JobTask: @unchecked Sendable {
   // Sendable: used by the task, except while it waits: then by the thread that has taken it from the
   // list, until that resumes it. So an access is exclusive, and is not checked.
 
-  /// What resumes a task.
-  enum Resumption {
-    /// In the global pool.
-    case continuation(UnsafeContinuation<Void, Never>)
-    /// On the main actor, once the job is enqueued there.
-    case mainActorJob(UnownedJob)
-  }
-
   /// The next job; `nil` ends the task.
   @exclusivity(unchecked) private var work: ActorRun?
-  /// While the task waits.
-  @exclusivity(unchecked) private var resumption: Resumption?
+  /// While the task waits, what resumes it in the global pool, or else the job that resumes it on
+  /// the main actor, once it is enqueued there.
+  ///
+  /// Not one enumeration, whose tag would be in the pointer to the task: a leak checker would not
+  /// find the task.
+  @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
+  @exclusivity(unchecked) private var mainActorJob: UnownedJob?
 
   init(_ first: ActorRun) {
     work = first
@@ -67,17 +64,21 @@ private final class JobTask: @unchecked Sendable {
   /// The next job, which this does not keep.
   func next() -> ActorRun? { work.take() }
 
-  func willWait(for resumption: Resumption) {
-    self.resumption = resumption
+  func willWait(for continuation: UnsafeContinuation<Void, Never>) {
+    self.continuation = continuation
+  }
+
+  func willWait(for mainActorJob: UnownedJob) {
+    self.mainActorJob = mainActorJob
   }
 
   /// - Parameter work: what the task does next; `nil` ends it.
   func resume(_ work: ActorRun?) {
     self.work = work
-    switch resumption.take() {
-    case .continuation(let continuation): continuation.resume()
-    case .mainActorJob(let job): MainActor.shared.enqueue(job)
-    case nil: break
+    if let continuation = continuation.take() {
+      continuation.resume()
+    } else if let job = mainActorJob.take() {
+      MainActor.shared.enqueue(job)
     }
   }
 }
@@ -190,12 +191,18 @@ final class ParkedTasks: @unchecked Sendable {
     while let work = task.next() {
       await run(consume work)
       guard mayWait else { return }
-      await suspendUnchecked { add(task, waitingFor: .continuation($0)) }
+      await suspendUnchecked {
+        task.willWait(for: $0)
+        add(task)
+      }
     }
   }
 
   @MainActor private func runJobsOnMainActor(of task: JobTask) async {
-    let wait = MainActorWait { [self] in add(task, waitingFor: .mainActorJob($0)) }
+    let wait = MainActorWait { [self] in
+      task.willWait(for: $0)
+      add(task)
+    }
     while let work = task.next() {
       runOnMainActor(consume work)
       guard mayWait else { return }
@@ -215,8 +222,7 @@ final class ParkedTasks: @unchecked Sendable {
   private var mayWait: Bool { !TaskIdentity.isCurrentCancelled }
 
   /// Adds a task that waits; ends it if enough tasks do.
-  private func add(_ task: JobTask, waitingFor resumption: JobTask.Resumption) {
-    task.willWait(for: resumption)
+  private func add(_ task: JobTask) {
     let isAdded = lock.withLock {
       guard waiting.count < Self.limit else { return false }
       waiting.append(task)

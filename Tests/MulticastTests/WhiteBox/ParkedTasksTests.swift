@@ -44,12 +44,13 @@ struct ParkedTasksTests {
         let job = NotingJob()
         let home = place.home
         weakJob = job
-        weakHome = home
+        // Not the main actor, which lives forever: its first weak reference would never be freed.
+        if place == .globalPool { weakHome = home }
         tasks.run(ActorRun(job: job, home: home))
         await tasks.wait(for: 1, after: job)
       }
       #expect(weakJob == nil)
-      #expect(place == .mainActor || weakHome == nil)
+      #expect(weakHome == nil)
     }
   }
 
