@@ -128,7 +128,7 @@ extension MulticastDelegate {
 /// `delegate` as an `Other`, if it is one where the caller is.
 @inlinable
 func cast<Delegate, Other>(_ delegate: Delegate, to _: Other.Type) -> Other? {
-  // A cast to a class needs no conformance, and the compiler's is three to eight times as fast.
+  // A cast to a class needs no conformance, and the compiler's is up to eight times as fast.
   guard Other.self is AnyObject.Type else { return castByRuntime(delegate, to: Other.self) }
   return delegate as? Other
 }

@@ -134,7 +134,7 @@ extension JSONObject.Value {
 
 extension Receipt {
   var json: String {
-    // By hand, because each publication has one: four times as fast as by `JSON.object`.
+    // By hand, because each publication has one: half the instructions of `JSON.object`.
     let repeated = isRepeated ? #","repeated":true"# : ""
     return #"{"id":\#(id),"subscribers":\#(subscribers)\#(repeated)}"#
   }

@@ -9,7 +9,7 @@ internal import NIOHTTPTypes
 /// requests: most connections of a server are idle streams. A large request, one that waits for
 /// `100 Continue`, and one whose body is malformed or ends early, hand the connection over to Hummingbird,
 /// which reads that request and those after it from an asynchronous channel, as they arrive. That channel
-/// and its task take as much memory as an idle stream, and a quarter of the processor time of a publication.
+/// and its task take as much memory as an idle stream, and processor time for each request.
 ///
 /// While a request is answered, a connection of HTTP/1 is read once more, and not at all while the client does
 /// not read the responses. What has been read by then is held back. Most clients send nothing before they have the

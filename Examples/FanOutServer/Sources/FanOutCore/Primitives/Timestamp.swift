@@ -1,3 +1,5 @@
+internal import NIOConcurrencyHelpers
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -11,8 +13,6 @@
 #elseif canImport(Musl)
   package import Musl
 #endif
-
-internal import NIOConcurrencyHelpers
 
 /// Formats times of logs and of HTTP, in UTC.
 ///
