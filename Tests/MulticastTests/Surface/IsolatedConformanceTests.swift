@@ -8,6 +8,8 @@ private protocol Showing: AnyObject {
   func show()
 }
 
+// Sendable: it has no state, and that of its only subclass belongs to the main actor. Unchecked,
+// because the compiler refuses that of a class with subclasses.
 private class Element: @unchecked Sendable {}
 
 @MainActor private final class View: Element, @MainActor Showing, @unchecked Sendable {
