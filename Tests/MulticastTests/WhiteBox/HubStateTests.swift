@@ -96,6 +96,30 @@ struct HubStateTests {
     for await _ in positioned {}
   }
 
+  @Test("what hooks, and functions that learn of leaks, capture lives as long as a handle")
+  func handlesKeepHooks() {
+    let tracker = LifetimeTracker()
+    var subscription: EventSubscription?
+    var registration: Registration<any Observing>?
+    let delegate = RecordingObserver()
+    do {
+      let (hooked, watching) = (
+        RecordingObserver(1, tracker: tracker), RecordingObserver(2, tracker: tracker)
+      )
+      let events = EventHub<Int>(onFirstSubscriber: { hooked.receive(0) })
+      subscription = events.subscribe(on: .sender) { _ in }
+      let delegates = MulticastDelegate<any Observing>()
+      delegates.warnOfLeaks(above: 100) { _ in watching.receive(0) }
+      registration = delegates.add(delegate)
+    }
+    #expect(subscription?.isActive == false && registration?.isActive == false)
+    #expect(tracker.live == 2)
+    subscription = nil
+    #expect(tracker.live == 1)
+    registration = nil
+    #expect(tracker.live == 0)
+  }
+
   @Test("a source is released when its hub has finished, and its hooks do not keep it")
   func sourceIsReleased() {
     final class Source: HubSource {
