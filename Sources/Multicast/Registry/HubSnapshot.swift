@@ -19,14 +19,16 @@ public struct HubSnapshot: Sendable, Hashable, Codable {
   /// The name that the hub was given.
   public let name: String?
 
-  /// The delegates or subscribers, in registration order.
+  /// The delegates or subscribers, in registration order. Those of a ``TopicHub``: of all topics,
+  /// then of patterns, then of topics. The patterns and the topics are in no order.
   public let receivers: [ReceiverSnapshot]
 
   /// The number of events, or of calls of delegates, that were dropped for receivers, also for
   /// those that are gone.
   public let dropped: Int
 
-  /// The number of events that the hub refused because it had finished.
+  /// The number of events that the hub refused because it had finished; 0 for a ``TopicHub``, which
+  /// does not count them.
   public let refused: Int
 
   /// The events and calls that wait for the receivers.
