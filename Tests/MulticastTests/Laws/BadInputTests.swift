@@ -2,7 +2,7 @@ import Multicast
 import MulticastTestSupport
 import Testing
 
-@Suite("Promise 9: bad input is loud")
+@Suite("Promise 9: bad input is refused with a message that names it")
 struct BadInputTests {
   @Test("a value type as a weak delegate names the type and says what to do")
   func aValueTypeAddedWeakly() async throws {

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Multicast
 
-@Suite("Promise 10: an emission waits neither for other emitters nor for writers")
+@Suite("Promise 10: an invocation waits for no other invocation and for no writer")
 struct NoWaitingLaws {
   @Test(
-    "an emission in progress delays no other operation",
+    "an invocation in progress delays no other operation",
     arguments: StorageStrategy.allCases, HubOperation.allCases)
-  func anEmissionInProgressDelaysNothing(storage: StorageStrategy, operation: HubOperation) {
+  func anInvocationInProgressDelaysNothing(storage: StorageStrategy, operation: HubOperation) {
     let hub = MulticastDelegate<any Observing>(storage: storage)
     let delegate = RecordingObserver()
     hub += delegate
@@ -32,8 +32,8 @@ struct NoWaitingLaws {
     #expect(delegate.calls == 1)
   }
 
-  @Test("with waitFree, an emission does not wait for a writer inside its critical section")
-  func waitFreeEmissionDoesNotWaitForAWriter() throws {
+  @Test("with waitFree, an invocation does not wait for a writer inside its critical section")
+  func waitFreeInvocationDoesNotWaitForAWriter() throws {
     let hub = MulticastDelegate<any Observing>(storage: .waitFree)
     let delegates = (0..<3).map { RecordingObserver($0) }
     for delegate in delegates { hub += delegate }
@@ -42,18 +42,18 @@ struct NoWaitingLaws {
     dead = nil  // An invocation that finds it prunes.
     let storage = try #require(hub.registry.storage as? WaitFreeStorage)
     let inside = Gate("inside the critical section")
-    let emitted = Gate("emitted")
+    let invoked = Gate("invoked")
     runConcurrently {
       storage.update { _ in
         inside.open()
-        emitted.wait()
+        invoked.wait()
       }
     } and: {
       inside.wait()
       hub.forEach { $0.receive(1) }
       #expect(hub.invoke { $0.receive(1) } == 3)
       #expect(hub.count == 3)
-      emitted.open()
+      invoked.open()
     }
     #expect(delegates.map(\.calls) == [2, 2, 2])
     #expect(hub.prune() == 1)

@@ -350,7 +350,7 @@ struct MulticastActorWeakDelegateLaws {
   }
 }
 
-@Suite("Promise 9 with await: bad input is loud")
+@Suite("Promise 9 with await: bad input is refused with a message that names it")
 struct MulticastActorBadInputLaws {
   @Test("a value type as a weak delegate is a precondition failure that says what to do")
   func valueTypeAsWeakDelegate() async throws {
