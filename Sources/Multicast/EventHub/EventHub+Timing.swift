@@ -2,9 +2,9 @@ extension EventHub {
   /// Measures how long the handlers of subscriptions that are made from now on take; ``snapshot``
   /// has the results.
   ///
-  /// Every call is counted, and one of `interval` is measured, which costs a few nanoseconds per
-  /// delivery on average. A call of an asynchronous handler lasts until it has returned, with its
-  /// suspensions.
+  /// Every call is counted, and one of `interval` is measured. By default that costs 3 to 15 ns per
+  /// delivery, and up to 25 with 10,000 handlers. A call of an asynchronous handler lasts until it
+  /// has returned, with its suspensions.
   ///
   /// - Parameters:
   ///   - interval: how many calls there are for each that is measured, rounded up to a power of
