@@ -27,8 +27,8 @@ public typealias _MulticastComposite = MulticastComposite
 /// Only composites use it, on their actor.
 public struct Composition<Delegate>: @unchecked Sendable, CustomStringConvertible {
   // Sendable: `hub` is Sendable where its delegates are. Otherwise it is reached only through a
-  // composite: one of a nonisolated protocol is not Sendable itself, and the members of one that belongs to
-  // an actor check that they run there.
+  // composite: one of a nonisolated protocol is not Sendable itself, and the members of one that
+  // belongs to an actor check that they run there.
 
   @usableFromInline let hub: MulticastDelegate<Delegate>
   /// The actor of the composite.
@@ -124,7 +124,8 @@ extension MulticastComposite {
     fileID: StaticString = #fileID, line: UInt = #line,
     isolation: isolated (any Actor)? = #isolation
   ) -> Registration<Delegate> {
-    // That the caller happens to run there is not enough: the compiler would not bind the delegate to it.
+    // That the caller happens to run there is not enough: the compiler would not bind the delegate
+    // to it.
     require(
       _composition.isolation == nil || _composition.isolation === isolation,
       "Multicast: this composite belongs to an actor and its protocol is not Sendable; add there")

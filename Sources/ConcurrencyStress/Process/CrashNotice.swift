@@ -2,9 +2,10 @@ internal import Foundation
 
 /// Prints which trial was running if the process crashes. The crash then proceeds as without this.
 enum CrashNotice {
-  // SAFETY: the thread that runs the trials writes `message` between two of them, under `lock`: tests
-  // run several programs at once. The handler of a signal that a trial raises reads it without the
-  // lock; it may still read the message before, which is freed after another trial only.
+  // SAFETY: the thread that runs the trials writes `message` between two of them, under `lock`:
+  // tests run several programs at once. The handler of a signal that a trial raises reads it
+  // without the lock; it may still read the message before, which is freed after another trial
+  // only.
   private nonisolated(unsafe) static var message: UnsafeMutablePointer<CChar>?
   /// Guards what `prepare` changes.
   private static let lock = NSLock()

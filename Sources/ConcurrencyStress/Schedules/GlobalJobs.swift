@@ -21,8 +21,8 @@ enum GlobalJobs {
     _ = key
     let symbol = "swift_task_enqueueGlobal_hook"
     guard let address = dlsym(dlopen(nil, RTLD_LAZY), symbol) else { return false }
-    // SAFETY: the runtime declares this variable with this type, and reads it at each use. It is set
-    // once, before the first schedule.
+    // SAFETY: the runtime declares this variable with this type, and reads it at each use. It is
+    // set once, before the first schedule.
     let hook = address.assumingMemoryBound(to: Hook?.self)
     guard hook.pointee == nil else { return false }  // Another tool has its own.
     hook.pointee = { job, original in

@@ -1,6 +1,6 @@
 #if os(Linux) && compiler(>=6.3) && compiler(<6.4)
-  // `Task.sleep` asks the current executor, if that is a `SchedulingExecutor`; otherwise the time is
-  // real, and the job comes back from another thread. The protocol is not public in Swift 6.3.
+  // `Task.sleep` asks the current executor, if that is a `SchedulingExecutor`; otherwise the time
+  // is real, and the job comes back from another thread. The protocol is not public in Swift 6.3.
   @_spi(ExperimentalScheduling) internal import _Concurrency
 
   extension ScheduleExecutor: SchedulingExecutor {

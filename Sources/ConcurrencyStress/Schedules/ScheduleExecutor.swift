@@ -12,8 +12,8 @@ internal import Foundation
 /// ## Thread safety
 /// One thread runs the jobs, and reads `decisions`. Everything else may be called from any thread.
 final class ScheduleExecutor: TaskExecutor, @unchecked Sendable {
-  // Sendable: `state` is accessed under `condition` only; `decisions` by the thread that runs the jobs,
-  // and by others when that has ended; the rest never changes.
+  // Sendable: `state` is accessed under `condition` only; `decisions` by the thread that runs the
+  // jobs, and by others when that has ended; the rest never changes.
   private let condition = NSCondition()
   private var state = State()
   /// Which job was chosen at each step.

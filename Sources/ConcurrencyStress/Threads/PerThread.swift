@@ -3,8 +3,9 @@
 /// ## Thread safety
 /// Each thread accesses its own element; other threads may do so when it is done.
 public final class PerThread<Element: Sendable>: @unchecked Sendable {
-  // Sendable: each element is accessed by its thread alone, and by others when all threads are done.
-  // An array would make every access an access to the whole, which the thread sanitizer reports.
+  // Sendable: each element is accessed by its thread alone, and by others when all threads are
+  // done. An array would make every access an access to the whole, which the thread sanitizer
+  // reports.
   private let elements: UnsafeMutableBufferPointer<Element>
 
   /// Creates an element for each thread.

@@ -211,8 +211,8 @@ private final class CountedItem {
 }
 
 extension ItemBuffer {
-  // A mark is the number of dropped elements, and `objectBit` if the word is an object that the slot
-  // owns. If the number is `manyDropped`, the object is a `CountedItem`.
+  // A mark is the number of dropped elements, and `objectBit` if the word is an object that the
+  // slot owns. If the number is `manyDropped`, the object is a `CountedItem`.
   private static var objectBit: UInt8 { 0x80 }
   private static var manyDropped: Int { 0x7f }
 

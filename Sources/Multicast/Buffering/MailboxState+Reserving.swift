@@ -1,5 +1,5 @@
-// Reserved space: a sender first finds out whether every mailbox has space for its element, and then
-// appends it to all of them or to none. Reserved space counts as used for every other sender.
+// Reserved space: a sender first finds out whether every mailbox has space for its element, and
+// then appends it to all of them or to none. Reserved space counts as used for every other sender.
 
 extension MailboxState {
   /// The outcome of ``reserve(beside:)``.
@@ -35,7 +35,8 @@ extension MailboxState {
     reserved -= 1
     capacity += 1
     let position = front + waiting.count
-    // What was dropped after the elements that are parked is counted by an element that follows those.
+    // What was dropped after the elements that are parked is counted by an element that follows
+    // those.
     let droppedAfterParked = parked.isEmpty ? 0 : droppedAtEnd
     droppedAtEnd -= droppedAfterParked
     let effects = append(element)

@@ -122,7 +122,8 @@ extension MailboxState {
     droppedAtEnd += droppedAfterLater
     end = end ?? previousEnd
     front = endPosition - waiting.count
-    // What was not appended, because the replay has taken its place, moves the rest towards the end.
+    // What was not appended, because the replay has taken its place, moves the rest towards the
+    // end.
     let moved = whenFull == .dropNewest ? all - waiting.count : 0
     // Where senders wait for space, nothing moves: the policy is another one.
     let last = endPosition + parked.count
@@ -136,7 +137,8 @@ extension MailboxState {
   /// Stops the wait of `sender` and drops its element, which the next element counts as dropped.
   mutating func cancel(_ sender: SendWaiter) -> Effects {
     var effects = Effects()
-    // Usually near an end: many senders are cancelled in the order in which they came, or in reverse.
+    // Usually near an end: many senders are cancelled in the order in which they came, or in
+    // reverse.
     guard !sender.isReleased, let offset = parked.offset(where: { $0.sender === sender })
     else { return effects }
     let item = parked.remove(at: offset).item

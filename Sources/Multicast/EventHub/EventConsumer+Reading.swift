@@ -96,8 +96,8 @@ extension EventConsumer {
       readSinceYield += reader.readCount
       mailbox.noteRead(reader.readCount)
     }
-    // Either ends the subscription, unless the hub has ended it. A cancelled task also yields now and
-    // then, as every request does.
+    // Either ends the subscription, unless the hub has ended it. A cancelled task also yields now
+    // and then, as every request does.
     if isCancelled {
       // First: another task of the actor must not read on behind what this one discards.
       mailbox.noteCancellation(isOfTask: true)

@@ -197,7 +197,8 @@ final class EventConsumer: Sendable {
         continue
       }
       await withTaskCancellationHandler {
-        // The capture keeps the closure on the actor: without it the task would leave the actor here.
+        // The capture keeps the closure on the actor: without it the task would leave the actor
+        // here.
         _ = isolation
         await mailbox.sleep(timer) { reader?.mustContinue == true }
       } onCancel: {

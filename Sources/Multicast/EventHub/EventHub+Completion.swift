@@ -36,8 +36,8 @@ extension EventHub {
 
   /// Finishes the hub, with an error unless it is `nil`.
   func finish(_ failure: (any Error)?) {
-    // A new subscriber adds its entry and then reads the flag; this sets the flag and then reads the
-    // entries, all sequentially consistent. One of the two sees the other.
+    // A new subscriber adds its entry and then reads the flag; this sets the flag and then reads
+    // the entries, all sequentially consistent. One of the two sees the other.
     guard state.complete(failure) else { return }
     // One that begins to observe reads the flag afterwards; see `waitForSubscribers(atLeast:)`.
     state.current?.arrivals.finish()

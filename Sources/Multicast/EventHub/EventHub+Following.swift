@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Synchronization
 
 // Subscribers that ask for positions read the log. An event that is delivered to such a subscriber
-// only makes it read: its mailbox holds at most two such elements, the rest of one that the consumer has
-// begun to handle, and a new one.
+// only makes it read: its mailbox holds at most two such elements, the rest of one that the
+// consumer has begun to handle, and a new one.
 //
 //     sender ──▶ log ◀─────────────────────── reads ─┐
 //        └─────▶ mailbox: "read" ──▶ drain ──▶ reader ──▶ handler
@@ -11,10 +11,11 @@ internal import Synchronization
 // So the retained events are the buffer of all these subscribers. A slow one misses what leaves the
 // log before it has read it, and receives a notice of the range.
 //
-// A signal stands for the events that are in the log when the consumer begins to handle it: the newest
-// of them is its goal. Until the consumer has passed the goal on, the signal counts as not handled, and
-// a flush waits for it. An event that comes after that has a signal of its own, so a flush does not wait
-// for it. An event that comes before, while the signal waits, joins the signal, also if a flush has begun.
+// A signal stands for the events that are in the log when the consumer begins to handle it: the
+// newest of them is its goal. Until the consumer has passed the goal on, the signal counts as not
+// handled, and a flush waits for it. An event that comes after that has a signal of its own, so a
+// flush does not wait for it. An event that comes before, while the signal waits, joins the signal,
+// also if a flush has begun.
 
 extension EventHub {
   /// Adds a handler that reads the log.

@@ -1,5 +1,5 @@
-// The hub of a topic forwards each event to the subscribers of all topics: as a part of its delivery,
-// so that these see the events of the topic in its order.
+// The hub of a topic forwards each event to the subscribers of all topics: as a part of its
+// delivery, so that these see the events of the topic in its order.
 
 internal import Synchronization
 

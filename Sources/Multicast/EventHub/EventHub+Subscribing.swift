@@ -1,7 +1,7 @@
 public import Dispatch
 
-// One overload of `subscribe` for each place where a handler can be called. The place is an argument,
-// or the isolation of the handler.
+// One overload of `subscribe` for each place where a handler can be called. The place is an
+// argument, or the isolation of the handler.
 
 extension EventHub {
   /// Calls `handler` with the replay, if the hub has one, and with each event from then on, on the
@@ -68,8 +68,7 @@ extension EventHub {
   /// Awaits `handler` with the replay, if the hub has one, and with each event from then on.
   ///
   /// The calls run in tasks of the hub, on the actor to which the handler belongs, if it belongs to
-  /// one: see <doc:Isolation>. Ending the subscription does not
-  /// cancel a call that is running.
+  /// one: see <doc:Isolation>. Ending the subscription does not cancel a call that is running.
   ///
   /// - Parameters:
   ///   - buffering: how many events may wait for the handler.
@@ -132,8 +131,7 @@ extension EventHub {
       .init(.sender(handler), .unbounded, filter, options, origin: Origin(fileID, line, label)))
   }
 
-  /// Calls `handler` on the main actor, wherever this is called. See
-  /// <doc:Isolation>.
+  /// Calls `handler` on the main actor, wherever this is called. See <doc:Isolation>.
   ///
   /// - Parameters:
   ///   - main: `.main`.

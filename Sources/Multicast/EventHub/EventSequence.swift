@@ -91,8 +91,8 @@ extension EventSequence {
       return await waitForEvent()
     }
 
-    // Neither of these is inlined: Swift 6.3 crashes when it optimises a `for await` loop at the top level
-    // of a program into which they are inlined ("Found over consume").
+    // Neither of these is inlined: Swift 6.3 crashes when it optimises a `for await` loop at the
+    // top level of a program into which they are inlined ("Found over consume").
 
     /// The next of the events that were taken, if there is one.
     @inlinable @inline(never)

@@ -72,8 +72,8 @@ extension EventSequencer {
           return (position.number, nil, newest, isEnded)
         }
         let first = limit == .max ? 0 : log.number(beforeLast: limit)
-        // A position that this hub does not know, or too many events after it. If the hub has begun anew, all
-        // that it has is new.
+        // A position that this hub does not know, or too many events after it. If the hub has begun
+        // anew, all that it has is new.
         let isAhead = position.epoch == rules.epoch && position.number > newest
         let number = isAhead ? newest : max(first, log.trimmedThrough)
         let missed = MissedEvents(

@@ -13,8 +13,8 @@
 final class EventSequencer<Event: Sendable>: @unchecked Sendable {
   // Sendable: everything that changes is accessed inside `lock` alone.
   //
-  // SAFETY, of unchecked exclusivity: for the same reason no two threads access anything at once, and
-  // no critical section accesses a property inside another access to it.
+  // SAFETY, of unchecked exclusivity: for the same reason no two threads access anything at once,
+  // and no critical section accesses a property inside another access to it.
 
   private let replay: Int
   let rules: RetentionRules<Event>

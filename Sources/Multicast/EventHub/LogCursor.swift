@@ -5,7 +5,8 @@
 /// One thread at a time: the consumer of the subscriber's mailbox.
 @usableFromInline
 class LogCursor: @unchecked Sendable {
-  // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
+  // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over
+  // too.
   //
   // SAFETY, of unchecked exclusivity: for the same reason no two threads access it at once, and no
   // access runs other code.

@@ -37,8 +37,8 @@ final class LogFollower<Event: Sendable>: Follower, @unchecked Sendable {
   func deliver(to head: UnsafeMutablePointer<EntryHead>) {
     reader.readToGoal(atMost: LogCursor.share)
     while let element = held.take() ?? reader.nextElement() {
-      // After the read, which may find what was sent during a block; and after the filter, which may
-      // block or end the subscription.
+      // After the read, which may find what was sent during a block; and after the filter, which
+      // may block or end the subscription.
       guard head.pointee.isActiveAndUnblocked else {
         held = element
         break

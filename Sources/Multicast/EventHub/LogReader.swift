@@ -3,7 +3,8 @@
 /// ## Thread safety
 /// One thread at a time: the consumer of the subscriber's mailbox.
 final class LogReader<Event: Sendable>: LogCursor, PositionReader, @unchecked Sendable {
-  // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
+  // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over
+  // too.
 
   private let log: EventSequencer<Event>
   let filter: (@Sendable (Event) -> Bool)?

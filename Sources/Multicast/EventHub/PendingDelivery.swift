@@ -1,5 +1,5 @@
-// What a sequencer keeps. None of it is generic: the types of generic ones would be found by name for
-// each event.
+// What a sequencer keeps. None of it is generic: the types of generic ones would be found by name
+// for each event.
 
 /// What the thread that delivers does next.
 enum PendingDelivery {

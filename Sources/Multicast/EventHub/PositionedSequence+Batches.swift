@@ -85,7 +85,8 @@ extension PositionedSequence {
           let cursor = events.cursor
         {
           let batch = PositionedBatch(taking: limit, from: cursor, where: events.filter)
-          // Another task of the same actor may have taken what was read, or the filter excludes all.
+          // Another task of the same actor may have taken what was read, or the filter excludes
+          // all.
           if batch.missed != nil || !batch.events.isEmpty { return batch }
         }
         return nil

@@ -35,7 +35,8 @@ final class SendPlan: @unchecked Sendable {
   func add<Event: Sendable>(
     _ entry: Unmanaged<Entry>, _ pipeline: EventPipeline<Event>?, _ event: Event, beside others: Int
   ) -> MailboxState.Reservation {
-    // The event reaches a subscriber that is just subscribing live or with its replay: not yet known.
+    // The event reaches a subscriber that is just subscribing live or with its replay: not yet
+    // known.
     if let start = pipeline?.start, start.first == .max { return .unneeded }
     // SAFETY: the invocation of the caller holds the entry.
     let entry = entry.takeUnretainedValue()

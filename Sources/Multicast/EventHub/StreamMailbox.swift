@@ -26,7 +26,8 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   private let handlingTask = Atomic<UInt64>(0)
   /// Whether the subscription was cancelled before it finished, or a task that iterates was
   /// cancelled: what was taken or read and not returned is discarded too.
-  // Relaxed: nothing is read because of it. An iterator that is asked after the cancellation finds it.
+  // Relaxed: nothing is read because of it. An iterator that is asked after the cancellation finds
+  // it.
   private let hasBeenCancelled = Atomic(false)
   /// The most events that a task takes at once. What it has taken is not dropped any more, and not
   /// replaced: at most 64 events, if there is a limit or a key.

@@ -25,8 +25,8 @@ struct Subscriber<Event: Sendable> {
 /// The steps between a sender and a subscriber: starting point, filter, coalescer, mailbox.
 @usableFromInline
 final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable {
-  // Sendable: only `isDirect` changes, and every property is Sendable. One thread at a time delivers
-  // the events of a hub with one order; it changes and reads `isDirect`.
+  // Sendable: only `isDirect` changes, and every property is Sendable. One thread at a time
+  // delivers the events of a hub with one order; it changes and reads `isDirect`.
 
   @usableFromInline let filter: (@Sendable (Event) -> Bool)?
   @usableFromInline let start: StartingPoint?
@@ -67,8 +67,8 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
     self.coalescer = coalescer
     super.init()
     isDirect = start == nil && mailbox == nil && isEmpty
-    // SAFETY: a mailbox uses its receiver only to deliver to its entry, which the caller of that holds
-    // and which owns this.
+    // SAFETY: a mailbox uses its receiver only to deliver to its entry, which the caller of that
+    // holds and which owns this.
     (mailbox as? HandlerMailbox)?.receiver = .passUnretained(self)
     (mailbox as? TaskMailbox)?.receiver = .passUnretained(self)
   }

@@ -28,8 +28,8 @@ extension SubscriberOption {
     // SAFETY: a synchronous function with dynamic isolation is called like one without. It is
     // called on its actor, or anywhere if it has none.
     let unchecked = unsafeBitCast(action, to: SubscriptionRequest<Event>.EndAction.self)
-    // Weak: the hub does not keep the actor alive. An action that uses its state does; any other may
-    // then be called anywhere.
+    // Weak: the hub does not keep the actor alive. An action that uses its state does; any other
+    // may then be called anywhere.
     let home = (action.isolation ?? isolation).map(WeakActor.init)
     return Self { request in
       let earlier = request.onEnd

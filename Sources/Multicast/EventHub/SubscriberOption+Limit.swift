@@ -41,7 +41,8 @@ private final class CallLimit: Sendable {
   private let binding: SubscriptionBinding
   // Relaxed: a call needs no more than a number of its own.
   private let begun = Atomic<Int>(0)
-  // Acquiring and releasing: the call that returns last removes what the last one to begin has added.
+  // Acquiring and releasing: the call that returns last removes what the last one to begin has
+  // added.
   private let returned = Atomic<Int>(0)
 
   init(_ limit: Int, _ binding: SubscriptionBinding) {

@@ -108,8 +108,8 @@ extension ActorLane {
       var declined = 0
       var isAnyIdle = false
       for entry in entries {
-        // SAFETY: the caller holds the entry, which keeps its mailbox: that of an actor, because only
-        // such a mailbox has a lane.
+        // SAFETY: the caller holds the entry, which keeps its mailbox: that of an actor, because
+        // only such a mailbox has a lane.
         let mailbox = entry.head.pointee.mailbox.unsafelyUnwrapped
         let offer = mailbox._withUnsafeGuaranteedRef { $0.state.offer(taking: element) }
         switch offer {

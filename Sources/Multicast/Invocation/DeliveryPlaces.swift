@@ -1,5 +1,5 @@
-// The places that `subscribe` and `add` name, besides queues and actors. They are types of their own,
-// so that the compiler knows the isolation of the handler from the place.
+// The places that `subscribe` and `add` name, besides queues and actors. They are types of their
+// own, so that the compiler knows the isolation of the handler from the place.
 
 /// The main actor as the place where a handler or a delegate is called: `on: .main`.
 ///

@@ -48,8 +48,8 @@ final class DrainScheduler: @unchecked Sendable {
 
   private func run() {
     while takeBatch() {
-      // SAFETY: the entry keeps its mailbox until the block, which consumes the retain of the entry,
-      // has run; from before that on, this has a retain of the mailbox.
+      // SAFETY: the entry keeps its mailbox until the block, which consumes the retain of the
+      // entry, has run; from before that on, this has a retain of the mailbox.
       for (mailbox, entry) in batch { mailbox.takeUnretainedValue().schedule(entry) }
       batch.removeAll(keepingCapacity: true)
     }

@@ -15,7 +15,8 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// types of a value costs much more than a delivery.
   final var receiver: Unmanaged<ElementReceiver>?
   final let whenExhausted: (@Sendable (Entry) -> Void)?
-  // Unchecked, as `state`: only the draining thread accesses it, and no user code runs in an access.
+  // Unchecked, as `state`: only the draining thread accesses it, and no user code runs in an
+  // access.
   @exclusivity(unchecked) private var batch = ItemBuffer()
   /// How far the handler has read, if elements only tell it to read elsewhere. Set before the entry
   /// is published.

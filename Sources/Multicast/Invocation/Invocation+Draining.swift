@@ -30,8 +30,8 @@ extension Invocation {
       let state = head.pointee.state.load(ordering: .acquiring)
       perturb()
       if state & EntryHead.blocked != 0 { break }
-      // By hand, because the compiler would retain it for the call. Released at the end of the round,
-      // also if it is not delivered.
+      // By hand, because the compiler would retain it for the call. Released at the end of the
+      // round, also if it is not delivered.
       let element = elements.popFirst().unsafelyUnwrapped.element.intoReference()
       defer { element.release() }
       guard EntryHead.isActive(state) else { continue }

@@ -1,9 +1,10 @@
 // Invocations that a hub makes on an actor.
 //
-// An invocation with an isolated closure becomes one element of the mailbox that the hub has for the
-// actor. The element holds the entries that were registered when the invocation began. Its delivery,
-// on the actor, calls those that are still active, one after the other. So an invocation costs its
-// sender one allocation and an append, however the actor is busy, and a burst wakes the actor once.
+// An invocation with an isolated closure becomes one element of the mailbox that the hub has for
+// the actor. The element holds the entries that were registered when the invocation began. Its
+// delivery, on the actor, calls those that are still active, one after the other. So an invocation
+// costs its sender one allocation and an append, however the actor is busy, and a burst wakes the
+// actor once.
 
 internal import Synchronization
 

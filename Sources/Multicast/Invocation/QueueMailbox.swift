@@ -80,8 +80,8 @@ final class QueueMailbox: HandlerMailbox, @unchecked Sendable {
   /// The block releases the entry, because the last release may run the `deinit` of a delegate:
   /// that belongs on the delegate's queue, not on the thread of `DrainScheduler`.
   func schedule(_ entry: Unmanaged<Entry>) {
-    // SAFETY: many threads may use an entry, though it cannot be declared Sendable: see `Entry`. The
-    // block runs once, and the entry keeps its mailbox.
+    // SAFETY: many threads may use an entry, though it cannot be declared Sendable: see `Entry`.
+    // The block runs once, and the entry keeps its mailbox.
     nonisolated(unsafe) let entry = entry
     queue.async { [unowned(unsafe) self] in
       let entry = entry.takeRetainedValue()

@@ -1,5 +1,5 @@
-// The hot path: calls every registered entry. It is inlinable, to be specialised for the user's types
-// and closure in the user's module.
+// The hot path: calls every registered entry. It is inlinable, to be specialised for the user's
+// types and closure in the user's module.
 
 public import Synchronization
 
@@ -123,7 +123,8 @@ extension Registry {
       try published.read(
         invocation.thread, invocation.frame, isFence: invocation.lightBarrierIsFence
       ) { (entries: PublishedEntries) throws(E) in
-        // Before the end of the read section, which may free entries and run a `deinit` of the user.
+        // Before the end of the read section, which may free entries and run a `deinit` of the
+        // user.
         defer {
           atEnd(&invocation)
           invocation.end()

@@ -30,9 +30,9 @@ extension MulticastActor {
   /// Measures how long the calls of delegates that are added from now on take; ``snapshot`` has the
   /// results.
   ///
-  /// Every call is counted, and one of `interval` is measured: until the
-  /// delegate has returned, with its suspensions.
-  /// It costs some 10 ns per call; other delegates cost nothing more.
+  /// Every call is counted, and one of `interval` is measured: until the delegate has returned,
+  /// with its suspensions. By default it costs some 10 ns per call; other delegates cost nothing
+  /// more.
   ///
   /// - Parameters:
   ///   - interval: how many calls there are for each that is measured, rounded up to a power of

@@ -2,8 +2,8 @@
 // of each delegate.
 
 extension MulticastDelegate {
-  // The compiler prefers the `forEach` of `Sequence` to one that is generic over the error. Hence two
-  // overloads: one that rethrows, and one with a label for typed throws.
+  // The compiler prefers the `forEach` of `Sequence` to one that is generic over the error. Hence
+  // two overloads: one that rethrows, and one with a label for typed throws.
 
   /// Calls `body` with each delegate, in registration order, on the calling thread, until it
   /// throws.

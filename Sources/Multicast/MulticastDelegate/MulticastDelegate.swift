@@ -74,7 +74,8 @@ public final class MulticastDelegate<Delegate> {
   }
 }
 
-// Sendable: the registry is, and the values that it holds are passed to callbacks as `Delegate` only.
+// Sendable: the registry is, and the values that it holds are passed to callbacks as `Delegate`
+// only.
 extension MulticastDelegate: Sendable where Delegate: Sendable {}
 
 // MARK: - Registration

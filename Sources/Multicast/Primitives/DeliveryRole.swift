@@ -9,8 +9,8 @@ internal import Synchronization
 /// The thread that has the role calls ``begin(on:)``, ``end(on:)``, ``delivering(_:)`` and
 /// ``calledEntry``; every other operation may be called from any thread.
 final class DeliveryRole: @unchecked Sendable {
-  // Sendable: only the thread that has the role, and the lock that hands it over, access `outer` and
-  // `frame`.
+  // Sendable: only the thread that has the role, and the lock that hands it over, access `outer`
+  // and `frame`.
 
   /// The role that the thread had before this one.
   private var outer: UnsafeRawPointer?

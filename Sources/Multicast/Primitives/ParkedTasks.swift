@@ -2,13 +2,13 @@
 //
 //     lane ──▶ a parked task, or else a new one ──▶ the job, on its actor ──▶ parks again, or ends
 //
-// A new task for each job takes half as many instructions again as a job that calls one handler in a
-// task that waited (9,500 and 6,400, with valgrind). So a task that has run a job waits for the next
-// one, of any lane. It waits outside of the actor, and keeps neither that nor the lane alive.
+// A new task for each job takes half as many instructions again as a job that calls one handler in
+// a task that waited (9,500 and 6,400, with valgrind). So a task that has run a job waits for the
+// next one, of any lane. It waits outside of the actor, and keeps neither that nor the lane alive.
 //
-// Most actors run on the global pool. A job that is enqueued on one of them from outside is enqueued
-// on the pool, with an object that leads to the actor. A task that begins in the pool and then
-// switches to the actor needs no such object, and enters an idle actor at once.
+// Most actors run on the global pool. A job that is enqueued on one of them from outside is
+// enqueued on the pool, with an object that leads to the actor. A task that begins in the pool and
+// then switches to the actor needs no such object, and enters an idle actor at once.
 //
 // The main actor runs elsewhere. A task that resumes in the pool would come there later than a new
 // one, which is enqueued there directly: two threads would have to wake up. So tasks of the main
@@ -44,8 +44,8 @@ struct ActorRun: Sendable {
 
 /// A task that runs one job after another.
 private final class JobTask: @unchecked Sendable {
-  // Sendable: used by the task, except while it waits: then by the thread that has taken it from the
-  // list, until that resumes it. So an access is exclusive, and is not checked.
+  // Sendable: used by the task, except while it waits: then by the thread that has taken it from
+  // the list, until that resumes it. So an access is exclusive, and is not checked.
 
   /// The next job; `nil` ends the task.
   @exclusivity(unchecked) private var work: ActorRun?

@@ -2,8 +2,8 @@ internal import CMulticast
 
 /// A readers-writer lock over `pthread_rwlock_t`, for the `readerWriterLock` strategy alone.
 struct ReaderWriterLock: ~Copyable, @unchecked Sendable {
-  // Sendable and SAFETY: the lock is for any thread, and stays where it is until `deinit`. Only one value
-  // has the pointer.
+  // Sendable and SAFETY: the lock is for any thread, and stays where it is until `deinit`. Only one
+  // value has the pointer.
   private let handle: UnsafeMutablePointer<pthread_rwlock_t>
 
   init() {

@@ -17,8 +17,8 @@ extension Reclaimer {
     _ structure: Structure, _ thread: ThreadCallStack.Pointer,
     _ frame: UnsafeMutablePointer<ThreadCallStack.Frame>, isFence: Bool
   ) -> ReadIndicator.Ticket? {
-    // Relaxed: a guess, which the second load checks. A section that is never stored is none for which
-    // a collector waits.
+    // Relaxed: a guess, which the second load checks. A section that is never stored is none for
+    // which a collector waits.
     if _fastPath(!isFence), _fastPath(mode.load(ordering: .relaxed) == Self.biased) {
       // Releasing: as in `leave`, for a collector that finds this section instead of the last one.
       frame.section.pointee.store(structure, ordering: .releasing)
@@ -82,9 +82,9 @@ extension Reclaimer {
     _ structure: Structure, _ thread: ThreadCallStack.Pointer,
     _ frame: UnsafeMutablePointer<ThreadCallStack.Frame>
   ) -> ReadIndicator.Ticket {
-    // A collector may have found the section, and waits for its end: as in `leftWhilePending`, either
-    // a later check finds that it has ended, or this thread finds the role. It also releases, for a
-    // collector that finds this instead of the last section's end.
+    // A collector may have found the section, and waits for its end: as in `leftWhilePending`,
+    // either a later check finds that it has ended, or this thread finds the role. It also
+    // releases, for a collector that finds this instead of the last section's end.
     frame.section.pointee.store(nil, ordering: .sequentiallyConsistent)
     if role.load(ordering: .sequentiallyConsistent) != Self.idle { collect(structure) }
     return enterCounted(structure, thread)

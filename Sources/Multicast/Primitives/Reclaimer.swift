@@ -16,11 +16,11 @@
 //     light barrier
 //     role.load() == idle?
 //
-// The section is a word of the reader's own `ThreadCallStack`. The barriers ensure that the collector
-// finds the section, or the reader finds the mode; and when the reader leaves, that the collector
-// finds that it has left, or the reader finds the role. A reader that does not find the structure
-// biased counts itself in a `ReadIndicator`. So after the barrier every biased reader is in a
-// section, and each check of all sections finds those that are still inside. `mode` is one of:
+// The section is a word of the reader's own `ThreadCallStack`. The barriers ensure that the
+// collector finds the section, or the reader finds the mode; and when the reader leaves, that the
+// collector finds that it has left, or the reader finds the role. A reader that does not find the
+// structure biased counts itself in a `ReadIndicator`. So after the barrier every biased reader is
+// in a section, and each check of all sections finds those that are still inside. `mode` is one of:
 //
 //     biased   readers use sections
 //     revoked  a biased reader may be inside, new readers are counted
@@ -45,9 +45,9 @@
 //
 // "Drained" means: the counters of the column that new readers do not use were all found at zero,
 // and no section has the structure. After two such observations with a flip between them, both
-// columns have been at zero at some moment after the object was retired. That is the condition given
-// in `ReadIndicator`. If no reader is inside, the collector finds the other column at zero too, and
-// needs no flip.
+// columns have been at zero at some moment after the object was retired. That is the condition
+// given in `ReadIndicator`. If no reader is inside, the collector finds the other column at zero
+// too, and needs no flip.
 //
 // The lists and the mode belong to the collector, a role that one thread at a time has. `role` is
 // one of:
@@ -207,8 +207,8 @@ extension Reclaimer {
     while again {
       let isIdle = advance(structure, &unreachable)
       // Releases the lists to the next collector; if this fails, another thread has asked for a
-      // recheck. Releasing would be enough, because the store below and the loads of the counters are
-      // sequentially consistent. So is this, because only collectors execute it.
+      // recheck. Releasing would be enough, because the store below and the loads of the counters
+      // are sequentially consistent. So is this, because only collectors execute it.
       again = !role.compareExchange(
         expected: Self.collecting, desired: isIdle ? Self.idle : Self.pending,
         ordering: .sequentiallyConsistent
@@ -245,8 +245,8 @@ extension Reclaimer {
   /// Adds what other threads have retired to `newer`, and returns it.
   private borrowing func takeNewer() -> RetiredList {
     var taken = RetiredList(newer.load(ordering: .relaxed))
-    // Sequentially consistent, as is the push: a thread that relies on this check finds that the role
-    // is taken, or this finds its objects.
+    // Sequentially consistent, as is the push: a thread that relies on this check finds that the
+    // role is taken, or this finds its objects.
     guard retired.load(ordering: .sequentiallyConsistent) != 0 else { return taken }
     // Acquires the links and their objects.
     taken.prepend(RetiredList(retired.exchange(0, ordering: .acquiring)))

@@ -55,8 +55,8 @@ struct RetiredList {
     }
   }
 
-  // SAFETY: `address` and `word` give the address of an object that the list retains, and of a word of it that only the owner
-  // of the list uses.
+  // SAFETY: `address` and `word` give the address of an object that the list retains, and of a word
+  // of it that only the owner of the list uses.
   private static func address(of object: Link) -> UnsafeMutableRawPointer {
     UnsafeMutableRawPointer(bitPattern: object & ~15)!
   }
@@ -85,8 +85,8 @@ class RetiredObject {
   final var list: RetiredList {
     let object = Unmanaged<AnyObject>.passRetained(self)
     var list = RetiredList()
-    // SAFETY: `next`, the first stored property, follows the header of the object, of 16 bytes. It is
-    // accessed as this word alone.
+    // SAFETY: `next`, the first stored property, follows the header of the object, of 16 bytes. It
+    // is accessed as this word alone.
     list.prepend(object, link: object.toOpaque() + 16)
     return list
   }

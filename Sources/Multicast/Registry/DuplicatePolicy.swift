@@ -8,9 +8,9 @@ public enum DuplicatePolicy: Sendable, Hashable, CaseIterable {
   /// If the new one asks for something that the existing one does not give (strong ownership, a
   /// queue, another queue, another buffering), or if a full buffer has disconnected the existing
   /// one, a merged registration replaces it at the same position. It is strong if either is, and
-  /// calls the delegate on the queue that was named last.
-  /// As with ``replace``, the old handle ends, calls that wait for the old registration are
-  /// discarded, also on the same queue, and no invocation calls both.
+  /// calls the delegate on the queue that was named last. As with ``replace``, the old handle ends,
+  /// calls that wait for the old registration are discarded, also on the same queue, and no
+  /// invocation calls both.
   case ignore
   /// Add another registration: the delegate is called once for each.
   case allow

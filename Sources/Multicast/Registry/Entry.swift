@@ -31,7 +31,8 @@ public import Synchronization
 @usableFromInline
 final class Entry: ManagedBuffer<Void, UInt> {
   deinit {
-    // SAFETY: `make` has initialised it. Only the target, the mailbox and perhaps the value are owned.
+    // SAFETY: `make` has initialised it. Only the target, the mailbox and perhaps the value are
+    // owned.
     let head = head
     if head.pointee.isWeak {
       WeakReference(word: head.pointee.target).destroy()

@@ -54,8 +54,8 @@ extension EntryHandle {
   }
 
   private var head: UnsafeMutablePointer<EntryHead> {
-    // SAFETY: the unowned reference keeps the memory of the entry, and nothing deinitialises a head:
-    // its state can be read after the entry is destroyed. It is inactive then.
+    // SAFETY: the unowned reference keeps the memory of the entry, and nothing deinitialises a
+    // head: its state can be read after the entry is destroyed. It is inactive then.
     (reference + Entry.headOffset).assumingMemoryBound(to: EntryHead.self)
   }
 

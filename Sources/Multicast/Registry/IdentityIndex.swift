@@ -128,8 +128,8 @@ struct IdentityIndex: ~Copyable {
   }
 
   private func chain(of address: Int) -> Int {
-    // Objects of one block of 512 bytes have neighbouring chains: those that were allocated one after the
-    // other are often registered so, and their chains are in the cache then.
+    // Objects of one block of 512 bytes have neighbouring chains: those that were allocated one
+    // after the other are often registered so, and their chains are in the cache then.
     let unit = UInt(bitPattern: address) >> 4
     // Fibonacci hashing of the block: the multiplier is 2^64 divided by the golden ratio. The
     // product's high bits depend on all bits.

@@ -28,8 +28,8 @@ final class LastCalls: @unchecked Sendable {
   /// By the addresses of their entries.
   private var calls: [UnsafeRawPointer: Call] = [:]
   /// The number of calls. Stored inside the lock.
-  // Relaxed, except in `begin` and `forget`: a thread that does not find an entry in its registry has
-  // synchronised with the one that removed it, which added the call before.
+  // Relaxed, except in `begin` and `forget`: a thread that does not find an entry in its registry
+  // has synchronised with the one that removed it, which added the call before.
   private let count = Atomic<Int>(0)
 
   private init() {}
@@ -50,8 +50,8 @@ final class LastCalls: @unchecked Sendable {
       hub: ObjectIdentifier(hub))
     return lock.withLock {
       guard calls[entry.identity] == nil else { return false }
-      // Sequentially consistent, both, as the load in `forget`: either a thread that has removed the
-      // entry finds the call, or this finds the entry removed.
+      // Sequentially consistent, both, as the load in `forget`: either a thread that has removed
+      // the entry finds the call, or this finds the entry removed.
       count.store(calls.count + 1, ordering: .sequentiallyConsistent)
       let state = entry.head.pointee.state.load(ordering: .sequentiallyConsistent)
       if EntryHead.isActive(state) { calls[entry.identity] = call }

@@ -12,7 +12,8 @@ class Mailbox: @unchecked Sendable {
   // Sendable: `state` and `isDeserted` are used only inside `lock`, `blockedFlushes` and
   // `hasNewSignal` are atomic, and other variables do not change once the entry, or the mailbox in
   // it, is published, except `isDirect`: in a hub with one order, only the thread that has the role
-  // of delivering uses it then, and a lock hands that role over. Subclasses explain their own state.
+  // of delivering uses it then, and a lock hands that role over. Subclasses explain their own
+  // state.
 
   /// The lock of a mailbox that does not share one.
   private let ownLock = Lock()
@@ -35,9 +36,10 @@ class Mailbox: @unchecked Sendable {
   @exclusivity(unchecked) final var isDeserted = false
   /// `true` only if the mailbox is open and a signal waits that the consumer has not taken. Stored
   /// inside the lock.
-  // Relaxed everywhere: what a signal tells of was stored inside another lock, of a log, of an answer or of
-  // an end, which the consumer takes after it has taken the signal. If it takes that lock after the sender,
-  // it finds what the sender has stored; if before, the sender finds `false` here.
+  // Relaxed everywhere: what a signal tells of was stored inside another lock, of a log, of an
+  // answer or of an end, which the consumer takes after it has taken the signal. If it takes that
+  // lock after the sender, it finds what the sender has stored; if before, the sender finds `false`
+  // here.
   private let hasNewSignal = Atomic<Bool>(false)
   /// Where the entry was made, owned. Set before the entry, or the mailbox in it, is published.
   @exclusivity(unchecked) final private(set) var origin = OriginWord.unknown

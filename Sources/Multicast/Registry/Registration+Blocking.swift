@@ -14,8 +14,8 @@ extension Registration {
   ///
   /// A call that has begun on another thread may still be running when this returns. What waits in
   /// a buffer stays there and is delivered after the last ``unblock()``, before what is sent then.
-  /// Meanwhile `flush` does not wait for it. An `add` that
-  /// changes the registration (see ``DuplicatePolicy/ignore``) makes one that is not blocked.
+  /// Meanwhile `flush` does not wait for it. An `add` that changes the registration (see
+  /// ``DuplicatePolicy/ignore``) makes one that is not blocked.
   ///
   /// - Complexity: amortised O(1).
   public func block() { handle.block() }

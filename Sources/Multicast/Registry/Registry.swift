@@ -127,7 +127,8 @@ extension Registry {
         }
       }
       perturb()
-      // SAFETY: the storage takes over this retain if the exchange succeeds; otherwise it is released.
+      // SAFETY: the storage takes over this retain if the exchange succeeds; otherwise it is
+      // released.
       let merged = Unmanaged.passRetained(
         Entry.make(
           delegate, ownership: existing.head.pointee.isWeak ? ownership : .strong,

@@ -87,8 +87,8 @@ extension TopicLog {
   ) -> MissingEvents? {
     cursor.number = position.number
     guard position.epoch == cursor.epoch else {
-      // If the log has begun anew, all that it has is new. The first read finds what was trimmed after
-      // this place.
+      // If the log has begun anew, all that it has is new. The first read finds what was trimmed
+      // after this place.
       cursor.number = start(beforeLast: limit, of: topics)
       return MissingEvents(topic: nil, after: position, through: cursor.position)
     }

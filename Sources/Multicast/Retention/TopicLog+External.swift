@@ -5,7 +5,8 @@
 //                        ├──────▶ skip     the external log does not have these events any more
 //                        └──────▶ refuse   the external log has no later event than this
 //
-// A reader finds a beginning and a gap where its place in the order of numbers is, and reports them once.
+// A reader finds a beginning and a gap where its place in the order of numbers is, and reports them
+// once.
 
 extension TopicLog {
   /// Keeps an event that has its number.

@@ -18,8 +18,8 @@
 final class TopicLog: @unchecked Sendable {
   // Sendable: everything that changes is accessed inside `lock` alone.
   //
-  // SAFETY, of unchecked exclusivity: for the same reason no two threads access anything at once, and
-  // no critical section accesses a property inside another access to it.
+  // SAFETY, of unchecked exclusivity: for the same reason no two threads access anything at once,
+  // and no critical section accesses a property inside another access to it.
 
   /// What is counted, of all topics.
   struct Statistics {

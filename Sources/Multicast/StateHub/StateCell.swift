@@ -3,8 +3,8 @@
 //     deliverer ──take──▶ (cell empty) ──reducer──▶ put back, next version
 //     reader    ──copy, or sleep until the state is back──▶
 //
-// The reducer is user code, so it runs outside the lock. It owns the only reference to the state, so
-// a change in place copies nothing unless a subscriber still has a snapshot.
+// The reducer is user code, so it runs outside the lock. It owns the only reference to the state,
+// so a change in place copies nothing unless a subscriber still has a snapshot.
 
 internal import Dispatch
 

@@ -156,8 +156,8 @@ extension StateHub {
     subscribe(.actor(owner, handler), limit, owner: owner, origin: Origin(fileID, line, label))
   }
 
-  // Inlinable, so that the compiler specialises the functions that turn signals into updates: with types
-  // that are found at run time, each delivery takes twenty times as long.
+  // Inlinable, so that the compiler specialises the functions that turn signals into updates: with
+  // types that are found at run time, each delivery takes twenty times as long.
   @inlinable
   func subscribe(
     _ delivery: HandlerDelivery<StateUpdate<State, Change>>, _ limit: Int,

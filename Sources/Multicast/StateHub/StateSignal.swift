@@ -37,8 +37,8 @@ extension StateUpdate: Hashable where State: Hashable, Change: Hashable {}
 /// signal after the other.
 @usableFromInline
 final class StateFollower<State: Sendable, Change: Sendable>: @unchecked Sendable {
-  // Sendable: see "Thread safety"; the lock of the mailbox, or of the sequencer for a handler that senders
-  // call, hands the version from thread to thread.
+  // Sendable: see "Thread safety"; the lock of the mailbox, or of the sequencer for a handler that
+  // senders call, hands the version from thread to thread.
 
   // SAFETY, of unchecked exclusivity: see "Thread safety"; no access runs other code.
 

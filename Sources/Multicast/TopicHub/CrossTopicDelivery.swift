@@ -64,8 +64,8 @@ extension CrossTopicDelivery {
       if matches.count == 1 && observers.isZero {
         return send(element, waiters, to: Self.hub(of: matches[0]))
       }
-      // First the hubs of which no handler is called here, so that the event is in their buffers before a
-      // handler sends another one.
+      // First the hubs of which no handler is called here, so that the event is in their buffers
+      // before a handler sends another one.
       var (delivered, rest) = (0, 0)
       for index in 0..<matches.count {
         let match = matches[index]

@@ -5,8 +5,8 @@ internal import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class ObserverCount: Sendable {
-  // Relaxed: nothing is read because of it. A thread that knows that a subscriber was added finds it
-  // counted, because that came before.
+  // Relaxed: nothing is read because of it. A thread that knows that a subscriber was added finds
+  // it counted, because that came before.
   private let count = Atomic<Int>(0)
 
   var isZero: Bool { count.load(ordering: .relaxed) == 0 }

@@ -6,19 +6,20 @@
 //       ▼                                  PatternTarget
 //     PatternNode ──exact──▶ PatternMembership ──▶ …
 //
-// A node is a sequence of tokens. The child of a node for a token is found in one hash table for all
-// nodes, by the number of the node and the token; the child for the wildcard `*` is linked. A pattern is
-// a list of memberships: that of its last node, or the list `rest` of the node before a last `>`.
+// A node is a sequence of tokens. The child of a node for a token is found in one hash table for
+// all nodes, by the number of the node and the token; the child for the wildcard `*` is linked. A
+// pattern is a list of memberships: that of its last node, or the list `rest` of the node before a
+// last `>`.
 //
-// A reader goes from token to token of a topic with the set of nodes that the tokens so far lead to. So
-// it reads each token once, and each node at most once. These nodes are the beginnings of patterns that
-// match the beginning of the topic: one for most sets of patterns, and never more than twice as many for
-// one more token.
+// A reader goes from token to token of a topic with the set of nodes that the tokens so far lead
+// to. So it reads each token once, and each node at most once. These nodes are the beginnings of
+// patterns that match the beginning of the topic: one for most sets of patterns, and never more
+// than twice as many for one more token.
 //
-// Writers hold a lock. What a reader has found stays alive until its read section of `reclaimer` ends:
-// a membership that a writer unlinks is retired there, and keeps its node, which keeps its ancestors.
-// Numbers of nodes are not used again, so a reader that goes on from a node that was removed finds none
-// of its successor's children.
+// Writers hold a lock. What a reader has found stays alive until its read section of `reclaimer`
+// ends: a membership that a writer unlinks is retired there, and keeps its node, which keeps its
+// ancestors. Numbers of nodes are not used again, so a reader that goes on from a node that was
+// removed finds none of its successor's children.
 
 /// Finds the subscribers whose patterns match a topic.
 ///

@@ -7,7 +7,8 @@ internal import Synchronization
 /// Any thread may call ``load()``, inside a read section of the index; only a thread that holds the
 /// lock of the index may call the rest.
 struct PatternLink<Object: AnyObject>: ~Copyable, @unchecked Sendable {
-  // Sendable: the reference is atomic. What a thread may do with the object is the matter of its type.
+  // Sendable: the reference is atomic. What a thread may do with the object is the matter of its
+  // type.
   private let object: Atomic<Unmanaged<Object>?>
 
   init(_ object: Object? = nil) {

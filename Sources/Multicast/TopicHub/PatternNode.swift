@@ -6,8 +6,8 @@
 /// ## Thread safety
 /// As ``PatternLink``.
 final class PatternNode: @unchecked Sendable {
-  // Sendable: links are; `parent` changes in `deinit` only, `uses` under the lock of the index; the rest
-  // never changes.
+  // Sendable: links are; `parent` changes in `deinit` only, `uses` under the lock of the index; the
+  // rest never changes.
 
   /// Unique in the index, also in time.
   let id: Int
@@ -92,10 +92,11 @@ final class PatternNode: @unchecked Sendable {
 /// ## Thread safety
 /// As ``PatternLink``.
 final class PatternMembership: @unchecked Sendable {
-  // Sendable: `next` is a link; `previous` changes under the lock of the index; the rest never changes.
+  // Sendable: `next` is a link; `previous` changes under the lock of the index; the rest never
+  // changes.
   //
-  // SAFETY: the index keeps the target and the membership before this one as long as this is linked, and
-  // only a thread that holds the lock of the index follows `previous`.
+  // SAFETY: the index keeps the target and the membership before this one as long as this is
+  // linked, and only a thread that holds the lock of the index follows `previous`.
   let node: PatternNode
   /// Whether the pattern ends with the wildcard for one token or more.
   let isRest: Bool

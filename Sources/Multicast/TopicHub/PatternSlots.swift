@@ -4,8 +4,8 @@
 /// ## Thread safety
 /// As ``PatternLink``.
 final class PatternSlots: @unchecked Sendable {
-  // Sendable: the pointer and the mark never change, the slots are links, and `used` changes under the
-  // lock of the index.
+  // Sendable: the pointer and the mark never change, the slots are links, and `used` changes under
+  // the lock of the index.
 
   private typealias Slot = PatternLink<PatternNode>
 

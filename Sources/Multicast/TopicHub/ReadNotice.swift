@@ -33,8 +33,8 @@ final class ReadNotice: ReadTarget {
 
   /// Called after what there is to read was stored inside a lock that the reader takes.
   func signal() {
-    // Relaxed, and no exchange if it is pending already: if the reader takes the lock after this thread, it
-    // finds what was stored; if before, this thread sees that the reader has begun.
+    // Relaxed, and no exchange if it is pending already: if the reader takes the lock after this
+    // thread, it finds what was stored; if before, this thread sees that the reader has begun.
     guard state.load(ordering: .relaxed) != Self.pending else { return }
     if state.exchange(Self.pending, ordering: .relaxed) == Self.waiting { notify() }
   }
@@ -49,8 +49,8 @@ final class ReadNotice: ReadTarget {
     // Relaxed: the next exchange publishes it.
     guard self.reason.compareExchange(expected: -1, desired: number, ordering: .relaxed).exchanged
     else { return }
-    // Always an exchange, because no lock is there: the reader acquires the reason with it, or finds that it
-    // must not wait.
+    // Always an exchange, because no lock is there: the reader acquires the reason with it, or
+    // finds that it must not wait.
     if state.exchange(Self.pending, ordering: .releasing) == Self.waiting { notify() }
   }
 

@@ -3,19 +3,20 @@
 //     sender ──▶ log of all topics ◀───────────────── reads ─┐
 //        └─────▶ signals ──▶ private hub ──▶ drain ──▶ follower ──▶ handler
 //
-// The private hub has one order and one subscriber, which follows: see `EventHub+Following`. So handlers of
-// topics are called, blocked, flushed and cancelled as those of an `EventHub` are.
+// The private hub has one order and one subscriber, which follows: see `EventHub+Following`. So
+// handlers of topics are called, blocked, flushed and cancelled as those of an `EventHub` are.
 //
-// Ownership: the entry of the private hub owns the follower, which owns the reader, its signals and the hub:
-// a cycle until the entry is removed, by a cancellation, because its owner is gone, or after what was read last.
-// The removal ends the subscriptions to the topics.
+// Ownership: the entry of the private hub owns the follower, which owns the reader, its signals and
+// the hub: a cycle until the entry is removed, by a cancellation, because its owner is gone, or
+// after what was read last. The removal ends the subscriptions to the topics.
 
 /// A handler of topics that receives positions, and the place in the log that it has reached.
 ///
 /// ## Thread safety
 /// The thread that drains the mailbox. Any thread may release it.
 final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
-  // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over too.
+  // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over
+  // too.
 
   let progress = ReadingProgress()
   private let reader: TopicLogReader
@@ -143,8 +144,8 @@ enum FollowedElement {
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class FollowerSignals: ReadTarget, @unchecked Sendable {
-  // Sendable: `hub` and `reader` are set before another thread has the object; `ending` is accessed inside
-  // `lock` alone.
+  // Sendable: `hub` and `reader` are set before another thread has the object; `ending` is accessed
+  // inside `lock` alone.
 
   private(set) var hub: EventHub<Void>! = nil
   /// Set before the handler is added, which keeps it.

@@ -1,5 +1,5 @@
-// An event reaches the subscribers of all topics, and of patterns, through the hub of its topic, or directly
-// if the topic does not exist.
+// An event reaches the subscribers of all topics, and of patterns, through the hub of its topic, or
+// directly if the topic does not exist.
 
 extension TopicHub {
   /// As ``send(_:to:)``, if the gate is not plain.

@@ -53,8 +53,8 @@ extension TopicHub {
     retention?.log.close()
     for (topic, hub) in topics.all { finish(hub, topic, failure) }
     allTopics.finish(failure)
-    // A thread that subscribes to a pattern makes its target, inside the lock of the index, and then reads
-    // the flag: either this finds the target, or that thread finishes it.
+    // A thread that subscribes to a pattern makes its target, inside the lock of the index, and
+    // then reads the flag: either this finds the target, or that thread finishes it.
     crossTopic.finishPatterns(failure)
   }
 

@@ -85,8 +85,8 @@ extension TopicHub {
       }
     }
     await Task.yieldAfterMany()
-    // What the hub has kept was sent before its end. Otherwise loaded again: `finish` may have removed
-    // the topic since.
+    // What the hub has kept was sent before its end. Otherwise loaded again: `finish` may have
+    // removed the topic since.
     return accepts && retains || !gate.isFinished
   }
 }

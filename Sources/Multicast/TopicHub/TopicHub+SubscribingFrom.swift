@@ -93,8 +93,8 @@ extension TopicHub where Topic == String {
     }
   }
 
-  /// As ``subscribe(to:from:isolation:label:fileID:line:_:)``, on a queue: one element
-  /// at a time, in order, even if the queue is concurrent.
+  /// As ``subscribe(to:from:isolation:label:fileID:line:_:)``, on a queue: one element at a
+  /// time, in order, even if the queue is concurrent.
   ///
   /// - Parameters:
   ///   - topics: created if they have no subscriber yet. One that is named twice counts once.
@@ -150,8 +150,7 @@ extension TopicHub where Topic == String {
     }
   }
 
-  /// As ``subscribe(to:with:from:isolation:label:fileID:line:_:)``, on `owner`, an
-  /// actor.
+  /// As ``subscribe(to:with:from:isolation:label:fileID:line:_:)``, on `owner`, an actor.
   ///
   /// - Parameters:
   ///   - topics: created if they have no subscriber yet. One that is named twice counts once.

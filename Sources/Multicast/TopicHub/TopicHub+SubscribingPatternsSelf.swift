@@ -1,6 +1,7 @@
 public import Dispatch
 
-// The overloads of `subscribe` for several patterns, for handlers that receive their own subscription.
+// The overloads of `subscribe` for several patterns, for handlers that receive their own
+// subscription.
 
 extension TopicHub where Topic == String {
   /// Calls `handler` with its own subscription and each event of a topic that at least one of

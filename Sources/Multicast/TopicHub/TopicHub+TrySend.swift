@@ -32,8 +32,8 @@ extension TopicHub {
   private func trySend(_ event: Event, to topic: Topic, through hub: EventHub<Event>) -> Bool {
     guard retention != nil else { return hub.trySend(event) }
     var isRetained = false
-    // Includes those that subscribe during the call: one with positions may have found its place before
-    // the event, and must be told of it.
+    // Includes those that subscribe during the call: one with positions may have found its place
+    // before the event, and must be told of it.
     let isSent = hub.trySend(event, includesNew: true) {
       isRetained = retainEvent(event, of: topic)
       return isRetained
@@ -41,8 +41,8 @@ extension TopicHub {
     guard isRetained else { return false }
     // As above, if the topic has ended and begun again.
     if let current = topics.hub(of: topic), current !== hub { current.sendUnforwarded(event) }
-    // A topic that finishes in between refuses the event, but the hub has it: it is sent, as an event
-    // of a topic without subscribers is.
+    // A topic that finishes in between refuses the event, but the hub has it: it is sent, as an
+    // event of a topic without subscribers is.
     return isSent || isRetained
   }
 }

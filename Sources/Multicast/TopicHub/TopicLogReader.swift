@@ -5,9 +5,9 @@
 /// from any thread.
 @usableFromInline
 final class TopicLogReader: PositionReader, @unchecked Sendable {
-  // Sendable: `cursor` is set when the subscription begins, before its consumer may run or stop. For
-  // the rest see "Thread safety"; what hands the subscription from thread to thread hands this over
-  // too.
+  // Sendable: `cursor` is set when the subscription begins, before its consumer may run or stop.
+  // For the rest see "Thread safety"; what hands the subscription from thread to thread hands this
+  // over too.
   //
   // SAFETY, of unchecked exclusivity: for the same reason; and no event is destroyed, which may run
   // user code, while a property is accessed.

@@ -59,8 +59,8 @@ extension TopicReader {
   /// - Complexity: O(topics).
   public func cancel() {
     core.cancel()
-    // User code runs when nothing accesses `external`: what a cancellation calls, and the `deinit` of
-    // events.
+    // User code runs when nothing accesses `external`: what a cancellation calls, and the `deinit`
+    // of events.
     let question = external.question
     let remains = external.discard()
     question?.cancel()

@@ -1,5 +1,6 @@
-// Expanded code passes arguments through `arguments(_:)` in a statement of its own. There the compiler chooses
-// the overload by whether they are Sendable, and reports at the next statement that they are not.
+// Expanded code passes arguments through `arguments(_:)` in a statement of its own. There the
+// compiler chooses the overload by whether they are Sendable, and reports at the next statement
+// that they are not.
 
 /// Arguments that may leave the thread.
 ///

@@ -1,5 +1,6 @@
-// `invoke(with:)` is for protocols that are known to be Sendable and not isolated. `deliver` is for those
-// that inherit this: the overload that the compiler chooses depends on the delegates and the arguments.
+// `invoke(with:)` is for protocols that are known to be Sendable and not isolated. `deliver` is for
+// those that inherit this: the overload that the compiler chooses depends on the delegates and the
+// arguments.
 
 extension DelegateCaller where Delegate: Sendable {
   /// Calls `body` with each delegate and `arguments`, in the delegate's own context.
@@ -33,8 +34,8 @@ extension DelegateCaller where Delegate: Sendable {
   ) {
     requireOwnActor(body.isolation, isolation)
     let isIsolated = body.isolation != nil
-    // SAFETY: a function with the same parameters and the same representation. It is called on its actor,
-    // which is that of the caller, or anywhere if it has none.
+    // SAFETY: a function with the same parameters and the same representation. It is called on its
+    // actor, which is that of the caller, or anywhere if it has none.
     let function = unsafeBitCast(body, to: (@Sendable (Delegate, Arguments) -> Void).self)
     if isIsolated {
       answerEach { delegate in

@@ -36,7 +36,8 @@ public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
 /// ## Thread safety
 /// Any thread may ask for the delegate, but only if the delegates are `Sendable`.
 public struct LaterDelegate<Delegate>: @unchecked Sendable {
-  // Sendable: the function, which may return a delegate on any thread, is called only where delegates are.
+  // Sendable: the function, which may return a delegate on any thread, is called only where
+  // delegates are.
 
   private let delegate: @Sendable () -> Delegate?
 

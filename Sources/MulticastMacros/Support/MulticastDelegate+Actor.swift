@@ -1,5 +1,5 @@
-// What `hub ~> { … }` of an isolated protocol calls: the overload that the compiler chooses depends on
-// whether the delegates are Sendable, which a macro cannot know.
+// What `hub ~> { … }` of an isolated protocol calls: the overload that the compiler chooses depends
+// on whether the delegates are Sendable, which a macro cannot know.
 
 extension MulticastDelegate where Delegate: Sendable {
   /// Calls `body` with each delegate on the actor to which `body` belongs, as
@@ -31,7 +31,8 @@ extension MulticastDelegate {
     isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
   ) -> Int {
-    // That the caller happens to run there is not enough: the compiler would not bind the delegates to it.
+    // That the caller happens to run there is not enough: the compiler would not bind the delegates
+    // to it.
     require(
       body.isolation == nil || body.isolation === isolation,
       "Multicast: the protocol of this hub is not Sendable; use the hub on the protocol's actor")

@@ -37,8 +37,8 @@ struct ArraySlots: EntrySlots {
 
   mutating func remove(at slot: Int) -> Entry {
     let entry = elements[slot]
-    // Copies the array if a reader holds it. That reader releases the old array outside of any lock;
-    // the new array and, for this entry, the caller hold the entries.
+    // Copies the array if a reader holds it. That reader releases the old array outside of any
+    // lock; the new array and, for this entry, the caller hold the entries.
     elements[slot] = nil
     return entry!
   }

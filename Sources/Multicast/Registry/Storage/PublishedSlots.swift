@@ -15,8 +15,8 @@
 // - `current.exchange` and `slot.exchange` unlink; both are sequentially consistent, and so are the
 //   loads of `current` and of slots, because `ReadIndicator` relies on the total order.
 //
-// The current list owns a retain of each entry; an old list owns nothing. A removed entry is retired,
-// so it outlives every reader that might have found it, in whichever list.
+// The current list owns a retain of each entry; an old list owns nothing. A removed entry is
+// retired, so it outlives every reader that might have found it, in whichever list.
 
 public import CMulticast
 public import Synchronization

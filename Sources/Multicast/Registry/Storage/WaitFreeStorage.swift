@@ -22,8 +22,8 @@ final class WaitFreeStorage: EntryStorage, @unchecked Sendable {
 
 extension Unmanaged<WaitFreeStorage> {
   /// Runs `body` with the registered entries, in a read section.
-  // On an unmanaged reference, because an invocation retains nothing. Not `withReadSection`, because
-  // a guaranteed reference cannot be held across a closure with a typed error.
+  // On an unmanaged reference, because an invocation retains nothing. Not `withReadSection`,
+  // because a guaranteed reference cannot be held across a closure with a typed error.
   @inlinable @inline(__always)
   func read<E>(
     _ thread: ThreadCallStack.Pointer, _ frame: UnsafeMutablePointer<ThreadCallStack.Frame>,
