@@ -163,6 +163,7 @@ extension EventHub {
     registry.forEachEntry(passes: kinds.passes) { invocation, entry, pass in
       let mailbox = entry.head.pointee.mailbox
       if pass.count == 2, (mailbox == nil) != (pass.index == 1) { return true }
+      // SAFETY: the invocation holds the entry, which owns its mailbox.
       if waiters == nil, let mailbox, mailbox._withUnsafeGuaranteedRef({ $0.isDirect }) {
         if appends.envelope == nil { appends.envelope = Envelope(event: event) }
         appends.add(to: mailbox, of: entry, &invocation)
@@ -223,6 +224,7 @@ extension Unmanaged where Instance == Entry {
   @inlinable @inline(__always)
   func isActiveAndSignalled(_ mailbox: Unmanaged<Mailbox>) -> Bool {
     // Relaxed: nothing is called, so only the number of subscribers depends on it.
+    // SAFETY: the invocation of the caller holds the entry, which owns its mailbox.
     mailbox._withUnsafeGuaranteedRef { $0.isFollowing && $0.isSignalled }
       && head.pointee.state.load(ordering: .relaxed) == EntryHead.activeStrong
   }

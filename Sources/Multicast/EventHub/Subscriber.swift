@@ -94,6 +94,7 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
 
   /// The values that travel with an event. Events of a replay have none.
   private func carriedValues(_ element: EnvelopeReference) -> CarriedValues? {
+    // SAFETY: the caller holds the element.
     (element.object?.takeUnretainedValue() as? CarriedEventBox<Event>)?.values
   }
 

@@ -40,6 +40,7 @@ final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
   func serve(_ entry: Unmanaged<Entry>, _ invocation: borrowing Invocation) {
     guard let receiver, let element = takeOnly() else {
       invocation.closeCall()
+      // SAFETY: the invocation holds the entry.
       return serve(entry.takeUnretainedValue())
     }
     let isDelivered = invocation.passOnly(entry) { head in

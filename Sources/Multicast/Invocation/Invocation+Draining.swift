@@ -31,7 +31,7 @@ extension Invocation {
       perturb()
       if state & EntryHead.blocked != 0 { break }
       // By hand, because the compiler would retain it for the call. Released at the end of the
-      // round, also if it is not delivered.
+      // round, also if it is not delivered. SAFETY: there is one, see the condition of the loop.
       let element = elements.popFirst().unsafelyUnwrapped.element.intoReference()
       defer { element.release() }
       guard EntryHead.isActive(state) else { continue }

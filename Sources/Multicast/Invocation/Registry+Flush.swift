@@ -69,6 +69,7 @@ extension FlushLatch {
       guard let mailbox = entry.head.pointee.mailbox,
         !ThreadCallStack.isCalledByThisThread(entry.identity)
       else { continue }
+      // SAFETY: the array holds the entry, which owns its mailbox.
       mailbox._withUnsafeGuaranteedRef { mailbox in
         guard !mailbox.isCalledByCurrentTask, !isExcluded(mailbox) else { return }
         add()

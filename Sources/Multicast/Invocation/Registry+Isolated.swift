@@ -14,6 +14,7 @@ extension Registry {
     var delivered = 0
     forEachEntry { invocation, entry, _ in
       // An entry that was added on the same actor has a mailbox of its own, with limit and counts.
+      // SAFETY: the invocation holds the entry, which owns its mailbox.
       if let mailbox = entry.head.pointee.placedMailbox,
         mailbox._withUnsafeGuaranteedRef({ ($0 as? ActorMailbox)?.isOn(home) ?? false })
       {

@@ -42,6 +42,7 @@ extension Registry {
         return true
       }
       // `nil` if it has just died: then the next one is at this index.
+      // SAFETY: the invocation holds the entry.
       result = entry._withUnsafeGuaranteedRef { $0.liveValue(as: Value.self, isCalled: false) }
       return result == nil
     }

@@ -157,6 +157,7 @@ extension TaskMailbox {
       return true
     }
     // If this is the last reference, the `deinit` of what the entry owns runs here.
+    // SAFETY: `wake` has retained it for this worker.
     let entry = entry.takeRetainedValue()
     if isExhausted { whenExhausted?(entry) }
   }
@@ -186,6 +187,7 @@ extension TaskMailbox {
     var calls = 0
     while takeBatch() {
       calls += batch.count
+      // SAFETY: the worker holds the entry.
       while entry._withUnsafeGuaranteedRef({ !$0.isBlocked }), let item = batch.popFirst() {
         // By hand, because the compiler would retain it for the call.
         let element = item.element.intoReference()
@@ -223,6 +225,7 @@ extension TaskMailbox {
     let effects = withLock { () -> MailboxState.Effects? in
       callers.removeAll(keepingCapacity: true)
       // Here too, because the thread that has blocked the entry may not have come so far.
+      // SAFETY: the worker holds the entry.
       state.isBlocked = entry._withUnsafeGuaranteedRef { $0.isBlocked }
       state.putBack(&batch)
       let (_, effects) = state.endBatch(delivered: deliveredOfBatch.take())
@@ -269,6 +272,7 @@ extension TaskMailbox {
       if taken != nil { callers.append(task) }
       return (taken, effects)
     }
+    // SAFETY: the worker holds the entry.
     entry._withUnsafeGuaranteedRef { perform(effects, for: $0) }
     return taken.map { ($0.element.intoReference(), $0.position) }
   }

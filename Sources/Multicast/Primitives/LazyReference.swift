@@ -40,6 +40,7 @@ extension LazyReference {
     let (isSet, other) = reference.compareExchange(
       expected: nil, desired: new, ordering: .acquiringAndReleasing)
     if !isSet { new.release() }
+    // SAFETY: as in `current`.
     return isSet ? nil : other?.takeUnretainedValue()
   }
 

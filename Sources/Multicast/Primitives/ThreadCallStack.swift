@@ -167,6 +167,7 @@ extension ThreadCallStack {
 
   /// The last stack that the calling thread took. `sibling` leads to its other ones.
   private static var newestOfThisThread: Pointer? {
+    // SAFETY: `extend` stores stacks there, and nothing else.
     pthread_getspecific(exitKey)?.assumingMemoryBound(to: ThreadCallStack.self)
   }
 
@@ -209,6 +210,7 @@ extension ThreadCallStack {
         let pointer: UnsafeMutableRawPointer? = pointer
       #endif
       guard let pointer else { return }
+      // SAFETY: as in `newestOfThisThread`.
       ThreadCallStack.release(pointer.assumingMemoryBound(to: ThreadCallStack.self))
     }
     require(error == 0, "Multicast: pthread_key_create failed with error \(error)")

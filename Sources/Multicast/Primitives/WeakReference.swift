@@ -38,6 +38,7 @@
     var word: UnsafeMutableRawPointer { box.toOpaque() }
 
     /// The object's address. If the object is dead, another one may live there.
+    // SAFETY: the caller holds the entry, and the entry holds the box.
     var address: Int { box._withUnsafeGuaranteedRef { $0.address } }
 
     /// Whether another object may live at the address.

@@ -129,6 +129,7 @@ struct EntryHead: ~Copyable {
 
   /// The mailbox of an entry that was added with one.
   @inlinable var placedMailbox: Unmanaged<Mailbox>? {
+    // SAFETY: the entry owns its mailbox.
     guard let mailbox, mailbox._withUnsafeGuaranteedRef({ $0.isPlace }) else { return nil }
     return mailbox
   }
@@ -153,6 +154,7 @@ struct EntryHead: ~Copyable {
   /// Where the entry was made. What it refers to lives as long as the entry.
   var origin: OriginWord {
     let bits = mailboxBits  // Loaded once, because another thread may add a mailbox.
+    // SAFETY: the entry owns its mailbox.
     return Self.mailbox(bits)?._withUnsafeGuaranteedRef { $0.origin } ?? OriginWord(bits: bits)
   }
 
@@ -265,6 +267,7 @@ extension EntryHead {
 
 extension Entry {
   var mailbox: Mailbox? {
+    // SAFETY: the entry owns its mailbox.
     head.pointee.mailbox?.takeUnretainedValue()
   }
 
@@ -340,6 +343,7 @@ extension Entry {
   /// Discards what waits in the mailbox of a removed entry. Runs user code: never call it inside a
   /// critical section.
   func discardPending() {
+    // SAFETY: the entry owns its mailbox.
     head.pointee.mailbox?._withUnsafeGuaranteedRef { $0.cancel(self) }
   }
 

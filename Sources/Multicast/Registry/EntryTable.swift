@@ -76,6 +76,7 @@ extension EntryTable {
     var existing: Unmanaged<Entry>?
     if duplicates != .allow {
       existing = registered(at: entry.head.pointee.address)
+      // SAFETY: the slots hold the entry.
       if duplicates == .ignore, let existing { return .exists(existing.takeUnretainedValue()) }
     }
     if slots.used == slots.capacity {

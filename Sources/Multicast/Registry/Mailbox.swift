@@ -135,10 +135,12 @@ class Mailbox: @unchecked Sendable {
     switch withLock({ state.offer(taking: element) }) {
     case .accepted: return true
     case .acceptedByIdle:
+      // SAFETY: the caller holds the entry.
       wake(entry.takeUnretainedValue())
       return true
     case .declined:
       element.release()
+      // SAFETY: the caller holds the entry.
       return enqueueDeclined(envelope, for: entry.takeUnretainedValue())
     }
   }
@@ -171,6 +173,7 @@ class Mailbox: @unchecked Sendable {
     switch offerSignal() {
     case .accepted: return true
     case .acceptedByIdle:
+      // SAFETY: the caller holds the entry.
       wake(entry.takeUnretainedValue())
       return true
     case .declined: return false

@@ -64,6 +64,7 @@ extension PatternIndex {
       var found: [PatternTarget] = []
       var next = (isRest ? node.rest.current : node.exact.current)
       while let membership = next {
+        // SAFETY: the index keeps the target of a linked membership.
         found.append(membership.target.takeUnretainedValue())
         next = membership.next.current
       }
@@ -123,6 +124,7 @@ extension PatternIndex {
   private func addChild(
     _ key: TokenKey, to parent: PatternNode, _ garbage: Garbage
   ) -> PatternNode {
+    // SAFETY: a node in the slots lives: only a thread with the lock removes it.
     if let node = ownSlots.child(of: parent.id, key) { return node.takeUnretainedValue() }
     lastID += 1
     let node = PatternNode(lastID, parent, key)
@@ -189,6 +191,7 @@ extension PatternIndex {
       var (tokens, node) = (TopicTokens(bytes), root)
       while let token = tokens.next() {
         if token.isRest { return (node, true) }
+        // SAFETY: as in `addChild`.
         let child =
           token.isStar
           ? node.star.current

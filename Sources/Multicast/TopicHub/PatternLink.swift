@@ -25,6 +25,7 @@ struct PatternLink<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   /// The object, for a writer.
   var current: Object? {
     // Relaxed: the caller holds the lock under which it changes.
+    // SAFETY: the index keeps what is linked.
     object.load(ordering: .relaxed)?.takeUnretainedValue()
   }
 

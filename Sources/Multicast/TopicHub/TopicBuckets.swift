@@ -41,6 +41,7 @@ extension TopicBuckets {
   /// The first node of a bucket, for a writer.
   subscript(index: Int) -> Node? {
     // Relaxed: the caller holds the lock under which it changes, or has the only reference.
+    // SAFETY: the slot owns a retain.
     slots[index].load(ordering: .relaxed)?.takeUnretainedValue()
   }
 
@@ -49,6 +50,7 @@ extension TopicBuckets {
   /// - Returns: the previous first node, with the retain of the slot.
   func exchange(_ index: Int, for first: Node?) -> Node? {
     // Sequentially consistent: it unlinks the old node, and publishes the contents of the new one.
+    // SAFETY: the slot owned a retain.
     slots[index].exchange(first.map(Unmanaged.passRetained), ordering: .sequentiallyConsistent)?
       .takeRetainedValue()
   }

@@ -67,6 +67,7 @@ extension TopicTable {
   @inlinable
   func hub(of topic: Topic) -> EventHub<Event>? {
     let hash = topic.hashValue
+    // SAFETY: the read section keeps the node alive until its hub is retained.
     return read { node(topic, hash)?.takeUnretainedValue().hub }
   }
 
@@ -155,6 +156,7 @@ extension TopicTable {
   private func exchange(_ hash: Int, _ old: Node?, for new: Node?, countChange: Int) -> Bool {
     let (isDone, garbage) = lock.withLock { () -> (Bool, [AnyObject]) in
       // Relaxed: changes only under the lock.
+      // SAFETY: `current` owns the buckets.
       let buckets = current.load(ordering: .relaxed).takeUnretainedValue()
       let index = hash & buckets.mask
       guard buckets[index] === old else { return (false, []) }

@@ -198,11 +198,13 @@ extension PublishedSlots {
 
   mutating func remove(at slot: Int) -> Entry {
     // Sequentially consistent: unlinks the entry.
+    // SAFETY: the slot owned a retain.
     list.slots[slot].exchange(nil, ordering: .sequentiallyConsistent)!.takeRetainedValue()
   }
 
   mutating func exchange(_ slot: Int, for entry: Unmanaged<Entry>) -> Entry {
     // Sequentially consistent: unlinks the old entry, and publishes the contents of the new one.
+    // SAFETY: the slot owned a retain.
     list.slots[slot].exchange(entry, ordering: .sequentiallyConsistent)!
       .takeRetainedValue()
   }
@@ -221,6 +223,7 @@ extension PublishedSlots {
 
   mutating func removeAll() -> ContiguousArray<Entry> {
     var removed: ContiguousArray<Entry> = []
+    // SAFETY: each slot owned a retain, and the list is given up.
     forEachEntry { _, entry in removed.append(entry.takeRetainedValue()) }
     replaceList(by: .empty)
     return removed
