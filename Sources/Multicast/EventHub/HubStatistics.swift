@@ -2,7 +2,7 @@
 ///
 /// ## Thread safety
 /// A value: any thread may use its copy.
-public struct HubStatistics: Sendable, Hashable {
+public struct HubStatistics: Sendable, Hashable, Codable {
   /// The number of subscribers: see ``EventHub/subscriberCount``.
   public internal(set) var subscribers = 0
   /// Events that wait in a buffer or are being delivered from it, counted for each subscriber.

@@ -165,6 +165,17 @@ struct SnapshotTests {
     subscription.cancel()
   }
 
+  @Test func countsOfAHubSurviveCoding() throws {
+    let hub = EventHub<Int>()
+    let subscription = hub.subscribe(on: .main) { _ in }
+    hub.send(1)
+    let statistics = hub.statistics
+    #expect(statistics.subscribers == 1)
+    let data = try JSONEncoder().encode(statistics)
+    #expect(try JSONDecoder().decode(HubStatistics.self, from: data) == statistics)
+    subscription.cancel()
+  }
+
   @Test("counts that no hub has, from another process, do not end this one")
   func decodedCounts() throws {
     let hub = EventHub<Int>()
