@@ -114,6 +114,7 @@ final class EventConsumer: Sendable {
     switch mailbox.hasTaken ? .events : mailbox.takeMore() {
     case .events:
       mailbox.renewBudget()  // The caller is not to be suspended, not even for others.
+      ThreadCallStack.first.pointee.hasReceived = true
       return mailbox.nextTaken()?.element
     case .nothing: return nil
     case .end:

@@ -189,8 +189,7 @@ final class ParkedTasks: @unchecked Sendable {
 
   private func runJobsOnGlobalPool(of task: JobTask) async {
     while let work = task.next() {
-      await run(consume work)
-      guard mayWait else { return }
+      guard await run(consume work) else { return }
       await suspendUnchecked {
         task.willWait(for: $0)
         add(task)
@@ -204,22 +203,36 @@ final class ParkedTasks: @unchecked Sendable {
       add(task)
     }
     while let work = task.next() {
-      runOnMainActor(consume work)
-      guard mayWait else { return }
+      guard runOnMainActor(consume work) else { return }
       await wait.pass()
     }
   }
 
   /// Runs a job, and releases it and the actor: a task keeps neither while it waits.
-  private func run(_ work: consuming ActorRun) async { await work.job.run(on: work.home) }
-
-  /// Runs a job, and releases it.
-  @MainActor private func runOnMainActor(_ work: consuming ActorRun) {
-    work.job.run(on: MainActor.shared)
+  ///
+  /// - Returns: whether the task may run another one.
+  private func run(_ work: consuming ActorRun) async -> Bool {
+    await perform(work.job, on: work.home)
   }
 
-  /// A task that user code has cancelled in a handler is none for other handlers.
-  private var mayWait: Bool { !TaskIdentity.isCurrentCancelled }
+  /// Runs a job, and releases it.
+  ///
+  /// - Returns: whether the task may run another one.
+  @MainActor private func runOnMainActor(_ work: consuming ActorRun) -> Bool {
+    perform(work.job, on: MainActor.shared)
+  }
+
+  /// Runs a job.
+  ///
+  /// - Returns: whether the task is still one as any other: not if user code has cancelled it in a
+  ///   handler, nor if a handler has received an event of a sequence: a flush does not wait for a
+  ///   sequence whose latest event its task received.
+  private func perform(_ job: any ActorJob, on home: isolated any Actor) -> Bool {
+    let thread = ThreadCallStack.first
+    thread.pointee.hasReceived = false
+    job.run(on: home)
+    return !thread.pointee.hasReceived && !TaskIdentity.isCurrentCancelled
+  }
 
   /// Adds a task that waits; ends it if enough tasks do.
   private func add(_ task: JobTask) {

@@ -55,6 +55,9 @@ struct ThreadCallStack: ~Copyable {
   @usableFromInline var invocationTally = 0
   /// For the layers above: asynchronous calls on this thread since one of them yielded.
   var unsuspendedCalls = 0
+  /// For the layers above: whether this thread has received an event without a suspension; in its
+  /// first stack only. See `ParkedTasks`.
+  var hasReceived = false
   /// For the layers above: the innermost of the delivery roles that this thread has; see
   /// `DeliveryRole`.
   var deliveryRole: UnsafeRawPointer?
@@ -235,6 +238,12 @@ extension ThreadCallStack {
   static var thisThread: UnsafeRawPointer? {
     // Relaxed: this thread has set it.
     current.pointee.owner.load(ordering: .relaxed)
+  }
+
+  /// The first stack of the calling thread.
+  static var first: Pointer {
+    // SAFETY: a thread with a stack has a first one, and no stack is ever freed.
+    UnsafeMutableRawPointer(mutating: thisThread!).assumingMemoryBound(to: ThreadCallStack.self)
   }
 
   /// The entries that the calling thread is calling, with repetitions.

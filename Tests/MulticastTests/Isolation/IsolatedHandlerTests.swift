@@ -49,6 +49,30 @@ struct IsolatedHandlerTests {
     subscription.cancel()
   }
 
+  @Test("a flush by a handler waits for a sequence whose latest event another handler received")
+  @MainActor func flushAfterReceiving() async {
+    let (events, requests, checks) = (EventHub<Int>(), EventHub<Int>(), EventHub<Int>())
+    let iterator = events.events().makeAsyncIterator()
+    var received: [Int?] = []
+    var isFlushed: [Bool] = []
+    let subscriptions = [
+      requests.subscribe { _ in received.append(iterator.nextIfAvailable()) },
+      checks.subscribe { _ in isFlushed.append(events.flush(timeout: .zero)) },
+    ]
+    events.send(1)
+    for _ in 0..<2 {
+      requests.send(0)
+      await requests.flush()
+      // The task of the first handler may wait for the next one.
+      for _ in 0..<100 { await Task.yield() }
+      checks.send(0)
+      await checks.flush()
+    }
+    #expect(received == [1, nil])
+    #expect(isFlushed == [false, true])
+    withExtendedLifetime(subscriptions) {}
+  }
+
   @Test("a burst wakes the actor once, however many handlers it has")
   func oneWakeUp() async {
     let hub = EventHub<Int>()

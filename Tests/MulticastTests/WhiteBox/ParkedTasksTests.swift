@@ -95,7 +95,7 @@ struct ParkedTasksTests {
   func cancelled(place: Place) async {
     let tasks = place.tasks
     defer { tasks.endAll() }
-    let first = NotingJob(cancelsTask: true)
+    let first = NotingJob { withUnsafeCurrentTask { $0?.cancel() } }
     tasks.run(ActorRun(job: first, home: place.home))
     await first.wait()
     let second = NotingJob()
@@ -103,6 +103,25 @@ struct ParkedTasksTests {
     await tasks.wait(for: 1, after: second)
     #expect(second.task != first.task)
     #expect(!second.isCancelled)
+    #expect(tasks.count == 1)
+  }
+
+  @Test("a task that has received an event of a sequence runs no other", arguments: Place.allCases)
+  func received(place: Place) async {
+    let tasks = place.tasks
+    defer { tasks.endAll() }
+    let first = NotingJob {
+      let hub = EventHub<Int>()
+      let iterator = hub.events().makeAsyncIterator()
+      hub.send(1)
+      #expect(iterator.nextIfAvailable() == 1)
+    }
+    tasks.run(ActorRun(job: first, home: place.home))
+    await first.wait()
+    let second = NotingJob()
+    tasks.run(ActorRun(job: second, home: place.home))
+    await tasks.wait(for: 1, after: second)
+    #expect(second.task != first.task)
     #expect(tasks.count == 1)
   }
 
@@ -129,10 +148,10 @@ extension ParkedTasks {
 private final class NotingJob: ActorJob {
   private let number = Atomic<UInt64>(0)
   private let wasCancelled = Atomic(false)
-  private let cancelsTask: Bool
+  private let action: @Sendable () -> Void
   private let ended = AsyncStream.makeStream(of: Void.self)
 
-  init(cancelsTask: Bool = false) { self.cancelsTask = cancelsTask }
+  init(_ action: @escaping @Sendable () -> Void = {}) { self.action = action }
 
   /// The number of the task; 0 if the job has not run.
   var task: UInt64 { number.load(ordering: .acquiring) }
@@ -141,7 +160,7 @@ private final class NotingJob: ActorJob {
   func run(on home: isolated any Actor) {
     home.assertIsolated()
     wasCancelled.store(Task.isCancelled, ordering: .releasing)
-    if cancelsTask { withUnsafeCurrentTask { $0?.cancel() } }
+    action()
     number.store(TaskIdentity.currentNumber, ordering: .releasing)
     ended.continuation.finish()
   }
