@@ -166,12 +166,14 @@ extension ActorLane {
   /// Drains what waits, until nothing does or the time of a job has passed.
   func run(on home: isolated any Actor) {
     let kept = UnsafeRawPointer(Unmanaged.passUnretained(home as AnyObject).toOpaque())
+    let thread = ThreadCallStack.first
+    thread.pointee.hasReceived = false
     var budget = Budget(calls: Self.callsPerCheck)
     var step = lock.withLockAfterPolling { nextStep(budget.calls, mayPoll: true) }
     if case .drain(let drain) = step, drain.count > 1 { budget.start() }
     while true {
       switch step {
-      case .drain(let drain): step = perform(drain, keeping: kept, &budget)
+      case .drain(let drain): step = perform(drain, keeping: kept, &budget, on: thread)
       case .poll:
         let mayPoll = poll()
         step = lock.withLockAfterPolling { nextStep(budget.calls, mayPoll: mayPoll) }
@@ -214,7 +216,8 @@ extension ActorLane {
 
   /// Delivers what was taken, and takes what is next.
   private func perform(
-    _ drain: Drain, keeping kept: UnsafeRawPointer, _ budget: inout Budget
+    _ drain: Drain, keeping kept: UnsafeRawPointer, _ budget: inout Budget,
+    on thread: ThreadCallStack.Pointer
   ) -> Step {
     let pending = drain.pending
     // SAFETY: the job has a retain of the entry, which keeps its mailbox.
@@ -228,6 +231,8 @@ extension ActorLane {
         let (drained, step) = lock.withLockAfterPolling {
           let drained = mailbox.finishTaken(&delivered, for: entry)
           if drained.mustContinue { waiting.append(pending) }
+          // What a handler has received, a flush by another one must not take for its own.
+          if thread.pointee.hasReceived { return (drained, leave()) }
           return (drained, isOver ? .restart : nextStep(calls, mayPoll: true))
         }
         if let effects = drained.effects { mailbox.finish(effects) }
@@ -262,6 +267,11 @@ extension ActorLane {
         return .drain(Drain(pending: next, count: count, effects: effects))
       }
     }
+  }
+
+  /// Leaves what waits to another job, in another task. Inside `lock`.
+  private func leave() -> Step {
+    role.keep(if: !batch.isEmpty || !waiting.isEmpty) ? .restart : .end
   }
 
   /// Ends the registrations of the entries that wait, because the actor is gone.
