@@ -96,14 +96,12 @@ struct FanOutServer: AsyncParsableCommand {
       try await group.run()
     } catch {
       // Without the line of the library that has found it.
-      let reason =
-        UnixSocket.reason(error) ?? (error as? ServiceGroupError).map { "\($0.errorCode)" }
-        ?? "\(error)"
+      let reason = (error as? ServiceGroupError).map { "\($0.errorCode)" } ?? "\(error)"
       guard !hasListened.load(ordering: .relaxed) else {
         throw Failure("the server has ended: \(reason)")
       }
-      let place = settings.unixSocket ?? "\(settings.host), port \(settings.port)"
-      throw Failure("cannot serve on \(place): \(reason)")
+      let place = ListeningPlace(settings)
+      throw Failure("cannot serve on \(place): \(place.reason(error) ?? reason)")
     }
   }
 }

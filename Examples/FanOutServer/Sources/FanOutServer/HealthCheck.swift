@@ -38,10 +38,10 @@ struct HealthCheck {
 
   /// A server on all addresses of the machine has this one, too.
   private var host: String {
-    switch options.host {
+    switch options.address {
     case "0.0.0.0": "127.0.0.1"
     case "::": "::1"
-    default: options.host
+    default: options.address
     }
   }
 

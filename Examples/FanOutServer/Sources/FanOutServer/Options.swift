@@ -130,9 +130,7 @@ extension Options {
     guard Logger.Level(rawValue: logLevel) != nil else {
       throw ValidationError("--log-level: '\(logLevel)' is not a level such as debug or warning")
     }
-    if let unixSocket {
-      try Self.require("--unix-socket: the length of the path", unixSocket.utf8.count, in: 1...103)
-    }
+    if let unixSocket { try ListeningPlace.requireUsable(unixSocket) }
     guard unixSocketMode.utf8.count == 3, unixSocketMode.allSatisfy({ "0"..."7" ~= $0 }) else {
       throw ValidationError("--unix-socket-mode: '\(unixSocketMode)' is not three octal digits")
     }
@@ -142,6 +140,11 @@ extension Options {
     }
     guard accessLogFile == nil || accessLog != nil else {
       throw ValidationError("--access-log-file: there is no --access-log")
+    }
+    guard ListeningPlace.host(host) != nil else {
+      throw ValidationError(
+        "--host: '\(host)' is neither an address such as 127.0.0.1 or ::1 nor a name; the port is "
+          + "that of --port")
     }
     guard
       unixSocket != nil || Loopback.contains(host) || allowAnonymous
@@ -153,9 +156,12 @@ extension Options {
     }
   }
 
+  /// The host without the brackets of an IPv6 address.
+  var address: String { ListeningPlace.host(host) ?? host }
+
   func settings() async throws -> Settings {
     var settings = Settings()
-    settings.host = host
+    settings.host = address
     settings.port = port
     settings.unixSocket = unixSocket
     settings.historyEvents = history

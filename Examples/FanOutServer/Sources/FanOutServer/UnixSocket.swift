@@ -15,9 +15,4 @@ enum UnixSocket {
     connection.close(promise: nil)
     throw Failure("cannot serve on \(path): another server listens on it")
   }
-
-  /// Why the server cannot listen, as a sentence; `nil` if `error` is not one of the path.
-  static func reason(_ error: any Error) -> String? {
-    error is UnixDomainSocketPathWrongType ? "the file is not a socket" : nil
-  }
 }

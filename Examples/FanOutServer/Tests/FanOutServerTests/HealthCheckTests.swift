@@ -14,7 +14,7 @@ import Testing
     return (check.exitStatus, output)
   }
 
-  @Test(arguments: ["127.0.0.1", "0.0.0.0", "localhost"], [false, true])
+  @Test(arguments: ["127.0.0.1", "0.0.0.0", "localhost", "[::1]"], [false, true])
   func aServerIsHealthyUntilItEnds(_ host: String, _ isEncrypted: Bool) throws {
     let folder = try TemporaryFolder()
     let options =
@@ -28,7 +28,7 @@ import Testing
     #expect(output.errors.isEmpty)
     server.terminate()
     _ = try server.wait()
-    let address = host == "0.0.0.0" ? "127.0.0.1" : host
+    let address = ["0.0.0.0": "127.0.0.1", "[::1]": "::1"][host] ?? host
     let (laterStatus, laterOutput) = try health(options + ["--port=\(port)"])
     #expect(laterStatus == 1)
     #expect(laterOutput.standardOutput.isEmpty)

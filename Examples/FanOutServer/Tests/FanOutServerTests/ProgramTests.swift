@@ -27,7 +27,6 @@ import Testing
           + "--subscribe-token-file, or --jwt-key-file, or --allow-anonymous"
       ),
       (["--host", "127.0.0.1.example.org", "--port", "0"], "--host 127.0.0.1.example.org is not"),
-      (["--host", "192.0.2.1", "--allow-anonymous"], "cannot serve on 192.0.2.1, port 8080: "),
     ])
   func aWrongOptionIsOneLine(_ arguments: [String], _ message: String) throws {
     let server = try ServerProcess(arguments)
@@ -57,7 +56,7 @@ import Testing
     #expect(server.exitStatus == 0)
   }
 
-  @Test(arguments: ["127.0.0.1", "localhost", "::1"])
+  @Test(arguments: ["127.0.0.1", "localhost", "::1", "[::1]"])
   func aSignalEndsIt(_ host: String) throws {
     let server = try ServerProcess(["--port", "0", "--host", host])
     let line = server.listeningLine()
