@@ -34,8 +34,8 @@ enum OpenFileLimit {
       throw Failure("cannot read the limit of open files")
     }
     let hard = Int(clamping: limit.rlim_max)
-    let count = wanted ?? min(defaultConnections, hard - others)
-    guard count > 0, count + others <= hard else {
+    let count = wanted ?? max(1, min(defaultConnections, hard - others))
+    guard count + others <= hard else {
       throw ValidationError(
         "--max-connections: \(count) needs \(count + others) open files, but the limit is \(hard): "
           + "see 'ulimit -H -n'")

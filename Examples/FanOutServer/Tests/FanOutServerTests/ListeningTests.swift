@@ -125,4 +125,12 @@ import Testing
   func anIPv6AddressMayHaveBrackets(_ text: String, _ host: String?) {
     #expect(ListeningPlace.host(text) == host)
   }
+
+  /// The number of connections that the message names is not negative.
+  @Test func theLimitOfOpenFilesIsTooLow() throws {
+    let error = try #require(throws: (any Error).self) {
+      try OpenFileLimit.connections(nil, eventLoops: 1 << 40)
+    }
+    #expect("\(error)".hasPrefix("--max-connections: 1 needs "), "\(error)")
+  }
 }
