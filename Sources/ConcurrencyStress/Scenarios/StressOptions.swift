@@ -18,7 +18,7 @@ public struct StressOptions: Sendable {
   /// How many rounds each trial has to do, whatever the time.
   public var rounds: Int?
   /// The program ends if no round ends for this number of seconds.
-  public var stall = 60.0
+  public var stall = Self.defaultStall
   /// Where the figures and verdicts go.
   public var jsonPath: String?
   /// How long passes are repeated, each with another seed; one pass if `nil`.
@@ -70,10 +70,15 @@ extension StressOptions: Equatable {
       && left.stall == right.stall
   }
 
-  /// The part of a command line that repeats what threads do, apart from the choice of the trial.
+  static let defaultStall = 60.0
+
+  /// The part of a command line that repeats what threads do, and what breaks a promise or ends the
+  /// program, apart from the choice of the trial.
   var command: String {
     let limit = rounds.map { "--rounds \($0)" } ?? "--seconds \(seconds.exact)"
     let own = texts.map { "\($0.name) \($0.text.shellWord) " }.joined()
-    return "--seed \(seed) --threads \(threads) \(own)\(limit)"
+    let memory = memoryLimit.map { " --memory \($0)" } ?? ""
+    let stall = stall == Self.defaultStall ? "" : " --stall \(stall.exact)"
+    return "--seed \(seed) --threads \(threads) \(own)\(limit)\(memory)\(stall)"
   }
 }

@@ -46,9 +46,11 @@ import Testing
     #expect(!output.contains("STRESS_SEED"), "\(output)")
   }
 
-  @Test func theCommandRepeatsATrial() throws {
+  @Test(arguments: [[], ["--memory", "50"], ["--stall", "0.25"], ["--memory=1", "--stall=2"]])
+  func theCommandRepeatsATrial(_ limits: [String]) throws {
     let options = try StressOptions(
-      ["--seed", "7", "--threads", "3", "--limit", "5", "--rounds", "6"], for: countingProgram)
+      ["--seed", "7", "--threads", "3", "--limit", "5", "--rounds", "6"] + limits,
+      for: countingProgram)
     let trial = Trial(countingProgram.scenarios[1], variant: "second", options, .rounds(6))
     let command = StressReport(countingProgram, options).command(for: trial)
     let repeated = try StressOptions(
