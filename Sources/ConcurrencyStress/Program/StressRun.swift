@@ -172,6 +172,10 @@ extension StressRun {
     monitor.watch(trial, done: done, share: 1 / Double(variants.count), command: command)
     trial.scenario.run(trial)
     monitor.rest()
+    // Nothing that was not tried has held.
+    trial.expect(
+      trial.rounds > 0 || !trial.brokenPromises.isEmpty || Interruption.isRequested,
+      "the scenario completed no round: it must call completeRound()")
     return TrialResult(trial, seconds: (.now - began).seconds, command: command)
   }
 

@@ -73,6 +73,19 @@ import Testing
     #expect(repeated.seconds == Double(seconds))
   }
 
+  @Test func aScenarioWithoutARoundHasNotHeld() async throws {
+    let program = StressProgram(
+      "idle-stress", summary: "Does nothing.",
+      scenarios: [StressScenario("idle", promise: "none") { _ in }])
+    let options = try StressOptions(["--rounds", "1"], for: program)
+    let report = await onOwnThread { StressRun(program, options).perform() }
+    #expect(!report.held)
+    #expect(
+      report.results.map(\.brokenPromises) == [
+        ["the scenario completed no round: it must call completeRound() (round 0)"]
+      ])
+  }
+
   @Test func theCommandIsQuotedForTheShell() throws {
     let text = StressOption(
       "--text", "TEXT", "a text", default: "two words", requirement: "a text", format: { $0 },
