@@ -37,6 +37,9 @@ public struct MCPEventStore: Sendable {
 
   /// Sends what came after an event on its stream, unless something of that is missing.
   ///
+  /// An id is no proof: a client can write one with the name of any stream. Check before that ``stream(of:)``
+  /// is a stream of this client.
+  ///
   /// - Parameter send: called with the id of each event and its message, in order.
   /// - Returns: the stream.
   /// - Throws: ``UnknownEvent``, before anything was sent; and what `send` throws.
