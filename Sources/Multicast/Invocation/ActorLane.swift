@@ -167,6 +167,9 @@ extension ActorLane {
   func run(on home: isolated any Actor) {
     let kept = UnsafeRawPointer(Unmanaged.passUnretained(home as AnyObject).toOpaque())
     let thread = ThreadCallStack.first
+    // The job may run inside of a handler that has received something: see `ParkedTasks`.
+    let outer = thread.pointee.hasReceived
+    defer { if outer { thread.pointee.hasReceived = true } }
     thread.pointee.hasReceived = false
     var budget = Budget(calls: Self.callsPerCheck)
     var step = lock.withLockAfterPolling { nextStep(budget.calls, mayPoll: true) }

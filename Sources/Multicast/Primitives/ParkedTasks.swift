@@ -229,6 +229,9 @@ final class ParkedTasks: @unchecked Sendable {
   ///   sequence whose latest event its task received.
   private func perform(_ job: any ActorJob, on home: isolated any Actor) -> Bool {
     let thread = ThreadCallStack.first
+    // A job runs inside of another one if an executor runs it at once, or in a nested run loop.
+    let outer = thread.pointee.hasReceived
+    defer { thread.pointee.hasReceived = outer }
     thread.pointee.hasReceived = false
     job.run(on: home)
     return !thread.pointee.hasReceived && !TaskIdentity.isCurrentCancelled

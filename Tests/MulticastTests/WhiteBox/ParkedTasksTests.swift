@@ -1,4 +1,5 @@
 import Dispatch
+import MulticastTestSupport
 import Synchronization
 import Testing
 
@@ -125,6 +126,32 @@ struct ParkedTasksTests {
     #expect(tasks.count == 1)
   }
 
+  @Test(
+    "a task that has received an event runs no other, though a handler ran inside of its job",
+    arguments: Place.allCases)
+  func receivedOutside(place: Place) async {
+    let tasks = place.tasks
+    defer { tasks.endAll() }
+    let (nested, calls, inner) = (EventHub<Int>(), Counter(), InlineActor())
+    let subscription = nested.subscribe(with: inner) { _, _ in calls.add() }
+    let first = NotingJob {
+      let hub = EventHub<Int>()
+      let iterator = hub.events().makeAsyncIterator()
+      hub.send(1)
+      #expect(iterator.nextIfAvailable() == 1)
+      nested.send(1)
+      #expect(calls.value == 1)  // It ran here.
+    }
+    tasks.run(ActorRun(job: first, home: place.home))
+    await first.wait()
+    let second = NotingJob()
+    tasks.run(ActorRun(job: second, home: place.home))
+    await tasks.wait(for: 1, after: second)
+    #expect(second.task != first.task)
+    #expect(tasks.count == 1)
+    withExtendedLifetime((inner, subscription)) {}
+  }
+
   @Test("tasks wait for actors that run on the global pool, and others for the main actor")
   func actors() {
     let tasks = ParkedTasks.tasks(for: Home())
@@ -169,6 +196,18 @@ private final class NotingJob: ActorJob {
 }
 
 private actor Home {}
+
+/// An actor whose jobs run on the thread that enqueues them.
+private actor InlineActor {
+  private final class Executor: SerialExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      job.runSynchronously(on: asUnownedSerialExecutor())
+    }
+  }
+
+  private let executor = Executor()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+}
 
 private func block(
   _ home: isolated any Actor, _ isBlocked: DispatchSemaphore, until gate: DispatchSemaphore
