@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// Not lower: the sources need the syntax and the flags of Swift 6.2. `.github/SUPPORT.md` has the reasons.
+// Not lower: the sources need the syntax and the flags of Swift 6.2. See `.github/SUPPORT.md`.
 import CompilerPluginSupport
 import PackageDescription
 

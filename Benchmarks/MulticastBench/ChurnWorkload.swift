@@ -106,8 +106,8 @@ private struct Churn {
 /// A list of observers, and a slot that one thread reads in each emission, and another fills and
 /// empties.
 private final class ChangingSlot: @unchecked Sendable {
-  // Sendable: `slot` and `isStopped` are atomic; a thread writes an entry long before it is in the slot
-  // again; the rest is used by one thread, and by others after it was joined.
+  // Sendable: `slot` and `isStopped` are atomic; a thread writes an entry long before it is in the
+  // slot again; the rest is used by one thread, and by others after it was joined.
   private typealias Slot = BareList<any Observer>.Slot
 
   private let list: BareList<any Observer>

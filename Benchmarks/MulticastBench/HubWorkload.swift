@@ -5,8 +5,8 @@ extension Workload {
   /// `EventHub.send` to handlers, beside loops over closures.
   static var hub: Workload {
     Workload("hub", summary: "an EventHub sends to N handlers, per delivery") { settings in
-      // With one class of observers the processor knows which function a handler calls: that is the cost of
-      // the hub. With several it must predict that, as well as it can.
+      // With one class of observers the processor knows which function a handler calls: that is the
+      // cost of the hub. With several it must predict that, as well as it can.
       [1, observerKinds].flatMap { kinds in
         settings.sizes(or: [1, 10, 100, 1000, 10_000]).map {
           HubHandlers(size: $0, kinds: kinds).experiment
@@ -122,8 +122,9 @@ private struct HubHandlers {
     }
   }
 
-  // A closure, as users write it: a function in a variable would be called through two others. And one for
-  // all cases: of several that do the same, the compiler makes one, to which the others jump.
+  // A closure, as users write it: a function in a variable would be called through two others. And
+  // one for all cases: of several that do the same, the compiler makes one, to which the others
+  // jump.
   private func subscribe(_ listeners: Listeners, to hub: EventHub<Int>) -> [EventSubscription] {
     listeners.observers.map { observer in hub.subscribe { observer.notify($0) } }
   }

@@ -49,7 +49,8 @@ private enum PatternSend {
     }
   }
 
-  /// Patterns and topics whose tokens have one hash value in Java and others, with usual ones beside them.
+  /// Patterns and topics whose tokens have one hash value in Java and others, with usual ones
+  /// beside them.
   static func flooding(_ sizes: [Int]) -> Experiment {
     Experiment(
       "patterns/send/flooding", sampling: .few,

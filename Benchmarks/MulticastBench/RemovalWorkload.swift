@@ -63,7 +63,8 @@ private struct Removal {
 
 /// The thread that adds a delegate which only the hub keeps, and removes it.
 private final class Remover: @unchecked Sendable {
-  // Sendable: `isDone` is atomic; the rest is used by one thread, and by others after it was joined.
+  // Sendable: `isDone` is atomic; the rest is used by one thread, and by others after it was
+  // joined.
   private let hub: MulticastDelegate<any Observer>
   private let isDone = Atomic(false)
   /// From each removal to the `deinit`.

@@ -12,8 +12,8 @@ enum WeakForm {
     static let isPortable = false
     /// What a weak delivery may cost, likewise.
     ///
-    /// Measured: 0.28 – 0.31 on an Intel Xeon, 0.34 – 0.55 on an AMD EPYC, where a locked instruction
-    /// costs a third, and the mispredicted calls, which both loops pay, weigh more.
+    /// Measured: 0.28 – 0.31 on an Intel Xeon, 0.34 – 0.55 on an AMD EPYC, where a locked
+    /// instruction costs a third, and the mispredicted calls, which both loops pay, weigh more.
     static let bound = Requirement.Bound.atMost(0.65)
   #endif
 }

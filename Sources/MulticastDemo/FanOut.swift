@@ -10,8 +10,8 @@ struct FanOut: Sendable {
 extension FanOut {
   /// Delivers all events, and returns when each delegate has received each of them.
   ///
-  /// - Throws: the first error of the source or of a delegate. Other threads may still be working or
-  ///   waiting for input, so the program must end.
+  /// - Throws: the first error of the source or of a delegate. Other threads may still be working
+  ///   or waiting for input, so the program must end.
   func run(threads: Int) throws {
     let outcome = Outcome()
     for _ in 0..<threads {

@@ -30,8 +30,8 @@ final class LineSource: EventSource {
   }
 
   func next() throws -> [Event]? {
-    // The lock is held while waiting for the input, which is all that the other threads wait for. No
-    // delegate is called under it.
+    // The lock is held while waiting for the input, which is all that the other threads wait for.
+    // No delegate is called under it.
     try state.withLock { state in
       while !state.ended {
         guard let events = try state.read() else { continue }

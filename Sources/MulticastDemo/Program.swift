@@ -19,8 +19,8 @@ enum Program {
 
   /// The arguments, without the name of the program.
   ///
-  /// - Throws: an error if one is not UTF-8. `CommandLine.arguments` has other bytes in place of the
-  ///   wrong ones: the program would match another text, or write another file.
+  /// - Throws: an error if one is not UTF-8. `CommandLine.arguments` has other bytes in place of
+  ///   the wrong ones: the program would match another text, or write another file.
   private static func arguments() throws -> [String] {
     for (index, argument) in CommandLine.arguments.enumerated() {
       // SAFETY: `unsafeArgv` has a string for each argument, which nothing changes.

@@ -1,9 +1,10 @@
-// What the examples in the doc comments of the sources use and do not declare. `Tests/Documentation/check`
-// compiles each of them as the body of a function, below these declarations.
+// What the examples in the doc comments of the sources use and do not declare.
+// `Tests/Documentation/check` compiles each of them as the body of a function, below these
+// declarations.
 //
-// A declaration that only the examples of one source need is in its section `// In FILE`, in the scope of the
-// example. Examples that begin with `extension` or with `@Multicast protocol` are compiled at file scope, where
-// the compiler requires them.
+// A declaration that only the examples of one source need is in its section `// In FILE`, in the
+// scope of the example. Examples that begin with `extension` or with `@Multicast protocol` are
+// compiled at file scope, where the compiler requires them.
 
 import ConcurrencyStress
 import ConcurrencyStressTesting

@@ -4,8 +4,8 @@ import Testing
 
 /// What the oracle for the subscribers of topics accepts, and what it refuses.
 ///
-/// The events, by position: 0 in topic 0, 1 in topic 1, 2 in topic 0, and so on. The hub retains two
-/// events of each topic.
+/// The events, by position: 0 in topic 0, 1 in topic 1, 2 in topic 0, and so on. The hub retains
+/// two events of each topic.
 @Suite struct TopicRunTests {
   private typealias Element = TopicRun.Element
 

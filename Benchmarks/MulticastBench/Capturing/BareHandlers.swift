@@ -1,5 +1,5 @@
-/// What an `EventHub` cannot beat: closures, read through a pointer, so that none is retained for its
-/// call.
+/// What an `EventHub` cannot beat: closures, read through a pointer, so that none is retained for
+/// its call.
 struct BareHandlers: @unchecked Sendable {
   // Sendable: filled once, then only read.
 

@@ -3,8 +3,8 @@ internal import Multicast
 
 /// Delegates of one final class: the compiler sees what they do.
 ///
-/// The loops are written out here and in `ExistentialDelegates`: a generic function would measure how the
-/// compiler calls through its parameter, and not what users write.
+/// The loops are written out here and in `ExistentialDelegates`: a generic function would measure
+/// how the compiler calls through its parameter, and not what users write.
 struct ConcreteDelegates: DelegateKind {
   static let name = "concrete"
 
@@ -63,8 +63,8 @@ extension ConcreteDelegates {
     }
   }
 
-  // The closures of `handlers`, written in the call: a function in a variable would be called through
-  // two others.
+  // The closures of `handlers`, written in the call: a function in a variable would be called
+  // through two others.
   private func subscribe(
     strongly delegate: CountingListener, to hub: EventHub<Int>, _ captured: Captured
   ) -> EventSubscription {

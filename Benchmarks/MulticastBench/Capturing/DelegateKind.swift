@@ -2,7 +2,8 @@ internal import Multicast
 
 /// Delegates of one type, and the code of a user that calls them.
 ///
-/// Each kind writes its loops out, because a user does: nothing here is generic where it is measured.
+/// Each kind writes its loops out, because a user does: nothing here is generic where it is
+/// measured.
 protocol DelegateKind {
   associatedtype Delegate
   associatedtype BareDelegates

@@ -3,8 +3,8 @@ internal import Multicast
 
 /// Delegates of several classes, behind an existential: no call is resolved at compile time.
 ///
-/// The loops are written out here and in `ConcreteDelegates`: a generic function would measure how the
-/// compiler calls through its parameter, and not what users write.
+/// The loops are written out here and in `ConcreteDelegates`: a generic function would measure how
+/// the compiler calls through its parameter, and not what users write.
 struct ExistentialDelegates: DelegateKind {
   static let name = "existential"
 
@@ -62,8 +62,8 @@ extension ExistentialDelegates {
     }
   }
 
-  // The closures of `handlers`, written in the call: a function in a variable would be called through
-  // two others.
+  // The closures of `handlers`, written in the call: a function in a variable would be called
+  // through two others.
   private func subscribe(
     strongly delegate: any Observer, to hub: EventHub<Int>, _ captured: Captured
   ) -> EventSubscription {

@@ -28,6 +28,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   ///   - storage: how the hub stores its subscribers.
   /// - Returns: the hub, which finishes with the sequence.
   /// - Precondition: `replay` is not negative.
+  /// - Complexity: O(1). What an element costs, ``EventHub/sendWaiting(_:)`` says.
   public func multicast(
     replay: Int = 0, storage: StorageStrategy = .waitFree
   ) -> EventHub<Element> {

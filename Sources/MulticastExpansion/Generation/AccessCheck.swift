@@ -1,9 +1,10 @@
-/// Refuses an access with which the composite does not compile, and warns of one with which the compiler may
-/// overlook it.
+/// Refuses an access with which the composite does not compile, and warns of one with which the
+/// compiler may overlook it.
 ///
-/// In a release build the compiler collects the types that conform to each protocol of the module, if no other
-/// module can have any. Swift 6.3 does not look into the expansions of macros there. If it finds one type only, it
-/// takes every delegate for an object of that type, also a composite, whose memory is another.
+/// In a release build the compiler collects the types that conform to each protocol of the module,
+/// if no other module can have any. Swift 6.3 does not look into the expansions of macros there. If
+/// it finds one type only, it takes every delegate for an object of that type, also a composite,
+/// whose memory is another.
 enum AccessCheck {
   static func check(_ context: GenerationContext, _ findings: inout Findings) {
     let declaration = context.declaration

@@ -133,7 +133,8 @@ struct AnswerAttribute {
 }
 
 extension AnswerAttribute {
-  /// The index of what follows the generic arguments that `<` at `index` begins; `nil`: it begins none.
+  /// The index of what follows the generic arguments that `<` at `index` begins; `nil`: it begins
+  /// none.
   private static func endOfGenericArguments(at index: Int, in tokens: [Token]) -> Int? {
     guard tokens[index].isAdjacent, tokens[index - 1].kind == .identifier else { return nil }
     var depth = 0

@@ -177,8 +177,8 @@ extension BodyWriter {
     }
   }
 
-  /// The function that makes an optional of an answer, which is one already if an alias hides it. Of
-  /// a metatype, which is none, the compiler would not find the type of that function.
+  /// The function that makes an optional of an answer, which is one already if an alias hides it.
+  /// Of a metatype, which is none, the compiler would not find the type of that function.
   private var presentAnswer: String {
     result.hasSuffix(".Type") ? names.standard("Optional") : names.macros("presentAnswer")
   }

@@ -53,8 +53,8 @@ struct CompositeWriter {
 
   /// The protocols of the standard library whose requirements the composite fulfils on any thread.
   ///
-  /// Without these the compiler may infer that the conformance to one of them belongs to the actor of the
-  /// composite, and refuse the one to its protocol, which refines them.
+  /// Without these the compiler may infer that the conformance to one of them belongs to the actor
+  /// of the composite, and refuse the one to its protocol, which refines them.
   private var nonisolatedConformances: [String] {
     let inherited = context.traits.inherited
     let isObject = inherited.contains("NSObjectProtocol")
@@ -117,8 +117,8 @@ struct CompositeWriter {
     }
   }
 
-  /// The conversion to the protocols that this one refines, which the compiler resolves: the forwarding that
-  /// the composite inherits costs no dynamic cast.
+  /// The conversion to the protocols that this one refines, which the compiler resolves: the
+  /// forwarding that the composite inherits costs no dynamic cast.
   private func writeConversion(_ delegate: String, to code: inout CodeWriter) {
     var refined: [String] = []
     for type in context.traits.unknown where type.specifiers.isEmpty {

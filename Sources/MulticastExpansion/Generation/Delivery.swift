@@ -5,10 +5,11 @@ struct Delivery {
   private var isSetterInContext = false
   /// Whether each delegate is called on the actor that it is.
   private var isOnEach = false
-  /// Whether the composite awaits delegates that are other actors, so that the arguments are checked.
+  /// Whether the composite awaits delegates that are other actors, so that the arguments are
+  /// checked.
   private(set) var checksArguments = false
-  /// `invoke` where the delegates are known to be Sendable; `deliver` where a protocol that this one
-  /// refines decides.
+  /// `invoke` where the delegates are known to be Sendable; `deliver` where a protocol that this
+  /// one refines decides.
   private let function: String
   /// The attribute of the global actor that isolates the requirement.
   var globalActor: String?
@@ -120,8 +121,8 @@ struct Delivery {
     return passing(values, forwarding, hub: hub, "\(target) = \(count == 0 ? "$1" : "$1.0")")
   }
 
-  /// Passes the values to each call. A separate statement checks that they are Sendable, because the
-  /// compiler then reports the message of the macro and nothing else.
+  /// Passes the values to each call. A separate statement checks that they are Sendable, because
+  /// the compiler then reports the message of the macro and nothing else.
   private func passing(
     _ values: [String], _ forwarding: Forwarding, hub: String, _ call: String
   ) -> [String] {

@@ -34,7 +34,8 @@ struct EnclosingTypes {
     return innermost.access
   }
 
-  /// Whether a protocol can have this access here. An extension does not tell the access of its type: then yes.
+  /// Whether a protocol can have this access here. An extension does not tell the access of its
+  /// type: then yes.
   func allow(_ access: String) -> Bool {
     declarations.allSatisfy { declaration in
       declaration.isExtension || rank(declaration.access ?? "internal") >= rank(access)

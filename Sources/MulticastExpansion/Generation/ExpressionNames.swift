@@ -1,7 +1,7 @@
 /// The names that an expression of `@Answer` uses.
 ///
-/// The expression is copied into the composite, where a name could mean something else than in the attribute: a
-/// parameter of the requirement, or a member of the composite.
+/// The expression is copied into the composite, where a name could mean something else than in the
+/// attribute: a parameter of the requirement, or a member of the composite.
 struct ExpressionNames {
   /// The tokens that are names, without members, labels and what the expression itself declares.
   private(set) var tokens: [Token] = []
@@ -27,7 +27,8 @@ struct ExpressionNames {
       let isMember =
         previous == "."
         && (index - 2 < expression.startIndex || expression[index - 2].text != ".")
-      // After a colon: in the name of a function, `move(from:to:)`. After a brace: of a trailing closure.
+      // After a colon: in the name of a function, `move(from:to:)`. After a brace: of a trailing
+      // closure.
       let isLabel =
         next == ":" && ["(", "[", ",", ":", "}"].contains(previous) && hasLabels.last ?? true
       if !isMember, !isLabel { tokens.append(token) }

@@ -1,5 +1,5 @@
-/// Writes the extension with which composites of refining protocols forward the requirements that they
-/// inherit.
+/// Writes the extension with which composites of refining protocols forward the requirements that
+/// they inherit.
 struct ExtensionWriter {
   let context: GenerationContext
 
@@ -7,7 +7,8 @@ struct ExtensionWriter {
     code.line(
       "/// Forwards what the composites of protocols that refine `\(context.plainName)` inherit.")
     code.lines(context.typeAttributes)
-    // In this clause the compiler ignores the module of a name, so the name is one that no user has.
+    // In this clause the compiler ignores the module of a name, so the name is one that no user
+    // has.
     var constraint = "Self: _MulticastComposite"
     if context.traits.isolation == .actor {
       constraint += ", Self.Delegate: \(context.names.standard("Sendable"))"

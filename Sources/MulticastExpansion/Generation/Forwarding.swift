@@ -104,7 +104,8 @@ struct Forwarding {
     }
   }
 
-  /// Whether an argument lives only as long as the call, so that the call cannot be delivered later.
+  /// Whether an argument lives only as long as the call, so that the call cannot be delivered
+  /// later.
   var hasArgumentOfTheCall: Bool {
     requirement.parameters.contains { parameter in
       let type = parameter.type
@@ -117,7 +118,8 @@ struct Forwarding {
       || requirement.constraints.contains { $0.right.text.hasPrefix("~") }
   }
 
-  /// The first parameter with a closure that no other thread may call. One of a global actor is Sendable.
+  /// The first parameter with a closure that no other thread may call. One of a global actor is
+  /// Sendable.
   var unsendableClosure: Parameter? {
     requirement.parameters.first { parameter in
       let type = parameter.type

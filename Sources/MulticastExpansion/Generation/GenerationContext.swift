@@ -23,7 +23,8 @@ struct GenerationContext {
   /// `public `, or nothing for the access that needs no word.
   var memberAccess: String { accessElsewhere.map { $0 + " " } ?? "" }
 
-  /// `public` or `package`, as far as the types around the protocol allow it; `nil`: other modules do not see it.
+  /// `public` or `package`, as far as the types around the protocol allow it; `nil`: other modules
+  /// do not see it.
   var accessElsewhere: String? {
     let access = declaration.access ?? enclosingTypes.defaultAccess
     let levels =
@@ -85,8 +86,8 @@ struct GenerationContext {
     "any \(name ?? declaration.name)\(primaryArguments)"
   }
 
-  /// The same in an extension of the protocol, where `Delegate` is an associated type: if the protocol
-  /// is called so, its composite has an alias.
+  /// The same in an extension of the protocol, where `Delegate` is an associated type: if the
+  /// protocol is called so, its composite has an alias.
   var delegateTypeInExtension: String {
     needsAlias ? "\(compositeName)\(primaryArguments)._Protocol" : delegateType(extendedType)
   }

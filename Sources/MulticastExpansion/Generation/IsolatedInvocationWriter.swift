@@ -1,7 +1,7 @@
 /// Writes how to call the delegates of an isolated protocol from anywhere.
 ///
-/// A macro must not write an extension of another type than the one that it is attached to. So the composite
-/// gets an `invoke`, and a hub an operator.
+/// A macro must not write an extension of another type than the one that it is attached to. So the
+/// composite gets an `invoke`, and a hub an operator.
 struct IsolatedInvocationWriter {
   let context: GenerationContext
 
@@ -18,9 +18,9 @@ struct IsolatedInvocationWriter {
     code.block(head) { $0.statement(body(hub: "delegates", composition: "_composition")) }
   }
 
-  /// `hub ~> { $0.show() }`, for a protocol that is not nested: an operator belongs to a file or to the type
-  /// of an argument. It belongs to the actor of the delegates, unless they are known to be Sendable: then
-  /// the compiler binds the delegates to that actor.
+  /// `hub ~> { $0.show() }`, for a protocol that is not nested: an operator belongs to a file or to
+  /// the type of an argument. It belongs to the actor of the delegates, unless they are known to be
+  /// Sendable: then the compiler binds the delegates to that actor.
   func writeOperator(to code: inout CodeWriter) {
     guard let closure, context.enclosingTypes.isEmpty,
       context.declaration.primaryAssociatedTypes.isEmpty

@@ -1,5 +1,5 @@
-/// How expanded code names declarations of other modules, so that no declaration of the user shadows
-/// them.
+/// How expanded code names declarations of other modules, so that no declaration of the user
+/// shadows them.
 struct Names {
   /// Between a module and its declaration: `::` selects from the module only. A compiler without
   /// module selectors takes a dot, which a type that is named like the module shadows.

@@ -1,8 +1,9 @@
 /// The names with which the extension of a protocol finds the types of its requirements.
 ///
-/// The extension is at file scope, where the compiler does not find what is declared beside a nested protocol, and
-/// where `Delegate` is the associated type of a composite. The composite is beside the protocol. So it has an alias
-/// for each type that a requirement names, and the extension names the aliases.
+/// The extension is at file scope, where the compiler does not find what is declared beside a
+/// nested protocol, and where `Delegate` is the associated type of a composite. The composite is
+/// beside the protocol. So it has an alias for each type that a requirement names, and the
+/// extension names the aliases.
 struct NestedNames {
   /// The composite, with the types around it: `Outer.MulticastP<Item>`.
   private let composite: String
@@ -50,7 +51,8 @@ struct NestedNames {
 // MARK: - Expressions of @Answer
 
 extension NestedNames {
-  /// The members of the composite that have the expressions of a plan, which name what is beside the protocol too.
+  /// The members of the composite that have the expressions of a plan, which name what is beside
+  /// the protocol too.
   func members(of plan: AnswerPlan, _ requirement: Requirement) -> [String] {
     guard let result = resultOfExpressions(requirement) else { return [] }
     let head = requirement.modifier("nonisolated") == nil ? "static" : "nonisolated static"
@@ -150,8 +152,8 @@ extension NestedNames {
     return end
   }
 
-  /// Whether the name at `index` is that of a type, which begins with a capital letter: not a word of the language,
-  /// a label, an attribute, or a member.
+  /// Whether the name at `index` is that of a type, which begins with a capital letter: not a word
+  /// of the language, a label, an attribute, or a member.
   private func isType(at index: Int, in tokens: [Token], isInParentheses: Bool) -> Bool {
     let name = tokens[index].text.filter { $0 != "`" }
     guard name.first?.isUppercase == true, !known.contains(name) else { return false }

@@ -54,7 +54,8 @@ struct ProtocolTraits {
     }
   }
 
-  /// Whether an attribute is a global actor, as far as its name tells: attached macros look the same.
+  /// Whether an attribute is a global actor, as far as its name tells: attached macros look the
+  /// same.
   static func isGlobalActor(_ attribute: Attribute) -> Bool {
     let name = attribute.baseName
     guard name.first?.isUppercase == true, attribute.arguments.isEmpty else { return false }

@@ -1,8 +1,9 @@
 /// Writes how to add a delegate to a composite.
 ///
-/// An extension in the library cannot have the isolation of the composite. What is written here has it, so the
-/// compiler refuses other callers, and binds the delegates to the actor of the composite. It is written if the
-/// declaration tells that the delegates are not Sendable; otherwise the library's members are used.
+/// An extension in the library cannot have the isolation of the composite. What is written here has
+/// it, so the compiler refuses other callers, and binds the delegates to the actor of the
+/// composite. It is written if the declaration tells that the delegates are not Sendable; otherwise
+/// the library's members are used.
 struct RegistrationWriter {
   let context: GenerationContext
 
@@ -28,8 +29,8 @@ struct RegistrationWriter {
     }
   }
 
-  /// `composite += delegate`, for a protocol that is not nested: the compiler does not find an operator in
-  /// the type that a macro writes.
+  /// `composite += delegate`, for a protocol that is not nested: the compiler does not find an
+  /// operator in the type that a macro writes.
   func writeOperator(to code: inout CodeWriter) {
     guard context.traits.isSendable == .no, context.enclosingTypes.isEmpty else { return }
     let composite = context.compositeName + context.primaryArguments

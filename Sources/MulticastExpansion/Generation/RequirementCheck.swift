@@ -188,8 +188,8 @@ extension RequirementCheck {
     }
   }
 
-  /// Whether a constraint leaves no choice for a primary associated type. One that is a member of another
-  /// one, as in `S.Element == Item`, may be a parameter beside it.
+  /// Whether a constraint leaves no choice for a primary associated type. One that is a member of
+  /// another one, as in `S.Element == Item`, may be a parameter beside it.
   private func fixesParameter(_ constraint: Constraint) -> Bool {
     let parameters = declaration.primaryAssociatedTypes
     let names = [constraint.left.text.unqualified, constraint.right.text.unqualified]

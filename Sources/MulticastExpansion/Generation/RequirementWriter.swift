@@ -110,7 +110,8 @@ struct RequirementWriter {
     }
   }
 
-  /// Text for the place of the requirement: in an extension of the protocol, `Self.Item` has a meaning.
+  /// Text for the place of the requirement: in an extension of the protocol, `Self.Item` has a
+  /// meaning.
   private func named(_ text: String) -> String { site == .composite ? text.unqualified : text }
 
   /// The delegates, as an expression.

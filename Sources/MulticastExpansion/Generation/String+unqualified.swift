@@ -1,6 +1,6 @@
 extension String {
-  /// Source in which associated types have their names alone, as the parameters of a composite have: `Item` for
-  /// `Self.Item`.
+  /// Source in which associated types have their names alone, as the parameters of a composite
+  /// have: `Item` for `Self.Item`.
   var unqualified: String {
     guard contains("Self") else { return self }
     var result: [UInt8] = []

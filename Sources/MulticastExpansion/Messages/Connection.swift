@@ -13,8 +13,8 @@ struct Connection {
     self.output = output
   }
 
-  /// The next message, or `nil` at the end of the input, for an empty frame, and for one that is cut
-  /// off or too long.
+  /// The next message, or `nil` at the end of the input, for an empty frame, and for one that is
+  /// cut off or too long.
   func receive() -> Data? {
     guard let header = read(8) else { return nil }
     let count = header.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

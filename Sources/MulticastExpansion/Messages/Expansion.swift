@@ -101,8 +101,8 @@ struct Expansion {
     var features: [String]?
     var customConditions: [String]?
 
-    /// SwiftPM sets the first condition, and the second one in debug builds. Others set no condition by
-    /// which a release build can be told.
+    /// SwiftPM sets the first condition, and the second one in debug builds. Others set no
+    /// condition by which a release build can be told.
     var isReleaseBuild: Bool {
       customConditions.map { $0.contains("SWIFT_PACKAGE") && !$0.contains("DEBUG") } ?? false
     }

@@ -1,7 +1,7 @@
 /// A message of the compiler.
 ///
-/// A newer compiler may send other messages, and other fields in these: both are ignored. Only what an
-/// expansion needs is required.
+/// A newer compiler may send other messages, and other fields in these: both are ignored. Only what
+/// an expansion needs is required.
 struct HostMessage: Decodable {
   /// Asks what the plugin can do.
   var getCapability: GetCapability?

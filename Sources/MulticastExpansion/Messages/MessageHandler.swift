@@ -2,7 +2,8 @@ import Foundation
 
 /// Answers the messages of the compiler.
 struct MessageHandler {
-  /// The version of the messages that the compiler knows. Before version 5 the answer had another name.
+  /// The version of the messages that the compiler knows. Before version 5 the answer had another
+  /// name.
   private var hostVersion = 0
 
   init() {}

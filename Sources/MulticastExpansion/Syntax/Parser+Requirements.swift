@@ -49,8 +49,8 @@ extension Parser {
     if token.kind == .identifier, token.range.isEmpty == false, !isOperatorName(token.text) {
       advance()
     } else {
-      // An operator: its characters, up to the parameters. `<` may also open generic parameters, but only
-      // after a first character.
+      // An operator: its characters, up to the parameters. `<` may also open generic parameters,
+      // but only after a first character.
       guard !at("("), !isAtEnd else { throw error("the name of a function") }
       repeat {
         advance()

@@ -1,7 +1,7 @@
 /// A parser of protocol declarations: no bodies, no expressions.
 ///
-/// Its input has usually passed the compiler's parser. It accepts more than that does; what it cannot
-/// understand it reports as a ``SyntaxError``, and it ends for every input.
+/// Its input has usually passed the compiler's parser. It accepts more than that does; what it
+/// cannot understand it reports as a ``SyntaxError``, and it ends for every input.
 struct Parser {
   let source: Source
   let tokens: [Token]
@@ -84,8 +84,8 @@ struct Parser {
     Parser.text(of: tokens[start..<max(start, index)])
   }
 
-  /// The text of tokens, with one space where they are apart. A line that ends stays one in front of
-  /// what would otherwise be something else.
+  /// The text of tokens, with one space where they are apart. A line that ends stays one in front
+  /// of what would otherwise be something else.
   static func text(of tokens: some Collection<Token>) -> String {
     var text = ""
     for token in tokens where token.kind != .end {

@@ -1,8 +1,8 @@
 /// A token of Swift source, with its place in bytes of UTF-8.
 ///
 /// Operators are one token for each character, because what belongs together depends on where they
-/// stand: `>>` closes two lists of generic arguments. ``isAdjacent`` tells a character of an operator
-/// from a separate one.
+/// stand: `>>` closes two lists of generic arguments. ``isAdjacent`` tells a character of an
+/// operator from a separate one.
 struct Token: Equatable {
   enum Kind: Equatable {
     /// A name or a keyword; with backticks if the source has them.

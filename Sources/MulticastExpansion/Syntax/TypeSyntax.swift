@@ -115,7 +115,8 @@ extension TypeSyntax {
     "Float", "Double", "String", "Character", "Duration", "Void",
   ]
 
-  /// Whether it is certainly Sendable: built from types of the standard library that everybody knows.
+  /// Whether it is certainly Sendable: built from types of the standard library that everybody
+  /// knows.
   var isStandardSendable: Bool {
     guard specifiers.allSatisfy({ ["consuming", "sending", "__owned"].contains($0) }) else {
       return false

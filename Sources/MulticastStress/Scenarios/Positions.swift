@@ -2,8 +2,8 @@ import ConcurrencyStress
 import Dispatch
 import Multicast
 
-/// Every thread sends to a hub that retains few events, and subscribers come, go, and come back after the
-/// position that they had reached.
+/// Every thread sends to a hub that retains few events, and subscribers come, go, and come back
+/// after the position that they had reached.
 enum Positions: Scenario {
   static let name = "positions"
   static let promise =

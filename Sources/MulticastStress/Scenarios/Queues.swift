@@ -2,8 +2,8 @@ import ConcurrencyStress
 import Dispatch
 import Multicast
 
-/// Every thread sends numbers to delegates on serial, concurrent, global and suspended queues, on the
-/// main queue, and on actors; some delegates are registered only for a while.
+/// Every thread sends numbers to delegates on serial, concurrent, global and suspended queues, on
+/// the main queue, and on actors; some delegates are registered only for a while.
 enum Queues: Scenario {
   static let name = "queues"
   static let promise =

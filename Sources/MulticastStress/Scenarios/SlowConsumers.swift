@@ -25,8 +25,8 @@ private final class SlowConsumersRound: ScenarioRound, @unchecked Sendable {
 
   private let trial: Trial
   private let operations: Int
-  /// Whether a subscriber coalesces. While one sender compares keys, the events of others wait for it:
-  /// their number depends on how long that sender is preempted.
+  /// Whether a subscriber coalesces. While one sender compares keys, the events of others wait for
+  /// it: their number depends on how long that sender is preempted.
   private let coalesces: Bool
   private let hub: EventHub<Payload>
   private let quick: EventSubscription

@@ -2,9 +2,9 @@ import ConcurrencyStress
 import Multicast
 import Synchronization
 
-/// Every thread subscribes to topics, sends single events and batches to them, and unsubscribes; most
-/// topics are created and removed all the time. In some rounds a thread finishes the hub while others
-/// may still use it.
+/// Every thread subscribes to topics, sends single events and batches to them, and unsubscribes;
+/// most topics are created and removed all the time. In some rounds a thread finishes the hub while
+/// others may still use it.
 enum Topics: Scenario {
   static let name = "topics"
   static let promise =

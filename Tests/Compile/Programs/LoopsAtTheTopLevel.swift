@@ -1,5 +1,5 @@
-// Loops over the sequences of hubs at the top level of a program, which Swift 6.3 optimises differently
-// from those in functions.
+// Loops over the sequences of hubs at the top level of a program, which Swift 6.3 optimises
+// differently from those in functions.
 
 import Multicast
 

@@ -1,5 +1,5 @@
-// Another thread cannot use a registration of a delegate that is not `Sendable`: ending it there could
-// destroy the delegate there.
+// Another thread cannot use a registration of a delegate that is not `Sendable`: ending it there
+// could destroy the delegate there.
 
 import Multicast
 

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The libraries of others that the pages on migration show. A package of its own, so that users of this
-// library do not resolve them.
+// The libraries of others that the pages on migration show. A package of its own, so that users of
+// this library do not resolve them.
 
 let package = Package(
   name: "documented-libraries",

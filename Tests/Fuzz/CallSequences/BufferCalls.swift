@@ -1,10 +1,11 @@
 import ConcurrencyStress
 import Multicast
 
-/// Sends to an `EventHub`, and reads from sequences with all buffering policies, compared with lists.
+/// Sends to an `EventHub`, and reads from sequences with all buffering policies, compared with
+/// lists.
 ///
-/// The calls run as one schedule: a consumer or sender that sleeps where the model has something for
-/// it is a deadlock.
+/// The calls run as one schedule: a consumer or sender that sleeps where the model has something
+/// for it is a deadlock.
 public enum BufferCalls: CallSequence {
   public static let name = "buffers"
 

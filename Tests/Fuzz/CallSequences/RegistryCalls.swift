@@ -51,8 +51,8 @@ private final class RegistryRun {
   private var called: [Int] = []
   /// The number of invocations that are running.
   private var depth = 0
-  /// Delegates without an owner whose strong registration ended in the running invocations: they end
-  /// with these at the latest.
+  /// Delegates without an owner whose strong registration ended in the running invocations: they
+  /// end with these at the latest.
   private var ending: Set<Int> = []
   private var violation: String?
 

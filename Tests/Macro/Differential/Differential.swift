@@ -1,5 +1,5 @@
-// Compares the macro's parser with the toolchain's SwiftParser: for each protocol of the files in the arguments, the
-// requirements that both find.
+// Compares the macro's parser with the toolchain's SwiftParser: for each protocol of the files in
+// the arguments, the requirements that both find.
 
 import Foundation
 import SwiftParser

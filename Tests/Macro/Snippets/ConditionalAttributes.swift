@@ -1,4 +1,5 @@
-// Attributes under a condition, which the parser refuses. `Tests/Macro/differential` leaves this file out.
+// Attributes under a condition, which the parser refuses. `Tests/Macro/differential` leaves this
+// file out.
 
 import MulticastMacros
 
@@ -6,7 +7,8 @@ import MulticastMacros
 protocol ConditionalAttribute: AnyObject {
   #if os(Linux)
     @available(*, deprecated)
-  // expected-error{{'@Multicast' does not read attributes under a condition: write the whole declaration under it}}
+  // expected-error{{'@Multicast' does not read attributes under a condition: write the whole
+  // declaration under it}}
   #endif
   func start()
 }

@@ -21,7 +21,8 @@ extension Recorder: Listener {
 func useAfterAdd(_ composite: MulticastListener) {
   let recorder = Recorder()
   composite.add(recorder)
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
+  // actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 
@@ -29,7 +30,8 @@ func useAfterAdd(_ composite: MulticastListener) {
 func useAfterOperator(_ composite: MulticastListener) {
   let recorder = Recorder()
   composite += recorder
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
+  // actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 
@@ -38,7 +40,8 @@ func useAfterInitialization() {
   let recorder = Recorder()
   let composite = MulticastListener([recorder])
   composite.hear()
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
+  // actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 
@@ -47,7 +50,8 @@ func useAfterAddToHub(_ hub: MulticastDelegate<any Listener>) {
   let recorder = Recorder()
   hub.add(recorder)
   hub ~> { $0.hear() }
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
+  // actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 
@@ -57,7 +61,8 @@ func useAfterInvoke() {
   let hub = MulticastDelegate<any Listener>()
   hub.add(recorder)
   hub ~> { $0.hear() }
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
+  // actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 
@@ -80,7 +85,8 @@ extension Recorder: RefinedListener {
 func useAfterAddToRefined(_ composite: MulticastRefinedListener) {
   let recorder = Recorder()
   composite.add(recorder)
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
+  // actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 

@@ -1,10 +1,12 @@
-// Arguments that must not leave the thread: the message is that of the macro, and there is no other.
+// Arguments that must not leave the thread: the message is that of the macro, and there is no
+// other.
 
 import MulticastMacros
 
 final class Request {}
 
-// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be delivered on a delegate's queue}}
+// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be delivered
+// on a delegate's queue}}
 @Multicast
 protocol Sender: AnyObject, Sendable {
   func send(_ request: Request)
@@ -39,13 +41,15 @@ protocol LocalSender: AnyObject {
   func send(_ request: Request, to others: [Request])
 }
 
-// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be passed to other actors}}
+// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be passed to
+// other actors}}
 @Multicast
 protocol ActorSender: Actor {
   func send(_ request: Request)
 }
 
-// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be passed to other actors}}
+// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be passed to
+// other actors}}
 @Multicast
 protocol AsyncActorSender: Actor {
   func send(_ request: Request) async

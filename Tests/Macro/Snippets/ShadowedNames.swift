@@ -1,5 +1,5 @@
-// Types of the user that are named like those of the standard library, generic arguments with commas, and
-// parameters that are named like variables of a composite.
+// Types of the user that are named like those of the standard library, generic arguments with
+// commas, and parameters that are named like variables of a composite.
 
 import Multicast
 import MulticastMacros

@@ -83,7 +83,8 @@ extension DemoProcess {
   private static func wait(for process: pid_t) throws -> Int32? {
     let watchdog = DispatchWorkItem { kill(process, SIGKILL) }
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(300), execute: watchdog)
-    // No other process gets its number until it is reaped below, and the watchdog is cancelled before.
+    // No other process gets its number until it is reaped below, and the watchdog is cancelled
+    // before.
     var information = siginfo_t()
     try #require(waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) == 0)
     watchdog.cancel()

@@ -204,7 +204,8 @@ struct AllTopicsTests {
         // topic of the same name has begun.
         #expect((ordering == .total ? events.sorted() : events) == expected)
       }
-      // With a total order another sender may deliver to one topic while this one sends to the next.
+      // With a total order another sender may deliver to one topic while this one sends to the
+      // next.
       if ordering == .perSender { #expect(own == own.sorted()) }
     }
   }

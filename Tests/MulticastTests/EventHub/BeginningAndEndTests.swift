@@ -18,8 +18,8 @@ private func all<Event: Sendable>(_ sequence: EventSequence<Event>) async -> [Ev
 
 @Suite("The beginning and the end of a subscription meet events and the end of the hub")
 struct BeginningAndEndTests {
-  // The filter of a subscriber runs between its admission and its replay: it stands for what another
-  // thread does at that moment.
+  // The filter of a subscriber runs between its admission and its replay: it stands for what
+  // another thread does at that moment.
 
   @Test("a live event that comes before the replay is coalesced with its own key alone")
   func coalescingDuringReplay() async {

@@ -95,7 +95,8 @@ struct CarriedValueTests {
       hub.subscribe(matching: "a.>", on: .global(), options: options) { _ in
         journals[2].record(Trace.id)
       },
-      // What it sends follows the current event, and is delivered when the value is not bound any more.
+      // What it sends follows the current event, and is delivered when the value is not bound any
+      // more.
       hub.subscribe(to: "a.b", on: .sender) { event in
         if event == 1 { Trace.$id.withValue(2) { _ = hub.send(2, to: "a.b") } }
         if event == 2 { Trace.$id.withValue(3) { _ = hub.trySend(3, to: "a.b") } }

@@ -36,9 +36,9 @@ private actor Reader {
 
 @Suite("A task of an actor does not leave the actor to wait for an event")
 struct ConsumerIsolationTests {
-  /// The task begins and ends elsewhere, and so does each continuation that is resumed: at most one for
-  /// each event and one for the end. A first request may yield, which takes three jobs. A task that left
-  /// the actor to wait would have one more for each event.
+  /// The task begins and ends elsewhere, and so does each continuation that is resumed: at most one
+  /// for each event and one for the end. A first request may yield, which takes three jobs. A task
+  /// that left the actor to wait would have one more for each event.
   private static let most = 2 + 21 + 3
 
   /// Sends 20 events, each after the one before was received.

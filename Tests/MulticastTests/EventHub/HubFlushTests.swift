@@ -66,7 +66,8 @@ struct HubFlushTests {
     let hub = EventHub<Int>()
     let consumer = Consumer(hub)
     for event in 1...2 { hub.send(event) }
-    // The allocator gives some of the later tasks, which have the same size, the address of the first.
+    // The allocator gives some of the later tasks, which have the same size, the address of the
+    // first.
     for number in 0..<1_000 {
       let isExpected = await Task.detached {
         number == 0 ? await consumer.receive() == 1 : !blocking(hub, .zero)

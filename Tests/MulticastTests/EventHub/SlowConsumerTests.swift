@@ -140,7 +140,8 @@ struct SlowConsumerTests {
         var expected = 0
         for await event in slow {
           #expect(event == expected)
-          // The sender is ahead by at most the buffer, the batch taken, and the event it waits with.
+          // The sender is ahead by at most the buffer, the batch taken, and the event it waits
+          // with.
           #expect(sent.value <= event + 2 + 2 + 1)
           expected += 1
         }

@@ -59,7 +59,8 @@ struct TopicPatternConcurrencyTests {
     withExtendedLifetime(resident) {}
   }
 
-  /// Checks what a subscriber received while each sender sent at least its events from `first` to `last`.
+  /// Checks what a subscriber received while each sender sent at least its events from `first` to
+  /// `last`.
   private func check(
     _ received: [Int], _ patterns: [TopicPattern], _ rounds: Int, _ first: [Int], _ last: [Int],
     _ ordering: Ordering

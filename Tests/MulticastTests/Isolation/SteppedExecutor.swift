@@ -1,8 +1,8 @@
 import Foundation
 import MulticastTestSupport
 
-/// A serial executor whose jobs a test runs, the newest first, with those of the task executor that the
-/// tasks prefer.
+/// A serial executor whose jobs a test runs, the newest first, with those of the task executor that
+/// the tasks prefer.
 final class SteppedExecutor: SerialExecutor {
   /// The task executor.
   let preferred: PreferredExecutor
@@ -43,8 +43,8 @@ final class SteppedExecutor: SerialExecutor {
   /// Runs jobs, the newest first, until `condition` holds.
   ///
   /// - Returns: whether it holds; `false`: there was no job for five seconds, after each of which
-  ///   the global pool ran a job. Where other tests keep the pool busy, a job may be on its way from it
-  ///   for longer.
+  ///   the global pool ran a job. Where other tests keep the pool busy, a job may be on its way
+  ///   from it for longer.
   func run(until condition: () -> Bool) -> Bool {
     var pause = Pause()
     while !condition() {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Multicast
 
-/// A task that prefers a task executor leaves its actor where it awaits functions of the same actor, and
-/// other tasks run there. Each test tries this after each number of steps.
+/// A task that prefers a task executor leaves its actor where it awaits functions of the same
+/// actor, and other tasks run there. Each test tries this after each number of steps.
 @Suite("A task that prefers a task executor misses nothing while it is away from its actor")
 struct TaskExecutorPreferenceTests {
   /// More steps than the task takes.

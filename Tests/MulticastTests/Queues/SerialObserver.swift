@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// Sender `s` of `n` sends `s`, `n + s`, `2 * n + s` and so on.
 final class SerialObserver: Observing, @unchecked Sendable {
-  // Sendable: `latest` is touched while `isInside` is set, by the thread that has set it; everything else
-  // is atomic.
+  // Sendable: `latest` is touched while `isInside` is set, by the thread that has set it;
+  // everything else is atomic.
   let id = 0
   private let senders: Int
   private var latest: [Int]

@@ -26,8 +26,8 @@ final class Follower<Event: Sendable>: Sendable {
 
   func receive(_ element: Element) { content.withLock { $0.append(element) } }
 
-  /// Whether the elements are every position after `start` up to `last` exactly once, in order, each
-  /// as an event or in a missing range.
+  /// Whether the elements are every position after `start` up to `last` exactly once, in order,
+  /// each as an event or in a missing range.
   func covers(after start: UInt64, through last: UInt64) -> Bool {
     var number = start
     for element in elements {

@@ -42,8 +42,8 @@ struct FollowingFlushTests {
     following.cancel()
   }
 
-  // One after the other: an actor that always has something to do keeps a thread of the pool, and with
-  // two of them none may be left for the tests.
+  // One after the other: an actor that always has something to do keeps a thread of the pool, and
+  // with two of them none may be left for the tests.
   @Test(
     "it does not wait for events that were sent after it began, however many follow", .serialized,
     arguments: FollowerKind.allCases)

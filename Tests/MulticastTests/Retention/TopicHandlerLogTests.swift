@@ -161,7 +161,8 @@ struct TopicHandlerLogTests: ExternalLogSuite {
     #expect(received.count == 0 && hub.topicCount == 0)
   }
 
-  /// Answers with one event of each number of the range when a gate opens, or its task is cancelled.
+  /// Answers with one event of each number of the range when a gate opens, or its task is
+  /// cancelled.
   private struct SlowLog: ExternalLog {
     let asked = AsyncGate()
     let mayAnswer = AsyncGate()

@@ -134,7 +134,8 @@ struct TopicRetentionTests {
     for number in 1...7 { hub.send(number, to: "t\(number)") }
     #expect(hub.retainedTopics.sorted() == ["t3", "t4", "t5", "t6", "t7"])
     #expect(hub.retainedAmount == RetainedAmount(events: 5, topics: 5, bytes: 10))
-    // A topic that is gone may have had events: the subscriber receives that range, and none for a kept topic.
+    // A topic that is gone may have had events: the subscriber receives that range, and none for a
+    // kept topic.
     let (gone, kept) = (
       hub.events(for: "t1", from: .after(hub.position(0))),
       hub.events(for: "t7", from: .after(hub.position(2)))

@@ -78,9 +78,9 @@ struct StateLawTests {
     }
   }
 
-  /// A hub whose thread folds change 0 until a gate opens, and then, with the state that has it, waits
-  /// for another gate before it goes on. So a subscriber that comes now has its snapshot between the two
-  /// changes, and not after both.
+  /// A hub whose thread folds change 0 until a gate opens, and then, with the state that has it,
+  /// waits for another gate before it goes on. So a subscriber that comes now has its snapshot
+  /// between the two changes, and not after both.
   private struct SlowFold {
     let hub: StateHub<Chain, Int>
     let mayFold = Gate("may fold")

@@ -6,8 +6,8 @@
 
   @testable import Multicast
 
-  // What the thread was using is leaked. So each test runs in a process of its own, which ends without
-  // a check for leaks.
+  // What the thread was using is leaked. So each test runs in a process of its own, which ends
+  // without a check for leaks.
   @Suite("A thread that ends inside a callback")
   struct EndedThreadTests {
     private static let hubs = StorageStrategy.allCases.map {

@@ -89,8 +89,8 @@ struct RuntimeContractTests {
   #if !canImport(ObjectiveC)
     @Test("a weak delegate that is immortal", arguments: StorageStrategy.allCases)
     func immortal(_ strategy: StorageStrategy) {
-      // SAFETY: where every object is a native one, a collection is a reference to its storage. That
-      // of empty ones is never counted and never dies.
+      // SAFETY: where every object is a native one, a collection is a reference to its storage.
+      // That of empty ones is never counted and never dies.
       let objects = [
         unsafeBitCast([] as ContiguousArray<Int>, to: AnyObject.self),
         unsafeBitCast([:] as [Int: Int], to: AnyObject.self),

@@ -60,7 +60,8 @@ extension Rival {
     return RegistrationTimes(adding: middle - start, removing: ThreadClock.nanoseconds - restart)
   }
 
-  /// Makes `count` systems, adds `observers` to each and removes them, and notifies those that are left.
+  /// Makes `count` systems, adds `observers` to each and removes them, and notifies those that are
+  /// left.
   static func registerInNew(
     _ count: Int, _ reception: Reception,
     _ observers: ContiguousArray<any Observer & OpenObserver>, whenAdded: () -> Void = {}

@@ -11,8 +11,8 @@ extension FanOutHub {
   ///
   /// The stream begins after the event that `Last-Event-ID`, or the parameter `lastEventId`, names.
   /// `?policy=` says what happens when the client reads too slowly: `dropOldest`, `latest` or
-  /// `disconnect`. It ends when the client closes, when the application shuts down, or at ``close()``:
-  /// after what the client has not read yet, for which a shutdown waits at most
+  /// `disconnect`. It ends when the client closes, when the application shuts down, or at
+  /// ``close()``: after what the client has not read yet, for which a shutdown waits at most
   /// ``FanOutHub/Limits/drain``.
   ///
   /// It works with any transport of Hummingbird: HTTP/1.1, HTTP/2, with and without TLS.
@@ -20,10 +20,10 @@ extension FanOutHub {
   /// - Parameters:
   ///   - request: a `GET` request.
   ///   - topic: the name of the topic.
-  /// - Returns: the response, whose body is the stream. The subscription begins now, so that the client
-  ///   misses no event that is published from now on.
-  /// - Throws: an `HTTPResponseError` with the reason: 400 for a wrong topic, id or policy, 503 after
-  ///   ``close()``.
+  /// - Returns: the response, whose body is the stream. The subscription begins now, so that the
+  ///   client misses no event that is published from now on.
+  /// - Throws: an `HTTPResponseError` with the reason: 400 for a wrong topic, id or policy, 503
+  ///   after ``close()``.
   public func sse(_ request: Request, topic: String) throws -> Response {
     try response { whenReadable in
       try source.subscribe(
@@ -35,13 +35,13 @@ extension FanOutHub {
   /// The response to a request for one stream of several topics.
   ///
   /// As ``sse(_:topic:)``, but the data of each event is JSON that names its topic:
-  /// `{"topic":"…","data":"…"}`. One `Last-Event-ID` continues all topics. A stream with a pattern has no
-  /// other policy than `dropOldest`.
+  /// `{"topic":"…","data":"…"}`. One `Last-Event-ID` continues all topics. A stream with a pattern
+  /// has no other policy than `dropOldest`.
   ///
   /// - Parameters:
   ///   - request: a `GET` request.
-  ///   - topics: names, and patterns: `*` stands for one part of a name between dots, and `>` at the end
-  ///     for one or more. At most 64.
+  ///   - topics: names, and patterns: `*` stands for one part of a name between dots, and `>` at
+  ///     the end for one or more. At most 64.
   /// - Returns: the response, as for one topic.
   /// - Throws: as for one topic; 400 also without a topic.
   public func sse(_ request: Request, topics: [String]) throws -> Response {
@@ -147,8 +147,9 @@ private final class Handover<Value>: Sendable {
 
 /// Transfers a writer to the task that writes.
 private final class WriterBox: @unchecked Sendable {
-  // Sendable: the task that creates it waits for the one that writes, and does not use it meanwhile. It
-  // cannot be a `Handover`, because Hummingbird's closure does not get the writer as `sending`.
+  // Sendable: the task that creates it waits for the one that writes, and does not use it
+  // meanwhile. It cannot be a `Handover`, because Hummingbird's closure does not get the writer as
+  // `sending`.
 
   var writer: any ResponseBodyWriter
 

@@ -3,8 +3,8 @@ public import NIOCore
 public import ServiceLifecycle
 public import Tracing
 
-/// Topics whose events an application publishes, and streams to any number of clients as server-sent
-/// events that they can resume.
+/// Topics whose events an application publishes, and streams to any number of clients as
+/// server-sent events that they can resume.
 ///
 /// ```swift
 /// let hub = FanOutHub()
@@ -12,9 +12,9 @@ public import Tracing
 ///   try hub.sse(request, topic: context.parameters.require("topic"))
 /// }
 /// ```
-/// Each event has an id. The ids of all topics are one increasing sequence. A client that reconnects
-/// with `Last-Event-ID`, as browsers do, first gets the events that it missed, as far as the hub keeps
-/// them; otherwise its stream begins with the event `missed`.
+/// Each event has an id. The ids of all topics are one increasing sequence. A client that
+/// reconnects with `Last-Event-ID`, as browsers do, first gets the events that it missed, as far as
+/// the hub keeps them; otherwise its stream begins with the event `missed`.
 ///
 /// The hub is in `HubDirectory.shared` under the name `fan-out`, for logs and metrics of the
 /// application. Each publication is a span.
@@ -59,9 +59,10 @@ public final class FanOutHub: Service {
   ///
   /// - Parameters:
   ///   - limits: what it keeps.
-  ///   - tracer: begins the spans of publications; `nil`: the current one of `InstrumentationSystem`.
-  /// - Precondition: `history`, `historyBytes`, `rememberedIDs` and `drain` are not negative, the other
-  ///   limits are positive.
+  ///   - tracer: begins the spans of publications; `nil`: the current one of
+  ///     `InstrumentationSystem`.
+  /// - Precondition: `history`, `historyBytes`, `rememberedIDs` and `drain` are not negative, the
+  ///   other limits are positive.
   public init(_ limits: Limits = Limits(), tracer: (any Tracer)? = nil) {
     precondition(
       limits.history >= 0 && limits.historyBytes >= 0 && limits.buffer > 0
@@ -104,15 +105,16 @@ extension FanOutHub {
   ///   - topic: letters, digits, `-`, `_`, `~`, and single dots inside.
   ///   - type: the type of the event, for which a page adds a listener; `nil`: the usual type.
   ///     `begin`, `missed` and `disconnected` are reserved.
-  ///   - retry: how long clients that get the event wait before they reconnect: up to an hour, rounded
-  ///     down to milliseconds; `nil`: as without the event.
-  ///   - id: the publisher's own id of the event, with which it may publish the event again if it does not
-  ///     know whether it has: 1 to 128 visible ASCII characters except `"` and `\\`. If the topic has an
-  ///     event with that id, among the newest ``Limits/rememberedIDs``, nothing is published, whatever
-  ///     the data. While that event is being published, this waits for the result.
+  ///   - retry: how long clients that get the event wait before they reconnect: up to an hour,
+  ///     rounded down to milliseconds; `nil`: as without the event.
+  ///   - id: the publisher's own id of the event, with which it may publish the event again if it
+  ///     does not know whether it has: 1 to 128 visible ASCII characters except `"` and `\\`. If
+  ///     the topic has an event with that id, among the newest ``Limits/rememberedIDs``, nothing is
+  ///     published, whatever the data. While that event is being published, this waits for the
+  ///     result.
   /// - Returns: the id of the event; of a repeated one, that of the first time.
-  /// - Throws: an `HTTPResponseError` with the reason: 400 for a wrong topic, type, `retry` or `id`, 413
-  ///   for a long event, 503 after ``close()``. A route can pass it on.
+  /// - Throws: an `HTTPResponseError` with the reason: 400 for a wrong topic, type, `retry` or
+  ///   `id`, 413 for a long event, 503 after ``close()``. A route can pass it on.
   /// - Complexity: O(length of the event), and O(clients of the topic) to wake them.
   @discardableResult
   public func publish(

@@ -11,8 +11,8 @@ internal import Multicast
 /// Keys that verify JSON web tokens (RFC 7519) with the algorithms HS256 and ES256.
 ///
 /// The claim `fanout` of a token has the patterns of the topics for which it is valid:
-/// `{"exp": 1795353000, "fanout": {"publish": ["news"], "subscribe": ["news", "orders.>"]}}`. The claim
-/// `exp` is required. Tokens with the same claim `sub` are of one holder.
+/// `{"exp": 1795353000, "fanout": {"publish": ["news"], "subscribe": ["news", "orders.>"]}}`.
+/// The claim `exp` is required. Tokens with the same claim `sub` are of one holder.
 public struct JWTKeys: TokenVerifier {
   /// Why a text has no keys.
   public enum Refusal: Error, Hashable {
@@ -29,8 +29,8 @@ public struct JWTKeys: TokenVerifier {
   /// That of all of them.
   private let algorithm: String
 
-  /// - Parameter text: a JSON web key set, a public key in PEM for ES256, or a secret for HS256: one
-  ///   line, of which white space at both ends is no part.
+  /// - Parameter text: a JSON web key set, a public key in PEM for ES256, or a secret for HS256:
+  ///   one line, of which white space at both ends is no part.
   public init(_ text: String) async throws(Refusal) {
     let keys = JWTKeyCollection()
     let text = text.trimming(while: \.isWhitespace)
@@ -68,8 +68,8 @@ extension JWTKeys {
       timeLeft: .seconds(min(payload.exp.value.timeIntervalSinceNow, 1e9)))
   }
 
-  /// Whether the header of `token` names the algorithm, and nothing critical, which would be unknown here
-  /// (RFC 7515, section 4.1.11).
+  /// Whether the header of `token` names the algorithm, and nothing critical, which would be
+  /// unknown here (RFC 7515, section 4.1.11).
   private func hasHeader(_ token: String) -> Bool {
     let parsed = try? DefaultJWTParser().parse(Array(token.utf8), as: Payload.self)
     return parsed?.header.alg == algorithm && parsed?.header.fields["crit"] == nil
@@ -102,8 +102,8 @@ extension JWTKeys {
   }
 }
 
-/// The keys of a JSON web key set that are for ES256. Others, which may be for other purposes, are ignored, as
-/// RFC 7517 says in section 5.
+/// The keys of a JSON web key set that are for ES256. Others, which may be for other purposes, are
+/// ignored, as RFC 7517 says in section 5.
 private struct ES256KeySet: Decodable {
   private struct Key: Decodable {
     private enum CodingKeys: CodingKey { case kty, crv, alg, use }

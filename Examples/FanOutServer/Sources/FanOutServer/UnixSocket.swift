@@ -4,8 +4,8 @@ internal import NIOPosix
 
 /// The Unix socket on which the server listens.
 enum UnixSocket {
-  /// Refuses a socket on which another server listens, and which this one would take over. The file of
-  /// a server that was killed is none.
+  /// Refuses a socket on which another server listens, and which this one would take over. The file
+  /// of a server that was killed is none.
   static func check(_ settings: Settings) async throws {
     guard let path = settings.unixSocket else { return }
     let connection = try? await ClientBootstrap(

@@ -65,8 +65,8 @@ public final class TLSCertificate: TransportSecurity {
     NIOSSLServerHandler(context: value.withLockedValue(\.context))
   }
 
-  /// Makes the handler of a connection to a server of this machine, for HTTP/1.1. It takes any certificate,
-  /// because that of the server is for its public names.
+  /// Makes the handler of a connection to a server of this machine, for HTTP/1.1. It takes any
+  /// certificate, because that of the server is for its public names.
   public static func makeLocalClientHandler() throws -> any ChannelHandler {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.certificateVerification = .none

@@ -1,11 +1,12 @@
 public import Foundation
 internal import Multicast
 
-/// Keeps the messages of streams for clients that resume them with `Last-Event-ID`, as the Streamable
-/// HTTP transport of the Model Context Protocol says.
+/// Keeps the messages of streams for clients that resume them with `Last-Event-ID`, as the
+/// Streamable HTTP transport of the Model Context Protocol says.
 ///
-/// Its functions are those of the event stores that MCP's SDKs for TypeScript, Java and C# take. The
-/// transport of the SDK for Swift has one inside, and takes no other: this is for transports of one's own.
+/// Its functions are those of the event stores that MCP's SDKs for TypeScript, Java and C# take.
+/// The transport of the SDK for Swift has one inside, and takes no other: this is for transports of
+/// one's own.
 public struct MCPEventStore: Sendable {
   /// There is no such event, or messages after it are no longer kept: the client must begin anew.
   public struct UnknownEvent: Error {
@@ -37,8 +38,8 @@ public struct MCPEventStore: Sendable {
 
   /// Sends what came after an event on its stream, unless something of that is missing.
   ///
-  /// An id is no proof: a client can write one with the name of any stream. Check before that ``stream(of:)``
-  /// is a stream of this client.
+  /// An id is no proof: a client can write one with the name of any stream. Check before that
+  /// ``stream(of:)`` is a stream of this client.
   ///
   /// - Parameter send: called with the id of each event and its message, in order.
   /// - Returns: the stream.

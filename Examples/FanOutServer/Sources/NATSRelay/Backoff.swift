@@ -1,6 +1,6 @@
 #if NATS
-  /// The delay before the next connection attempt: exponential backoff up to a limit, with jitter, so
-  /// that servers that lost the same broker do not reconnect at the same time.
+  /// The delay before the next connection attempt: exponential backoff up to a limit, with jitter,
+  /// so that servers that lost the same broker do not reconnect at the same time.
   struct Backoff {
     private static let shortest = 100.0
     /// A broker that returns has its servers back within a second.

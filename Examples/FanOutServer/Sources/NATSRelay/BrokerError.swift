@@ -24,7 +24,8 @@
       self.code = code
       isOfStream = false
       let general = String(cString: natsStatus_GetText(status))
-      // SAFETY: the string belongs to this thread, which made the call, and is valid until its next call.
+      // SAFETY: the string belongs to this thread, which made the call, and is valid until its next
+      // call.
       let detail = nats_GetLastError(nil).map { String(cString: $0) } ?? ""
       let isLeftOut =
         detail.isEmpty || detail.hasSuffix(general) || hasCredentials

@@ -30,8 +30,8 @@
     /// The number of bytes.
     var count: Int { Int(natsMsg_GetDataLength(pointer)) }
 
-    /// - Returns: `nil` if the subject is not one of a topic, or if the data is not UTF-8: then no server
-    ///   published it.
+    /// - Returns: `nil` if the subject is not one of a topic, or if the data is not UTF-8: then no
+    ///   server published it.
     func event(_ id: EventID, _ subjects: Subjects) -> Event? {
       // SAFETY: subject and data belong to the message, which outlives this call; both are copied.
       guard let subject = natsMsg_GetSubject(pointer),

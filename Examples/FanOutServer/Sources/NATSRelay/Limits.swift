@@ -1,6 +1,6 @@
 #if NATS
-  /// Limits without an option. To use other limits for the stream, create it before the first server
-  /// starts: the servers use an existing stream unchanged.
+  /// Limits without an option. To use other limits for the stream, create it before the first
+  /// server starts: the servers use an existing stream unchanged.
   enum Limits {
     // MARK: A new stream
 
@@ -33,8 +33,8 @@
     /// Events and bytes per fetch for a client that reconnects.
     static let pageEvents = 256
     static let pageBytes = 1 << 20
-    /// How many messages may be missing between others for the broker to list them: a stream with a limit
-    /// for each subject may have millions.
+    /// How many messages may be missing between others for the broker to list them: a stream with a
+    /// limit for each subject may have millions.
     static let listedGaps: UInt64 = 10_000
     /// Publications that wait for the broker at the same time; further ones are queued.
     static let publishingThreads = 8

@@ -8,8 +8,9 @@
 
   /// The log of a server that shares its topics with others through NATS.
   ///
-  /// A JetStream stream stores the events of all topics of a prefix. Its sequence numbers are the ids
-  /// of the events. Each server reads the whole stream in order and delivers to its own subscribers:
+  /// A JetStream stream stores the events of all topics of a prefix. Its sequence numbers are the
+  /// ids of the events. Each server reads the whole stream in order and delivers to its own
+  /// subscribers:
   ///
   ///     POST ──▶ publish ──▶ stream ──▶ reader ──▶ Topics ─▶ subscribers      (of each server)
   ///                 ◀─ id ─┘
@@ -62,8 +63,8 @@
   // MARK: - Publishing
 
   extension NATSRelay {
-    /// Without a response, the event may or may not be in the stream. The relay sends it again with the
-    /// same key, so that the broker does not store it twice.
+    /// Without a response, the event may or may not be in the stream. The relay sends it again with
+    /// the same key, so that the broker does not store it twice.
     public func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
       guard publications.begin() else { throw Unavailable("the server is shutting down") }
       var acknowledged: EventID?
@@ -159,8 +160,8 @@
       return position.number <= last
     }
 
-    /// Waits for publications in progress, and until the broker has sent the acknowledged events back.
-    /// Abandons publications that get no response in time.
+    /// Waits for publications in progress, and until the broker has sent the acknowledged events
+    /// back. Abandons publications that get no response in time.
     public func drain(within limit: Duration) async {
       let deadline = ContinuousClock.now + limit
       let last = await publications.finish(within: limit)

@@ -40,8 +40,8 @@
       waiter?.resume()
     }
 
-    /// Refuses new publications, and waits for those in progress, at most for `limit`. Then abandons
-    /// them.
+    /// Refuses new publications, and waits for those in progress, at most for `limit`. Then
+    /// abandons them.
     ///
     /// - Returns: the highest acknowledged id.
     func finish(within limit: Duration) async -> EventID {

@@ -3,8 +3,8 @@
   internal import FanOutCore
   internal import FoundationEssentials
 
-  /// What the broker asks of its clients, in a file: other users of the machine cannot read it in the
-  /// process list.
+  /// What the broker asks of its clients, in a file: other users of the machine cannot read it in
+  /// the process list.
   ///
   /// Each connection reads the file, so a new file takes effect with the next connection.
   public struct RelayCredentials: Sendable {
@@ -26,8 +26,8 @@
     private static let maxBytes = 64 << 10
     private let path: String
 
-    /// - Parameter path: a file that `nsc` has created, or a file with one line: `user:password`, or a
-    ///   token.
+    /// - Parameter path: a file that `nsc` has created, or a file with one line: `user:password`,
+    ///   or a token.
     public init(path: String) throws(Refusal) {
       self.path = path
       _ = try contents()

@@ -22,7 +22,8 @@
     let streamBytes: Int64
 
     /// - Parameters:
-    ///   - urls: like `nats://host:port`, separated by commas; each may contain a user and a password.
+    ///   - urls: like `nats://host:port`, separated by commas; each may contain a user and a
+    ///     password.
     ///   - prefix: servers with the same prefix share their topics.
     ///   - credentials: for addresses without a user.
     ///   - streamBytes: the size of a stream that this server creates.

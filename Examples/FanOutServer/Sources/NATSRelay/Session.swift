@@ -6,8 +6,8 @@
 
   /// One connection to the broker. It does not reconnect: after an error the relay opens a new one.
   ///
-  /// All functions block. Call them on threads of a `NIOThreadPool`, never on those of Swift's tasks or
-  /// of event loops. There are no callbacks from the C library.
+  /// All functions block. Call them on threads of a `NIOThreadPool`, never on those of Swift's
+  /// tasks or of event loops. There are no callbacks from the C library.
   final class Session {
     private let subjects: Subjects
     private let streamBytes: Int64
@@ -72,9 +72,9 @@
     }
   }
 
-  // SAFETY: the pointers of connection and context do not change, and the library locks its objects.
-  // Only the reading thread uses the subscription. No pointer of C is Sendable, so a lock for the
-  // subscription would leave the other two unchecked.
+  // SAFETY: the pointers of connection and context do not change, and the library locks its
+  // objects. Only the reading thread uses the subscription. No pointer of C is Sendable, so a lock
+  // for the subscription would leave the other two unchecked.
   extension Session: @unchecked Sendable {}
 
   // MARK: - The stream
@@ -82,7 +82,8 @@
   extension Session {
     /// Reads the state of the stream. Creates the stream if it does not exist.
     ///
-    /// - Parameter withDeleted: whether to ask for the numbers of the messages that left between others.
+    /// - Parameter withDeleted: whether to ask for the numbers of the messages that left between
+    ///   others.
     func stream(withDeleted: Bool = false) throws(BrokerError) -> StreamState {
       var info: UnsafeMutablePointer<jsStreamInfo>?
       var code = jsErrCode(0)
@@ -125,7 +126,8 @@
       return BrokerError(text, isOfStream: true)
     }
 
-    /// Several servers may do this at the same time: creating the same stream again is not an error.
+    /// Several servers may do this at the same time: creating the same stream again is not an
+    /// error.
     private func create(
       _ info: inout UnsafeMutablePointer<jsStreamInfo>?, _ code: inout jsErrCode
     ) -> natsStatus {
@@ -247,7 +249,8 @@
     /// The first events of topics with ids above `id`, up to `last`.
     ///
     /// - Parameter names: topics and patterns.
-    /// - Returns: those before the first one that may not be available any more; `nil`: there are none.
+    /// - Returns: those before the first one that may not be available any more; `nil`: there are
+    ///   none.
     func page(
       of names: [String], after id: EventID, through last: EventID
     ) throws(BrokerError) -> ExternalPage<Event>? {

@@ -9,14 +9,14 @@
     var last: EventID
     /// The number of messages.
     var count: UInt64
-    /// The numbers between the first and the last message that have left the stream, if they were asked
-    /// for.
+    /// The numbers between the first and the last message that have left the stream, if they were
+    /// asked for.
     var deleted: [EventID] = []
   }
 
   extension StreamState {
-    /// How many messages between others have left the stream: because it has a limit for each subject,
-    /// or because they were deleted.
+    /// How many messages between others have left the stream: because it has a limit for each
+    /// subject, or because they were deleted.
     var gaps: UInt64 {
       let numbers = first <= last ? last - first + 1 : 0
       return numbers > count ? numbers - count : 0
@@ -24,7 +24,8 @@
 
     /// The number up to which the stream has all messages after `id`, at most `last`.
     ///
-    /// - Returns: `nil` if it does not have the next one any more, or not the list of those that left.
+    /// - Returns: `nil` if it does not have the next one any more, or not the list of those that
+    ///   left.
     func complete(after id: EventID, through last: EventID) -> EventID? {
       guard first <= id + 1 else { return nil }
       guard gaps > 0 else { return last }

@@ -111,8 +111,8 @@ extension EventDatabase {
     return ids.prefix(limit + 1)
   }
 
-  /// As ``ids(_:of:in:_:)``, of the topics that at least one of `patterns` matches, as far as one page
-  /// reads.
+  /// As ``ids(_:of:in:_:)``, of the topics that at least one of `patterns` matches, as far as one
+  /// page reads.
   ///
   /// - Returns: the ids, and the last id that was read.
   private static func ids(
@@ -161,8 +161,8 @@ extension EventDatabase {
 }
 
 extension GRDB.Row {
-  /// The value of a column. SQLite allows values of other types than that of the column, so damage may
-  /// change the type.
+  /// The value of a column. SQLite allows values of other types than that of the column, so damage
+  /// may change the type.
   ///
   /// - Parameter id: the event of the row, for the error.
   func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(

@@ -13,7 +13,8 @@ extension EventDatabase {
 
   /// Stores `rows` in one transaction, and removes what exceeds the limits.
   ///
-  /// When this returns, the disk has them. After an error it has none of them, unless the disk failed.
+  /// When this returns, the disk has them. After an error it has none of them, unless the disk
+  /// failed.
   func store(_ rows: [Entry]) throws(StoreError) {
     do {
       let before = count.withLock { $0 }
@@ -116,8 +117,8 @@ extension EventDatabase {
     }
   }
 
-  /// Sets the times of the newest events to `now` if they are later, because the clock was set back: such an
-  /// event, and what comes after it, would stay until then.
+  /// Sets the times of the newest events to `now` if they are later, because the clock was set
+  /// back: such an event, and what comes after it, would stay until then.
   private func correctTimes(_ db: Database, _ now: Int64) throws {
     let newest = try GRDB.Row.fetchOne(
       db.cachedStatement(sql: "SELECT id, seconds FROM events ORDER BY id DESC LIMIT 1"))

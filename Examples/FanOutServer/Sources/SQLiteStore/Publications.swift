@@ -2,8 +2,8 @@ internal import FanOutCore
 internal import NIOCore
 internal import Synchronization
 
-/// The publications that wait to be stored. Those that arrive while others are being stored are stored
-/// together in the next transaction.
+/// The publications that wait to be stored. Those that arrive while others are being stored are
+/// stored together in the next transaction.
 final class Publications: Sendable {
   /// Events that are to be stored in one transaction.
   struct Batch {

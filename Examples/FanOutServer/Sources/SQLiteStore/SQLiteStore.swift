@@ -13,15 +13,16 @@ internal import Synchronization
 ///                 ◀─────── id ─┘
 ///
 /// An event is stored on the disk before it is acknowledged and delivered. Publications that arrive
-/// during a transaction are stored together in the next one, so that they share its wait for the disk.
+/// during a transaction are stored together in the next one, so that they share its wait for the
+/// disk.
 public final class SQLiteStore: EventLog {
   /// Fetches for clients at the same time.
   static let readingThreads = 4
   /// Events and bytes of one transaction.
   private static let batchEvents = 1024
   private static let batchBytes = 4 << 20
-  /// Events and bytes of one fetch for a client that reconnects. A client that does not read keeps them in
-  /// memory: so few bytes, or one event.
+  /// Events and bytes of one fetch for a client that reconnects. A client that does not read keeps
+  /// them in memory: so few bytes, or one event.
   static let pageEvents = 256
   private static let pageBytes = 64 << 10
   /// Events and bytes that the server keeps in memory at the start, so that clients that reconnect

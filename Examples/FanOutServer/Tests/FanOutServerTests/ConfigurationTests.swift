@@ -167,7 +167,8 @@ import Testing
       let value = name == "allow-anonymous" ? "1.5" : "[]"
       let file = try File("{\"\(name)\": \(value)}")
       defer { file.remove() }
-      // The error shows that the file has been taken. Only of origins and proxies there may be none.
+      // The error shows that the file has been taken. Only of origins and proxies there may be
+      // none.
       let server = try ServerProcess(["--config", file.path, "--port", "65536"])
       let isTaken = !["port", "allow-origin", "trusted-proxies"].contains(name)
       let message = isTaken ? "--\(name): the " : "--port: 65536"

@@ -209,7 +209,8 @@ import Testing
     #expect(page?.elements.map(\.number) == [last + 1, last + 2])
   }
 
-  /// SQLite allows values of other types than that of the column, and an error of the disk may change the type.
+  /// SQLite allows values of other types than that of the column, and an error of the disk may
+  /// change the type.
   @Test(arguments: [
     "topic = x'ff'", "retry = 'x'", "data = 7", "key = x'ff'", "seconds = 'x'", "id = -5", "id = 0",
   ])

@@ -47,8 +47,8 @@ import Testing
     }
   }
 
-  /// The body of such a request is read by Hummingbird, which takes the end of its channel for that of the
-  /// body.
+  /// The body of such a request is read by Hummingbird, which takes the end of its channel for that
+  /// of the body.
   @Test(arguments: [false, true])
   func aRequestThatIsCutOffIsNotPublished(_ withConnection: Bool) async throws {
     try await RunningServer.with(settings(), over: .http2) { server in

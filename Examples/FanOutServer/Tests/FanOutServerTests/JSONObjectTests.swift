@@ -59,8 +59,8 @@ import Testing
     }
   }
 
-  /// Changed texts are JSON for both, or for none of them. Foundation also accepts a comma after the last
-  /// element.
+  /// Changed texts are JSON for both, or for none of them. Foundation also accepts a comma after
+  /// the last element.
   @Test func itAgreesWithFoundation() {
     var random = SplitMix64(seed: SplitMix64.runSeed)
     let text = Array(#"{"a\n":[1,-2.5e3,{"b":null},"\u00e4 x",true,false],"c":"ü","d":{}}"#.utf8)

@@ -143,9 +143,11 @@ import Testing
   func malformedRequestsAreRefused(_ text: String, _ status: String) async throws {
     try await RunningServer.with { server in
       let client = try await RawClient.connect(port: server.port)
-      // The connection may be closed already: the server refuses some requests before it reads them.
+      // The connection may be closed already: the server refuses some requests before it reads
+      // them.
       try? await client.send(text)
-      // The server reads the rest of a body that is too long, so that the client can read the response.
+      // The server reads the rest of a body that is too long, so that the client can read the
+      // response.
       let answer = try await client.read(until: status == "413" ? "}\n" : "nothing")
       #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
       #expect(try await server.request("GET", "/health").status == 200)
@@ -183,8 +185,8 @@ import Testing
   @Test func aConnectionThatSaysNothingIsClosed() async throws {
     var settings = Settings()
     settings.idleTimeout = .milliseconds(100)
-    // The log fails the test at a publication: on a busy machine the server may close the connection of
-    // a request for the metrics before it arrives.
+    // The log fails the test at a publication: on a busy machine the server may close the
+    // connection of a request for the metrics before it arrives.
     try await RunningServer.with(settings, makeLog: { _ in Untouched() }) { server in
       let silent = try await RawClient.connect(port: server.port)
       #expect(try await silent.readAll() == "")

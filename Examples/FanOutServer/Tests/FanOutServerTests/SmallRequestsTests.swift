@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// Small requests are answered without Hummingbird's channel; a stream makes the connection a stream.
-/// The promises are the same as for large requests, and those behind them.
+/// Small requests are answered without Hummingbird's channel; a stream makes the connection a
+/// stream. The promises are the same as for large requests, and those behind them.
 @Suite(.timeLimit(.minutes(5))) struct SmallRequestsTests {
   private static let health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
   private static let stream = """

@@ -110,8 +110,8 @@ import Testing
     }
   }
 
-  /// Each acknowledged event was seen once, in the order of publication, and nothing else but events
-  /// whose publication had no response.
+  /// Each acknowledged event was seen once, in the order of publication, and nothing else but
+  /// events whose publication had no response.
   private func check(_ seen: [EventReader.Block], _ sent: Sent) {
     #expect(seen.allSatisfy { $0.event == nil }, "events are missing")
     let ids = seen.compactMap(\.id)

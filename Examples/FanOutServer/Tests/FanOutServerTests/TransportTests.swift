@@ -21,7 +21,8 @@ import Testing
     }
   }
 
-  /// Bodies of both kinds: those that are answered on the event loop, and those that Hummingbird reads.
+  /// Bodies of both kinds: those that are answered on the event loop, and those that Hummingbird
+  /// reads.
   @Test(arguments: RunningServer.Transport.allCases, [0, 1, 65_536, 65_537, 300_000])
   func bodies(_ transport: RunningServer.Transport, _ size: Int) async throws {
     var settings = Settings()

@@ -54,7 +54,8 @@ import Testing
     mutating func run(until end: Int64, interval: Int64, turn: Int64) {
       while now < end {
         let pause = load.pause(after: .microseconds(turn)).nanoseconds / 1000
-        // One event is there at the latest when the publisher has the next; a pause is time for more.
+        // One event is there at the latest when the publisher has the next; a pause is time for
+        // more.
         now = max(now + pause, published * interval)
         let due = now / interval + 1 - published
         let events = pause > 0 ? due : 1

@@ -26,7 +26,8 @@ public actor DropLog {
   /// - Parameters:
   ///   - directory: the hubs, also those that are added later.
   ///   - logger: logs with the level `warning`.
-  ///   - limit: the most receivers that one line names. A hub of topics may have any number of them.
+  ///   - limit: the most receivers that one line names. A hub of topics may have any number of
+  ///     them.
   /// - Precondition: `limit` is not negative.
   public init(of directory: HubDirectory = .shared, logger: Logger, naming limit: Int = 20) {
     precondition(limit >= 0, "a line cannot name \(limit) receivers; use 0 or more.")
@@ -37,9 +38,9 @@ public actor DropLog {
 
   /// Logs what was dropped and refused since the last report; at the first, since each hub began.
   ///
-  /// A line has the metadata `hub`, `dropped`, `refused`, and in `receivers` the lines that made the
-  /// receivers, the most drops first, and the number of those that it does not name. Receivers that
-  /// are gone count in `dropped` only, and as many later drops of the same line are not named.
+  /// A line has the metadata `hub`, `dropped`, `refused`, and in `receivers` the lines that made
+  /// the receivers, the most drops first, and the number of those that it does not name. Receivers
+  /// that are gone count in `dropped` only, and as many later drops of the same line are not named.
   ///
   /// - Complexity: O(receivers of all hubs).
   public func report() {

@@ -15,8 +15,8 @@ extension Logger {
       ])
   }
 
-  /// Logs a warning of a call of a handler or a delegate that took long, with the metadata `hub`, `site`, `label`
-  /// and `seconds`.
+  /// Logs a warning of a call of a handler or a delegate that took long, with the metadata `hub`,
+  /// `site`, `label` and `seconds`.
   ///
   /// - Parameter warning: what to log.
   public func log(_ warning: SlowHandlerWarning) {

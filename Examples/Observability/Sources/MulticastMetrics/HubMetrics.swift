@@ -18,10 +18,10 @@ public import Multicast
 /// | `multicast_slowest_call_seconds` | gauge | the slowest measured call of a receiver that is registered, if the hub measures |
 ///
 /// The dimension `hub` is the name of the hub, or its type if it has none. Hubs of one name count
-/// together. With ``Detail/lines``, `multicast_line_receivers`, `_pending`, `_delivered`, `_dropped`
-/// and `_slowest_call_seconds` are gauges with the dimensions `hub`, `line`, `label` and `topic`: what
-/// the receivers that one line of the program registered have counted, until they end. A line of a
-/// hub with many topics has one of each for each topic.
+/// together. With ``Detail/lines``, `multicast_line_receivers`, `_pending`, `_delivered`,
+/// `_dropped` and `_slowest_call_seconds` are gauges with the dimensions `hub`, `line`, `label` and
+/// `topic`: what the receivers that one line of the program registered have counted, until they
+/// end. A line of a hub with many topics has one of each for each topic.
 ///
 /// It reads snapshots, and costs senders nothing. Metrics of hubs and lines that are gone are
 /// destroyed. What a hub counts between the last report and its end is lost.

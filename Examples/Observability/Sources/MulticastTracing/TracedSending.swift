@@ -41,7 +41,8 @@ extension EventHub {
 extension TopicHub {
   /// Sends `event` to `topic` in a span, as `send(_:to:)` does.
   ///
-  /// The span is as that of `EventHub.send(_:inSpan:tracer:)`, with the attribute `multicast.topic`.
+  /// The span is as that of `EventHub.send(_:inSpan:tracer:)`, with the attribute
+  /// `multicast.topic`.
   ///
   /// - Parameters:
   ///   - event: what subscribers receive.

@@ -1,7 +1,8 @@
 import ConcurrencyStress
 
-/// Runs the stress kit against what the toolchain, Foundation, swift-async-algorithms and OpenCombine
-/// offer. A promise here is what a caller might expect; where it breaks, that is a finding.
+/// Runs the stress kit against what the toolchain, Foundation, swift-async-algorithms and
+/// OpenCombine offer. A promise here is what a caller might expect; where it breaks, that is a
+/// finding.
 @main
 enum Main {
   static func main() {

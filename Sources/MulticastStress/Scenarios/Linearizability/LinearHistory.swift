@@ -46,8 +46,8 @@ extension History where Call == HubAction {
 /// The sequential model of a hub: an ordered set.
 ///
 /// Everything but an invocation is one step, at some moment between its call and its return. An
-/// invocation is several: first it fetches the set, then it checks each delegate of it, in order, and
-/// calls it if it is still registered.
+/// invocation is several: first it fetches the set, then it checks each delegate of it, in order,
+/// and calls it if it is still registered.
 struct OrderedSet: SequentialModel {
   /// The registrations, in order. A registration is named by the operation that made it.
   private var entries: [Int] = []

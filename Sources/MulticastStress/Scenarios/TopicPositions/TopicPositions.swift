@@ -1,8 +1,9 @@
 import ConcurrencyStress
 import Multicast
 
-/// Every thread publishes to topics of a hub that retains few events, and subscribers of one topic, of
-/// several, or of patterns come late, are too slow, leave, and come back after their last position.
+/// Every thread publishes to topics of a hub that retains few events, and subscribers of one topic,
+/// of several, or of patterns come late, are too slow, leave, and come back after their last
+/// position.
 enum TopicPositions: Scenario {
   static let name = "topic-positions"
   static let promise =

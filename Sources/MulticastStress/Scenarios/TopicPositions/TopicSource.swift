@@ -2,7 +2,8 @@ import ConcurrencyStress
 import Dispatch
 import Multicast
 
-/// The events of topics, from a sequence, from a reader that tells when there is more, or from a handler.
+/// The events of topics, from a sequence, from a reader that tells when there is more, or from a
+/// handler.
 struct TopicSource {
   typealias Element = PositionedTopicEvent<Payload>
 

@@ -23,8 +23,8 @@ final class JavaProcess: @unchecked Sendable {
     process.standardInput = input
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
-    // Without a compiler, or without Java, it ends, and there is no answer. A write to it is then an
-    // error, and not the end of this process.
+    // Without a compiler, or without Java, it ends, and there is no answer. A write to it is then
+    // an error, and not the end of this process.
     signal(SIGPIPE, SIG_IGN)
     guard (try? process.run()) != nil, (try? ask("ready", answers: 0)) != nil else { return nil }
   }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// An array under a lock. It is copied before any observer is called: with the lock held, an observer
-/// that adds or removes would wait for itself.
+/// An array under a lock. It is copied before any observer is called: with the lock held, an
+/// observer that adds or removes would wait for itself.
 final class LockedArray<List: ObserverList>: Rival, @unchecked Sendable {
   // Sendable: `list` is used under the lock.
   private let lock = NSLock()

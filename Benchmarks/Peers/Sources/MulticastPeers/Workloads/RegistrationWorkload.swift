@@ -63,7 +63,8 @@ private struct RegistrationCost {
     ) { rounds in
       var adding = 0
       var removing = 0
-      // The first round is not counted: what ran before has left nothing of this system in the caches.
+      // The first round is not counted: what ran before has left nothing of this system in the
+      // caches.
       for round in 0...rounds {
         let times = type.registerInNew(hubs, reception, observers)
         guard round > 0 else { continue }

@@ -12,14 +12,14 @@ internal import NIOConcurrencyHelpers
 
 /// A file with one line per request.
 ///
-/// A line has no secrets: no header fields but the name of the client's program and the page without
-/// its query, and only those parameters of the query that the server knows.
+/// A line has no secrets: no header fields but the name of the client's program and the page
+/// without its query, and only those parameters of the query that the server knows.
 ///
 /// ## Thread safety
 ///
-/// Any thread may use it. A queue of its own writes to the file, so that a slow disk or a full pipe does
-/// not block an event loop. Lines are dropped, and counted in the server's log, if more than 1 MiB waits,
-/// or if they cannot be written.
+/// Any thread may use it. A queue of its own writes to the file, so that a slow disk or a full pipe
+/// does not block an event loop. Lines are dropped, and counted in the server's log, if more than 1
+/// MiB waits, or if they cannot be written.
 public final class AccessLog: Sendable {
   /// How a line looks.
   public enum Format: String, Sendable, CaseIterable {
@@ -114,7 +114,8 @@ extension AccessLog {
     return true
   }
 
-  /// Waits until all lines are in the file, at most for `limit`: a pipe may be full, and its reader stopped.
+  /// Waits until all lines are in the file, at most for `limit`: a pipe may be full, and its reader
+  /// stopped.
   ///
   /// - Returns: whether they are.
   @discardableResult

@@ -32,8 +32,8 @@ extension AccessTokens {
   /// The current tokens.
   public var current: Value { box.withLockedValue { $0 } }
 
-  /// Replaces all tokens in one step. The server checks later requests with the new ones; streams that
-  /// are open stay open.
+  /// Replaces all tokens in one step. The server checks later requests with the new ones; streams
+  /// that are open stay open.
   public func replace(with value: Value) {
     // Outside of the lock, the old ones are freed.
     let old = box.withLockedValue { current in

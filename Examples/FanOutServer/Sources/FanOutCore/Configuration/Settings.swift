@@ -11,8 +11,8 @@ public struct Settings: Sendable {
   public var unixSocket: String?
   /// Encrypts connections, which may then be of HTTP/2; `nil`: plain connections of HTTP/1.
   public var security: (any TransportSecurity)?
-  /// The threads that serve connections; each connection belongs to one of them. `nil`: those that NIO
-  /// provides, one for each processor.
+  /// The threads that serve connections; each connection belongs to one of them. `nil`: those that
+  /// NIO provides, one for each processor.
   public var eventLoops: (any EventLoopGroup)?
   /// Events kept per topic for clients that reconnect.
   public var historyEvents = 128
@@ -30,14 +30,15 @@ public struct Settings: Sendable {
   public var maxBatchBytes = 1 << 20
   /// Keys of publishers that the server remembers, so that it recognises what is published again.
   public var rememberedKeys = 65_536
-  /// Connections served at the same time, and with them the requests and streams of those of HTTP/2. A few
-  /// further ones get an answer to `/health` and `/metrics`, and 503 to other requests.
+  /// Connections served at the same time, and with them the requests and streams of those of
+  /// HTTP/2. A few further ones get an answer to `/health` and `/metrics`, and 503 to other
+  /// requests.
   public var maxConnections = 20_000
-  /// The same for one address, or for one network of 64 bits in IPv6; `nil`: no limit. Further ones get 429.
-  /// Connections of `trustedProxies` have no such limit.
+  /// The same for one address, or for one network of 64 bits in IPv6; `nil`: no limit. Further ones
+  /// get 429. Connections of `trustedProxies` have no such limit.
   public var maxConnectionsPerAddress: Int?
-  /// Open streams of the clients of one address, or of one network of 64 bits in IPv6; `nil`: no limit.
-  /// Further ones get 429.
+  /// Open streams of the clients of one address, or of one network of 64 bits in IPv6; `nil`: no
+  /// limit. Further ones get 429.
   public var maxStreamsPerAddress: Int?
   /// The proxies whose `X-Forwarded-For` counts.
   public var trustedProxies = TrustedProxies()
@@ -48,16 +49,16 @@ public struct Settings: Sendable {
   public var maxStreamsPerConnection = 100
   /// Time without a write after which a stream gets a heartbeat.
   public var heartbeat = TimeAmount.seconds(15)
-  /// The least time between two writes of events to a stream, so that a busy stream gets several with
-  /// one system call.
+  /// The least time between two writes of events to a stream, so that a busy stream gets several
+  /// with one system call.
   public var pause = TimeAmount.zero
   /// How long the server asks clients to wait before they reconnect.
   public var retry = TimeAmount.seconds(2)
   /// How long a connection may stay without a request, and how long a client may take to send a
   /// request or to read the response.
   public var idleTimeout = TimeAmount.seconds(60)
-  /// How long a connection for which there is no place may wait for the end of its request, and stay
-  /// after a refusal.
+  /// How long a connection for which there is no place may wait for the end of its request, and
+  /// stay after a refusal.
   public var patience = TimeAmount.seconds(2)
   /// How long a shutdown waits for clients to read their pending events.
   public var drain = TimeAmount.seconds(5)
@@ -71,10 +72,11 @@ public struct Settings: Sendable {
   /// The log of all requests; `nil`: none.
   public var accessLog: AccessLog?
   public var logger = Logger(label: "fan-out-server")
-  /// The hubs that the server logs, counts in `/metrics`, and lists in `/hubs`. It adds its own. Copies
-  /// of the settings share the object.
+  /// The hubs that the server logs, counts in `/metrics`, and lists in `/hubs`. It adds its own.
+  /// Copies of the settings share the object.
   public var hubs = HubDirectory.shared
-  /// How often it logs and counts them. Each time takes O(streams), for 20,000 some 0.1 s of a processor.
+  /// How often it logs and counts them. Each time takes O(streams), for 20,000 some 0.1 s of a
+  /// processor.
   public var reportInterval = TimeAmount.seconds(30)
 
   public init() {}

@@ -1,7 +1,7 @@
 public import Multicast
 
-/// Verifies tokens that name their topics, such as JSON web tokens. Behind the last dot of a token is its
-/// signature: without a subject, tokens that differ only there are of one client.
+/// Verifies tokens that name their topics, such as JSON web tokens. Behind the last dot of a token
+/// is its signature: without a subject, tokens that differ only there are of one client.
 public protocol TokenVerifier: Sendable {
   /// - Returns: `nil` if the token is not valid now.
   func claims(of token: String) async -> TokenClaims?

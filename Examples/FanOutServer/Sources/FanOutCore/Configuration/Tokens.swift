@@ -28,8 +28,8 @@ public struct Tokens: Sendable {
 
   /// Whether `candidate` is one of the tokens.
   ///
-  /// The time depends on the length of the candidate and on the number and lengths of the tokens, not
-  /// on their contents: a client cannot guess a token byte by byte.
+  /// The time depends on the length of the candidate and on the number and lengths of the tokens,
+  /// not on their contents: a client cannot guess a token byte by byte.
   func contain(_ candidate: some StringProtocol) -> Bool {
     let candidate = Array(candidate.utf8)
     var isFound = false

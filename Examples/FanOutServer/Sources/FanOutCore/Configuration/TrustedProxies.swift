@@ -16,8 +16,8 @@ public struct TrustedProxies: Sendable {
   /// Trusts none.
   public init() {}
 
-  /// - Parameter texts: addresses; networks such as `10.0.0.0/8` or `fd00::/8`; `unix:` for proxies on the
-  ///   Unix socket.
+  /// - Parameter texts: addresses; networks such as `10.0.0.0/8` or `fd00::/8`; `unix:` for proxies
+  ///   on the Unix socket.
   public init(_ texts: some Sequence<some StringProtocol>) throws(Refusal) {
     for text in texts {
       if text == "unix:" {
@@ -60,11 +60,11 @@ extension TrustedProxies {
     return networks.contains { address.network($0.bits) == $0.address }
   }
 
-  /// The address of the client of a request: that of its connection, or, if that is one of the proxies, the
-  /// last one in `fields` that is not.
+  /// The address of the client of a request: that of its connection, or, if that is one of the
+  /// proxies, the last one in `fields` that is not.
   ///
-  /// What is before it the client may have written itself. So is what is before an element that is not an
-  /// address: then, and if all are proxies, it is the address that was found last.
+  /// What is before it the client may have written itself. So is what is before an element that is
+  /// not an address: then, and if all are proxies, it is the address that was found last.
   ///
   /// - Parameter fields: the values of `X-Forwarded-For`.
   func client(

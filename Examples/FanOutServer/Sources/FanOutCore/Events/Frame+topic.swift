@@ -6,8 +6,8 @@ extension Frame {
 
   private static let dataField = Array("data: ".utf8)
 
-  /// The event of `frame`, which ``event(id:type:retryMilliseconds:data:)`` has made, with its topic:
-  /// its data is `{"topic":"…","data":"…"}`.
+  /// The event of `frame`, which ``event(id:type:retryMilliseconds:data:)`` has made, with its
+  /// topic: its data is `{"topic":"…","data":"…"}`.
   static func event(_ frame: ByteBuffer, of topic: Topic) -> ByteBuffer {
     payload(of: frame).withUnsafeReadableBytes { bytes in
       Self.frame(capacity: bytes.count + topic.name.utf8.count + 64) { buffer in
@@ -36,7 +36,8 @@ extension Frame {
     return rest[...end]
   }
 
-  /// A notice of events that are missing: those that a slow client did not read in time are counted.
+  /// A notice of events that are missing: those that a slow client did not read in time are
+  /// counted.
   ///
   /// - Parameter topic: as in ``missed(_:of:)`` and ``missed(after:through:of:)``.
   static func missed(_ range: MissedEvents, of topic: String?) -> ByteBuffer {

@@ -34,8 +34,8 @@ enum Frame {
 
   /// The reconnection time of the client, and the id for its reconnection until it gets an event.
   ///
-  /// - Parameter isEvent: whether it is an event, `begin`: a browser keeps the id of a block without data for
-  ///   itself.
+  /// - Parameter isEvent: whether it is an event, `begin`: a browser keeps the id of a block
+  ///   without data for itself.
   static func retry(
     milliseconds: Int64, id: EventID? = nil, isEvent: Bool = false
   ) -> ByteBuffer {

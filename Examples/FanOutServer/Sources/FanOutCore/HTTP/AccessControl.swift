@@ -18,8 +18,9 @@ struct AccessControl: Sendable {
 
   /// Refuses a request without a valid token, if one is needed.
   ///
-  /// A token file's tokens count only in the header field `Authorization`. A JSON web token may also be
-  /// in the query, if it is valid for a short time, or, if there is none, in the cookie `access_token`.
+  /// A token file's tokens count only in the header field `Authorization`. A JSON web token may
+  /// also be in the query, if it is valid for a short time, or, if there is none, in the cookie
+  /// `access_token`.
   ///
   /// - Parameter token: the one of the query.
   /// - Returns: the topics for which the token is valid.
@@ -107,8 +108,8 @@ struct AccessControl: Sendable {
     return nil
   }
 
-  /// Refuses a request for a host that is not a loopback name, unless both publishing and subscribing
-  /// need tokens.
+  /// Refuses a request for a host that is not a loopback name, unless both publishing and
+  /// subscribing need tokens.
   ///
   /// Protects against DNS rebinding: an attacker's name that resolves to this machine, so that the
   /// browser treats the attacker's page as one of this server.
@@ -125,8 +126,8 @@ struct AccessControl: Sendable {
     }
   }
 
-  /// Refuses a request from a page of another origin, unless that origin is allowed: such a page must
-  /// not make its visitors publish.
+  /// Refuses a request from a page of another origin, unless that origin is allowed: such a page
+  /// must not make its visitors publish.
   ///
   /// - Returns: the origin, if it is one of `allowedOrigins`.
   func checkOrigin(_ request: HTTPRequest) throws(RequestError) -> String? {

@@ -91,8 +91,9 @@ extension AccessEntry {
     ])
   }
 
-  /// The path, if the server knows it: others may be anything, such as a token at the wrong place. The
-  /// values of unknown parameters, and values with parameters in them, are left out for the same reason.
+  /// The path, if the server knows it: others may be anything, such as a token at the wrong place.
+  /// The values of unknown parameters, and values with parameters in them, are left out for the
+  /// same reason.
   private static func target(_ uri: String) -> String {
     let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard let path = parts.first, isKnown(path) else { return "unknown" }

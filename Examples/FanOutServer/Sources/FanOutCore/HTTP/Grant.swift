@@ -16,7 +16,8 @@ extension Grant {
     }
   }
 
-  /// Whether the grant allows every topic that `pattern` matches, because one of its own patterns does.
+  /// Whether the grant allows every topic that `pattern` matches, because one of its own patterns
+  /// does.
   func covers(_ pattern: TopicPattern) -> Bool {
     switch self {
     case .all: true

@@ -6,11 +6,12 @@ internal import NIOHTTP1
 internal import NIOHTTPTypes
 internal import NIOHTTPTypesHTTP1
 
-/// Translates between HTTP/1 and the types of the responder, and refuses requests that a server must
-/// refuse by RFC 9112.
+/// Translates between HTTP/1 and the types of the responder, and refuses requests that a server
+/// must refuse by RFC 9112.
 ///
-/// A refusal waits for the responses to earlier requests of the connection. Then the server closes its
-/// side, and discards input until the client closes too, so that the client can read the response.
+/// A refusal waits for the responses to earlier requests of the connection. Then the server closes
+/// its side, and discards input until the client closes too, so that the client can read the
+/// response.
 ///
 /// A response to HTTP/1.0 is not chunked: it ends with the connection.
 ///
@@ -168,8 +169,8 @@ extension HTTP1Codec {
     }
     var fields = HTTPFields(head.headers, splitCookie: false)
     isOld = head.version == .http1_0
-    // `isKeepAlive` reads the list of the header field `Connection`. What follows a request with `Upgrade`,
-    // which this server ignores, the parser takes for the other protocol.
+    // `isKeepAlive` reads the list of the header field `Connection`. What follows a request with
+    // `Upgrade`, which this server ignores, the parser takes for the other protocol.
     isUpgrade = head.headers.contains(name: "upgrade")
     isLast = isOld || !head.isKeepAlive || isUpgrade || place.admission != .all
     fields[.connection] = isLast ? "close" : nil

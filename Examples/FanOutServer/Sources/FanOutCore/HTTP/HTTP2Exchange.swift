@@ -96,7 +96,8 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
-  /// The client has closed the stream, or its frames are malformed. The stream ends by itself, or here.
+  /// The client has closed the stream, or its frames are malformed. The stream ends by itself, or
+  /// here.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     logger.debug("a stream of HTTP/2 ends: \(error)")
     // For the responder, which has the request.
@@ -141,7 +142,8 @@ extension HTTP2Exchange {
     let end = context.eventLoop.makePromise(of: Void.self)
     write(context: context, data: wrapOutboundOut(.end(nil)), promise: end)
     context.flush()
-    // The rest of the request is not wanted (RFC 9113, section 8.1). Without effect if there is none.
+    // The rest of the request is not wanted (RFC 9113, section 8.1). Without effect if there is
+    // none.
     let channel = context.channel
     end.futureResult.whenSuccess {
       channel.triggerUserOutboundEvent(

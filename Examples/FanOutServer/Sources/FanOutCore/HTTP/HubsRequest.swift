@@ -20,7 +20,8 @@ extension HubsRequest {
 
   /// The hubs as JSON, the receivers for which the most events wait first.
   ///
-  /// - Parameter grant: the topics whose receivers it may have. Unless these are all, only they count.
+  /// - Parameter grant: the topics whose receivers it may have. Unless these are all, only they
+  ///   count.
   /// - Complexity: O(n log n) for n receivers.
   func page(of hubs: [HubSnapshot], _ grant: Grant = .all) -> String {
     JSON.object([("hubs", JSON.array(hubs.map { json(of: $0, grant) }))])

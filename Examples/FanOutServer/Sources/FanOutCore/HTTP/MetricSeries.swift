@@ -1,8 +1,8 @@
 internal import CoreMetrics
 internal import NIOConcurrencyHelpers
 
-/// What the parts of the server report to swift-metrics, in the Prometheus text format: counters and
-/// gauges.
+/// What the parts of the server report to swift-metrics, in the Prometheus text format: counters
+/// and gauges.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.

@@ -26,8 +26,8 @@ extension RequestTarget {
     }
   }
 
-  /// A target in absolute form, as a client sends it to a proxy. Its host counts, not the header field
-  /// `Host`, which must be the same.
+  /// A target in absolute form, as a client sends it to a proxy. Its host counts, not the header
+  /// field `Host`, which must be the same.
   private init(
     absolute uri: Substring, _ host: String?, _ scheme: String
   ) throws(RequestError) {
@@ -99,8 +99,8 @@ extension RequestTarget {
     return host
   }
 
-  /// Refuses all codings but `chunked`: with others the end of the body cannot be determined, or the
-  /// server cannot decode them.
+  /// Refuses all codings but `chunked`: with others the end of the body cannot be determined, or
+  /// the server cannot decode them.
   private static func checkTransferEncoding(_ head: HTTPRequestHead) throws(RequestError) {
     let values = head.headers["transfer-encoding"]
     guard !values.isEmpty else { return }

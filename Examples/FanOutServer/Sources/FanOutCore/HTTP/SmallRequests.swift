@@ -5,15 +5,17 @@ internal import NIOHTTPTypes
 
 /// Answers the requests of a connection, until one of them asks for a stream or is not small.
 ///
-/// A request that asks for a stream makes the connection that stream, and nothing stays of what reads
-/// requests: most connections of a server are idle streams. A large request, one that waits for
-/// `100 Continue`, and one whose body is malformed or ends early, hand the connection over to Hummingbird,
-/// which reads that request and those after it from an asynchronous channel, as they arrive. That channel
-/// and its task take as much memory as an idle stream, and processor time for each request.
+/// A request that asks for a stream makes the connection that stream, and nothing stays of what
+/// reads requests: most connections of a server are idle streams. A large request, one that waits
+/// for `100 Continue`, and one whose body is malformed or ends early, hand the connection over to
+/// Hummingbird, which reads that request and those after it from an asynchronous channel, as they
+/// arrive. That channel and its task take as much memory as an idle stream, and processor time for
+/// each request.
 ///
-/// While a request is answered, a connection of HTTP/1 is read once more, and not at all while the client does
-/// not read the responses. What has been read by then is held back. Most clients send nothing before they have the
-/// response, so there are no system calls to stop reading and to go on with it.
+/// While a request is answered, a connection of HTTP/1 is read once more, and not at all while the
+/// client does not read the responses. What has been read by then is held back. Most clients send
+/// nothing before they have the response, so there are no system calls to stop reading and to go on
+/// with it.
 ///
 /// Not thread-safe: it belongs to the event loop of the connection.
 final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
@@ -25,7 +27,8 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
   /// The channel from which Hummingbird reads requests.
   typealias LargeRequests = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
-  /// The bytes of a body that are held in memory before it is known whether the client may send them.
+  /// The bytes of a body that are held in memory before it is known whether the client may send
+  /// them.
   private static let largestBody = 64 << 10
 
   private enum State {
@@ -40,7 +43,8 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private let routes: Routes
-  /// Whether a request may follow. On HTTP/2 none does: there it reads on, so that frames do not pile up.
+  /// Whether a request may follow. On HTTP/2 none does: there it reads on, so that frames do not
+  /// pile up.
   private let mayFollow: Bool
   private let promise: EventLoopPromise<LargeRequests?>
   private var state = State.receiving
@@ -60,7 +64,8 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
   private var written: EventLoopFuture<Void>?
   private var context: ChannelHandlerContext?
 
-  /// - Parameter promise: succeeds when the connection is handed over, or, with `nil`, when it ends.
+  /// - Parameter promise: succeeds when the connection is handed over, or, with `nil`, when it
+  ///   ends.
   init(_ routes: Routes, isHTTP2: Bool, _ promise: EventLoopPromise<LargeRequests?>) {
     self.routes = routes
     mayFollow = !isHTTP2
@@ -71,7 +76,8 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     self.context = nil
-    // Without effect after the hand-over. A request that is being answered keeps the server running.
+    // Without effect after the hand-over. A request that is being answered keeps the server
+    // running.
     if state != .answering { promise.succeed(nil) }
   }
 
@@ -186,8 +192,8 @@ extension SmallRequests {
     read()
   }
 
-  /// Closes the server's side behind the last response, and so the connection if the client has closed its
-  /// side.
+  /// Closes the server's side behind the last response, and so the connection if the client has
+  /// closed its side.
   private func close(_ context: ChannelHandlerContext) {
     state = .closing
     guard let written else { return context.close(mode: .output, promise: nil) }

@@ -18,8 +18,8 @@ extension StreamRequest {
   init(_ headers: HTTPFields, query: Substring?, hasTopics: Bool = false) throws(RequestError) {
     var query = try Query(query)
     if hasTopics { topics = query.takeAll("topic") }
-    // For clients that cannot set a header field. The field is newer: a browser keeps the query when
-    // it reconnects.
+    // For clients that cannot set a header field. The field is newer: a browser keeps the query
+    // when it reconnects.
     let text = try query.take("lasteventid", "last-event-id")
     let claim = if let text, !text.isEmpty { try Self.eventID(text) } else { nil as EventID? }
     after = try Self.lastEventID(headers[values: .lastEventID]) ?? claim

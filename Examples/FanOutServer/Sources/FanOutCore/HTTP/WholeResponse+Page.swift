@@ -2,7 +2,8 @@ internal import HTTPTypes
 internal import NIOCore
 
 extension WholeResponse {
-  /// The server's page. The policy allows its inline scripts and styles, and no embedding in frames.
+  /// The server's page. The policy allows its inline scripts and styles, and no embedding in
+  /// frames.
   static var page: WholeResponse {
     let policy =
       "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "

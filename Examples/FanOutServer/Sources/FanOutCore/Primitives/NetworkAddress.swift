@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// An IPv4 or IPv6 address as a number. One of IPv4 is as a server that listens on an IPv6 address has it:
-/// `::ffff:10.0.0.1`.
+/// An IPv4 or IPv6 address as a number. One of IPv4 is as a server that listens on an IPv6 address
+/// has it: `::ffff:10.0.0.1`.
 struct NetworkAddress: Hashable, Sendable {
   let high: UInt64
   let low: UInt64

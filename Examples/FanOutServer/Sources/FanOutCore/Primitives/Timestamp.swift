@@ -16,8 +16,8 @@ internal import NIOConcurrencyHelpers
 
 /// Formats times of logs and of HTTP, in UTC.
 ///
-/// A `Date` and not a `timespec`: with `MemberImportVisibility`, the module to which the members of that
-/// belong is the one that the compiler happens to load first, of Glibc and of SwiftNIO.
+/// A `Date` and not a `timespec`: with `MemberImportVisibility`, the module to which the members of
+/// that belong is the one that the compiler happens to load first, of Glibc and of SwiftNIO.
 package enum Timestamp {
   /// The current time.
   package static var now: Date { Date() }

@@ -15,8 +15,8 @@ public struct FanOutService: Service {
   private let whenListening: @Sendable (SocketAddress) async -> Void
 
   /// - Parameters:
-  ///   - makeLog: makes the event log of the given topics; the log also sets the first id. `nil`: the
-  ///     server uses a ``LocalLog``, and ids start at the current time.
+  ///   - makeLog: makes the event log of the given topics; the log also sets the first id. `nil`:
+  ///     the server uses a ``LocalLog``, and ids start at the current time.
   ///   - whenListening: called with the bound address once clients can connect.
   public init(
     _ settings: Settings,

@@ -57,8 +57,8 @@ struct HTTP1Connections: HTTPChannelHandler {
   }
 }
 
-/// Makes the receive buffer of a connection start at the size of a request without a body. NIO keeps
-/// the buffer for the lifetime of the connection, and grows it for larger reads.
+/// Makes the receive buffer of a connection start at the size of a request without a body. NIO
+/// keeps the buffer for the lifetime of the connection, and grows it for larger reads.
 private final class SmallReads: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOAny
 

@@ -2,8 +2,8 @@ internal import HummingbirdCore
 internal import NIOCore
 
 extension HTTPServerBuilder {
-  /// HTTP/1.1, and, if the connections are encrypted, HTTP/2, with little memory per connection: most
-  /// connections are idle streams.
+  /// HTTP/1.1, and, if the connections are encrypted, HTTP/2, with little memory per connection:
+  /// most connections are idle streams.
   static func fanOut(_ routes: Routes) -> HTTPServerBuilder {
     let settings = routes.settings
     let places = ConnectionPlaces(
@@ -30,8 +30,8 @@ extension HTTPServerBuilder {
 
 /// Transfers a writer to another task.
 private final class WriterBox: @unchecked Sendable {
-  // Sendable: written before the task starts; only that task uses it afterwards. The compiler cannot see it,
-  // because Hummingbird's closure does not get the writer as `sending`.
+  // Sendable: written before the task starts; only that task uses it afterwards. The compiler
+  // cannot see it, because Hummingbird's closure does not get the writer as `sending`.
 
   private var writer: ResponseWriter?
 

@@ -121,8 +121,8 @@ private final class ConnectionErrors: ChannelInboundHandler, NIOHTTP2FrameDelega
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // NIO could not tell it, because the connection was ending already. Other errors are those of streams,
-    // or follow a frame.
+    // NIO could not tell it, because the connection was ending already. Other errors are those of
+    // streams, or follow a frame.
     if error is NIOHTTP2Errors.RaisedGoawayLastStreamID { connection.value.closeSoon() }
     context.fireErrorCaught(error)
   }

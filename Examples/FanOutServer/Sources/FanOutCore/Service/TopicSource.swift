@@ -1,7 +1,8 @@
 package import HTTPTypes
 package import NIOCore
 
-/// Topics with their log: what streams and publications need, whatever the routes and connections are.
+/// Topics with their log: what streams and publications need, whatever the routes and connections
+/// are.
 package final class TopicSource: Sendable {
   package let settings: Settings
   let topics: Topics
@@ -59,8 +60,8 @@ extension TopicSource {
     return try subscribe(to: .topic(topic), headers, query: query, whenReadable)
   }
 
-  /// As ``subscribe(to:_:query:whenReadable:)``, to several topics and patterns: each event names its
-  /// topic.
+  /// As ``subscribe(to:_:query:whenReadable:)``, to several topics and patterns: each event names
+  /// its topic.
   package func subscribe(
     toAll topics: [String], _ headers: HTTPFields, query: Substring?,
     whenReadable: @escaping @Sendable () -> Void

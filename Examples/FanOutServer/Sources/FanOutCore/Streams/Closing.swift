@@ -2,8 +2,9 @@ internal import NIOCore
 
 /// Closes a connection of HTTP/1, or a stream of HTTP/2.
 ///
-/// The end of a stream waits behind what its client does not read from the connection. So if the stream is
-/// still open at the second attempt, and the connection takes nothing, closes the connection.
+/// The end of a stream waits behind what its client does not read from the connection. So if the
+/// stream is still open at the second attempt, and the connection takes nothing, closes the
+/// connection.
 struct Closing {
   private var hasBegun = false
 

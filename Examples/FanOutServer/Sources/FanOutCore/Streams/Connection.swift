@@ -3,8 +3,8 @@ internal import NIOHTTPTypes
 
 /// Tracks the requests of a connection, so that clients that stop sending or reading time out.
 ///
-/// It knows how long a request has been in progress, and whether the server waits for the client: to
-/// send the rest, or to read the response. ``ConnectionLoop`` polls that periodically, so that
+/// It knows how long a request has been in progress, and whether the server waits for the client:
+/// to send the rest, or to read the response. ``ConnectionLoop`` polls that periodically, so that
 /// connections need no timers.
 final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart

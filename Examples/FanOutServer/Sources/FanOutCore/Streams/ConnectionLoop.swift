@@ -19,8 +19,8 @@ final class ConnectionLoop {
 
   /// Ticks per heartbeat interval.
   static let ticksPerInterval = 8
-  /// The pause in which the loop serves its sockets. It runs all tasks that are due before, so this is
-  /// not zero.
+  /// The pause in which the loop serves its sockets. It runs all tasks that are due before, so this
+  /// is not zero.
   private static let timeForSockets = TimeAmount.microseconds(100)
 
   let eventLoop: any EventLoop
@@ -154,8 +154,8 @@ extension ConnectionLoop {
       let isDone = writeQuiet(from: known)
       let end = NIODeadline.now()
       load.add(end - now, takeWritten(), until: end)
-      // A quiet group that has more to write than at once ends the pause. The loop serves its sockets in
-      // any case before it writes again.
+      // A quiet group that has more to write than at once ends the pause. The loop serves its
+      // sockets in any case before it writes again.
       nextStart = max(isDone ? nextStart : end, end + Self.timeForSockets)
       guard !turn.isEmpty else { return }
       pausing = schedule(in: nextStart - end) { loop in
@@ -174,8 +174,8 @@ extension ConnectionLoop {
     return written
   }
 
-  /// Writes to those members that the last turn has not written to: they wait for no pause. Writes no more
-  /// than a turn does at once.
+  /// Writes to those members that the last turn has not written to: they wait for no pause. Writes
+  /// no more than a turn does at once.
   ///
   /// - Returns: whether they are done.
   @discardableResult
@@ -253,8 +253,8 @@ extension ConnectionLoop {
     for stream in streams where stream.handleTick() {
       counts.heartbeats.wrappingAdd(1, ordering: .relaxed)
     }
-    // Every second heartbeat. With the shortest one, 0.1 s, these are 150 in 30 s: NIO closes a connection with
-    // more than 200 answers.
+    // Every second heartbeat. With the shortest one, 0.1 s, these are 150 in 30 s: NIO closes a
+    // connection with more than 200 answers.
     guard tick % (2 * Self.ticksPerInterval) == 0 else { return }
     for connection in secureConnections { connection.sendPing() }
   }

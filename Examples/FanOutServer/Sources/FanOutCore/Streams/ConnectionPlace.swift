@@ -14,8 +14,8 @@ final class ConnectionPlace {
 
   /// Takes a place for `channel`.
   ///
-  /// - Parameter patience: how long a channel without a place may wait for the end of its request, and stay
-  ///   after a refusal.
+  /// - Parameter patience: how long a channel without a place may wait for the end of its request,
+  ///   and stay after a refusal.
   init(_ places: ConnectionPlaces, _ channel: any Channel, patience: TimeAmount) {
     self.places = places
     address = channel.remoteAddress

@@ -3,8 +3,8 @@ internal import NIOCore
 
 /// Counts the open connections of a server, in total and per address.
 ///
-/// A few connections above the limit are accepted for requests of monitoring, so that a server whose
-/// connections are all taken still answers them.
+/// A few connections above the limit are accepted for requests of monitoring, so that a server
+/// whose connections are all taken still answers them.
 final class ConnectionPlaces: Sendable {
   /// What a new connection may do.
   enum Admission: Hashable, Sendable {

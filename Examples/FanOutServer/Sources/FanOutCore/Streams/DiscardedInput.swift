@@ -3,8 +3,8 @@ internal import NIOHTTP1
 
 /// Discards what a client sends behind the last request of a connection.
 ///
-/// The decoder takes what follows a request with `Upgrade` or `CONNECT` for another protocol: it does not
-/// decode that, and would keep all of it.
+/// The decoder takes what follows a request with `Upgrade` or `CONNECT` for another protocol: it
+/// does not decode that, and would keep all of it.
 final class DiscardedInput: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
 

@@ -6,9 +6,9 @@ internal import NIOCore
 /// It has no task: whenever there is something to read, or the socket takes more, the loop calls
 /// ``writePending(_:)``, or its ``StreamGroup`` ``write(_:)``.
 ///
-/// It is the handler next to the socket, or to the encryption, after the HTTP encoder, because a ``Frame``
-/// already contains its chunk. So a write only adds a shared buffer to the pending writes of the socket. On
-/// HTTP/2 it is behind ``HTTP2Data``.
+/// It is the handler next to the socket, or to the encryption, after the HTTP encoder, because a
+/// ``Frame`` already contains its chunk. So a write only adds a shared buffer to the pending writes
+/// of the socket. On HTTP/2 it is behind ``HTTP2Data``.
 ///
 /// Not thread-safe: it belongs to the event loop of the connection.
 final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
@@ -99,8 +99,8 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
     closeConnection()
   }
 
-  /// Closes the connection: this is not a write of the stream, but the response to a request that was
-  /// read before the stream began.
+  /// Closes the connection: this is not a write of the stream, but the response to a request that
+  /// was read before the stream began.
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     promise?.fail(ChannelError.ioOnClosedChannel)
     closeConnection()
@@ -203,8 +203,8 @@ extension EventStream {
     if isWritable { signal.send() }
   }
 
-  /// Writes what its group has read and the client does not have, and flushes it. Then leaves the group
-  /// if the channel does not take more.
+  /// Writes what its group has read and the client does not have, and flushes it. Then leaves the
+  /// group if the channel does not take more.
   ///
   /// - Returns: the number of events, and of bytes.
   func write(_ elements: [StreamGroup.Element]) -> (events: Int, bytes: Int) {
@@ -275,8 +275,8 @@ extension EventStream {
       end == .finished ? Frame.retry(milliseconds: retryMilliseconds) : Frame.disconnected)
     if isChunked { write(Frame.end) }
     guard let context else { return }
-    // Writes complete in order: after this empty one, all earlier ones are complete. It ends a stream of
-    // HTTP/2.
+    // Writes complete in order: after this empty one, all earlier ones are complete. It ends a
+    // stream of HTTP/2.
     let done = context.eventLoop.makePromise(of: Void.self)
     context.write(wrapOutboundOut(ByteBuffer()), promise: done)
     isFlushDue = true
@@ -291,9 +291,9 @@ extension EventStream {
     flush()
   }
 
-  /// Writes a heartbeat if the stream is idle. Closes the connection if nothing was acknowledged for a
-  /// whole interval, or if the client reads nothing and the stream ends or `closesWhenStalled`. Call it at
-  /// each tick.
+  /// Writes a heartbeat if the stream is idle. Closes the connection if nothing was acknowledged
+  /// for a whole interval, or if the client reads nothing and the stream ends or
+  /// `closesWhenStalled`. Call it at each tick.
   ///
   /// - Returns: whether it wrote a heartbeat.
   func handleTick() -> Bool {

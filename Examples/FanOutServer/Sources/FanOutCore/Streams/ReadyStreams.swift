@@ -3,8 +3,9 @@ internal import NIOConcurrencyHelpers
 /// The streams, and groups of streams, of an event loop that have something to write.
 ///
 /// While an event is delivered, its streams collect here, so that the loop writes to all of them in
-/// one turn. The next event, of any topic, waits for no more than that turn; what comes during a turn
-/// is written in the next one, so a loop that is busy writes several events of a stream together.
+/// one turn. The next event, of any topic, waits for no more than that turn; what comes during a
+/// turn is written in the next one, so a loop that is busy writes several events of a stream
+/// together.
 ///
 /// Any thread may call everything but ``take(into:)``.
 final class ReadyStreams: Sendable {

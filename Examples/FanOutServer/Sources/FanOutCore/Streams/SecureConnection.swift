@@ -4,7 +4,8 @@ internal import NIOExtras
 internal import NIOHTTP2
 internal import NIOTLS
 
-/// The time limits of a connection with TLS, for the handshake and between the requests of HTTP/2, and its end.
+/// The time limits of a connection with TLS, for the handshake and between the requests of HTTP/2,
+/// and its end.
 ///
 /// It is the handler behind that of TLS. A connection that negotiates HTTP/1.1 has the limits of
 /// ``Connection``, as one without TLS has, and a request of HTTP/2 has its own ``Connection``.
@@ -86,8 +87,9 @@ extension SecureConnection {
     place.expectRequest(context.channel)
   }
 
-  /// Ends the connection if the server has waited for the client since `deadline` or longer. A client of
-  /// HTTP/2 is asked to close, because it may be sending a request, and closed the next time.
+  /// Ends the connection if the server has waited for the client since `deadline` or longer. A
+  /// client of HTTP/2 is asked to close, because it may be sending a request, and closed the next
+  /// time.
   func closeIfTimedOut(since deadline: NIODeadline) {
     guard state != .http1, let start, start <= deadline else { return }
     if state == .http2, !isQuiescing { quiesce() } else { close() }
@@ -99,8 +101,8 @@ extension SecureConnection {
     context?.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
   }
 
-  /// Sends a ping to a client of HTTP/2 with requests. Its streams may take no heartbeats, but its kernel
-  /// acknowledges the ping: so ``EventStream`` finds out whether the client has vanished.
+  /// Sends a ping to a client of HTTP/2 with requests. Its streams may take no heartbeats, but its
+  /// kernel acknowledges the ping: so ``EventStream`` finds out whether the client has vanished.
   func sendPing() {
     guard state == .http2, openRequests > 0, let context else { return }
     let ping = HTTP2Frame.FramePayload.ping(HTTP2PingData(withInteger: 0), ack: false)

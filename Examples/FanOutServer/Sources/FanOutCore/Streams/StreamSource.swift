@@ -5,8 +5,8 @@ struct StreamSource {
   let topics: Topics
   let selection: TopicSelection
   let policy: StreamPolicy
-  /// The newest event of all topics when the stream began; `nil` if the client has an id of its own,
-  /// or if that is unknown.
+  /// The newest event of all topics when the stream began; `nil` if the client has an id of its
+  /// own, or if that is unknown.
   let newest: EventID?
   /// `nil` while it is in a group.
   var reader: TopicReader<Event>?

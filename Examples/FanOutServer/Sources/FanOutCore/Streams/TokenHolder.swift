@@ -1,5 +1,5 @@
-/// The client that has a token: all that have the same subject of a JSON web token, or else the same
-/// token, are one. It is never printed.
+/// The client that has a token: all that have the same subject of a JSON web token, or else the
+/// same token, are one. It is never printed.
 struct TokenHolder: Hashable, Sendable {
   private let name: Secret<String>
 

@@ -1,10 +1,10 @@
 internal import NIOCore
 
-/// The frames of events with their topics that the streams of an event loop have written last, so that
-/// an event is encoded once for all of them.
+/// The frames of events with their topics that the streams of an event loop have written last, so
+/// that an event is encoded once for all of them.
 ///
-/// They are not part of the events, because most events need none, and the memory of events is limited
-/// by their size.
+/// They are not part of the events, because most events need none, and the memory of events is
+/// limited by their size.
 struct TopicFrames {
   /// When they have more bytes, they are encoded anew.
   static let byteLimit = 1 << 20

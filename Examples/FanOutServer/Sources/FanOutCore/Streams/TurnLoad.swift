@@ -2,25 +2,28 @@ internal import NIOCore
 
 /// Decides how long an event loop lets the streams of a turn pause before the next turn.
 ///
-/// A write with several events of a stream costs about as much as one with a single event, so pauses can save time.
-/// A publisher that waits for the answer to each event publishes one in each turn, and the loop writes it by itself,
-/// though the publisher would publish more. In a pause the loop reads several, and the next turn writes them
-/// together. But if the publishers have no more to publish, pauses only delay events. A busy loop cannot see which
-/// it is. So it tries pauses, and keeps to them if it could not have written each event by itself.
+/// A write with several events of a stream costs about as much as one with a single event, so
+/// pauses can save time. A publisher that waits for the answer to each event publishes one in each
+/// turn, and the loop writes it by itself, though the publisher would publish more. In a pause the
+/// loop reads several, and the next turn writes them together. But if the publishers have no more
+/// to publish, pauses only delay events. A busy loop cannot see which it is. So it tries pauses,
+/// and keeps to them if it could not have written each event by itself.
 ///
 /// It estimates over periods of a tenth of a second: single turns come in any intervals.
 struct TurnLoad {
-  /// What a turn has written: events, each once for each stream, and the number of writes to streams.
+  /// What a turn has written: events, each once for each stream, and the number of writes to
+  /// streams.
   struct Written {
     var events = 0
     var writes = 0
   }
 
   private static let period = TimeAmount.milliseconds(100)
-  /// The part of the time of the loop that writing each event by itself takes, above which pauses are tried.
+  /// The part of the time of the loop that writing each event by itself takes, above which pauses
+  /// are tried.
   private static let loadOfTrial = 0.8
-  /// The part above which pauses are kept. Turns were measured to take longer with pauses than without, so what is a
-  /// little more than 1 with pauses may be less without.
+  /// The part above which pauses are kept. Turns were measured to take longer with pauses than
+  /// without, so what is a little more than 1 with pauses may be less without.
   private static let loadOfPauses = 1.2
   /// The shortest time between two trials, unless the rate of events has risen.
   private static let timeBetweenTrials = TimeAmount.seconds(2)
@@ -72,7 +75,8 @@ struct TurnLoad {
 
   /// The pause after a turn that took this long.
   func pause(after duration: TimeAmount) -> TimeAmount {
-    // Half of the turn: the loop reads several publications, and events wait little longer than for the turn.
+    // Half of the turn: the loop reads several publications, and events wait little longer than for
+    // the turn.
     isPausing ? min(Self.longestPause, .nanoseconds(duration.nanoseconds / 2)) : .zero
   }
 }

@@ -5,8 +5,8 @@ protocol TurnMember: AnyObject {
 
   /// Writes the events that there are, and takes what that costs from `budget`.
   ///
-  /// - Returns: whether it is done for this turn. Otherwise the loop calls it again, after it has served
-  ///   its sockets.
+  /// - Returns: whether it is done for this turn. Otherwise the loop calls it again, after it has
+  ///   served its sockets.
   func writePending(_ budget: inout TurnBudget) -> Bool
 }
 
@@ -20,8 +20,8 @@ struct TurnBudget {
 
 /// Tells an event loop that a member of its turns has something to write.
 final class TurnSignal: @unchecked Sendable {
-  // Sendable: nothing changes. `member` is not Sendable, but only its event loop reads the reference. A
-  // `NIOLoopBound` would be one more object, and one more check for each write.
+  // Sendable: nothing changes. `member` is not Sendable, but only its event loop reads the
+  // reference. A `NIOLoopBound` would be one more object, and one more check for each write.
 
   private let ready: ReadyStreams
   /// `nil` when the member is gone.

@@ -4,18 +4,18 @@ public import Multicast
 ///
 ///     POST ──▶ EventLog.publish ─ ─ id ─ ─▶ Topics.deliver ──▶ hub ──▶ streams
 ///
-/// With ``LocalLog`` that is one step. A log that relays through a broker, so that several servers share
-/// their topics, works as follows:
+/// With ``LocalLog`` that is one step. A log that relays through a broker, so that several servers
+/// share their topics, works as follows:
 ///
 /// - ``publish(_:to:)`` sends the message to the broker, waits until the broker has stored it, and
 ///   returns the broker's sequence number. That is the acknowledgement: from then on the event must
 ///   be delivered. This function does not deliver it.
-/// - ``run()`` connects, calls ``Topics/begin(after:)`` with the broker's last sequence number, and then
-///   ``Topics/deliver(_:)`` for each event from the broker, including the server's own, in the order
-///   of ids. After a reconnection it continues after the last event that it delivered, and calls
-///   ``Topics/rejectClaims(after:)``. If the broker has removed events in the meantime, it calls
-///   ``Topics/skip(through:)``. It returns when the service shuts down (`gracefulShutdown()` of
-///   swift-service-lifecycle), after the HTTP server.
+/// - ``run()`` connects, calls ``Topics/begin(after:)`` with the broker's last sequence number, and
+///   then ``Topics/deliver(_:)`` for each event from the broker, including the server's own, in the
+///   order of ids. After a reconnection it continues after the last event that it delivered, and
+///   calls ``Topics/rejectClaims(after:)``. If the broker has removed events in the meantime, it
+///   calls ``Topics/skip(through:)``. It returns when the service shuts down (`gracefulShutdown()`
+///   of swift-service-lifecycle), after the HTTP server.
 /// - ``drain(within:)`` runs before that, and waits until acknowledged events are delivered.
 /// - As an `ExternalLog` it gives events that this server has not kept.
 /// - ``status`` is part of `/health` and the metrics. Without its broker a server keeps its streams
@@ -34,8 +34,8 @@ public protocol EventLog: AnyObject, ExternalLog where Event == FanOutCore.Event
   /// Runs until the server has shut down.
   func run() async throws
 
-  /// Refuses further events, because the server shuts down, and waits until the server has delivered
-  /// all acknowledged ones, at most for `limit`.
+  /// Refuses further events, because the server shuts down, and waits until the server has
+  /// delivered all acknowledged ones, at most for `limit`.
   func drain(within limit: Duration) async
 
   var status: LogStatus { get async }

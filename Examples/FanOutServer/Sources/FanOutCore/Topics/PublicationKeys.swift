@@ -59,8 +59,8 @@ extension PublicationKeys {
   /// Begins to publish events, all at the same time. Waits while one of them is being published.
   ///
   /// - Parameter names: without duplicates.
-  /// - Returns: the ids of those that were published before. The caller publishes the others, and then
-  ///   calls ``end(_:)``.
+  /// - Returns: the ids of those that were published before. The caller publishes the others, and
+  ///   then calls ``end(_:)``.
   func begin(_ names: [Name]) async -> [Name: EventID] {
     while true {
       var published: [Name: EventID]?
@@ -92,7 +92,8 @@ extension PublicationKeys {
 
   /// Ends what ``begin(_:)`` has begun.
   ///
-  /// - Parameter names: the ids of the events; `nil`: the event was not published, or that is unknown.
+  /// - Parameter names: the ids of the events; `nil`: the event was not published, or that is
+  ///   unknown.
   func end(_ names: [(Name, EventID?)]) {
     let waiting = state.withLockedValue { state in
       names.flatMap { name, id in

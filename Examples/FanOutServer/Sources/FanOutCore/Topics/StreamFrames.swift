@@ -1,8 +1,8 @@
 internal import Multicast
 package import NIOCore
 
-/// What a subscriber receives, as server-sent events without the chunks of HTTP/1.1. The subscription ends
-/// with the object.
+/// What a subscriber receives, as server-sent events without the chunks of HTTP/1.1. The
+/// subscription ends with the object.
 package final class StreamFrames {
   /// The most frames of one read.
   private static let share = 64
@@ -25,8 +25,8 @@ extension StreamFrames {
   /// Whether all frames have been read.
   package var isEnded: Bool { subscription == nil }
 
-  /// The next frames. If there are none, `whenReadable` of the subscription is called when there are
-  /// some again, or at the end.
+  /// The next frames. If there are none, `whenReadable` of the subscription is called when there
+  /// are some again, or at the end.
   package func read() -> [ByteBuffer] {
     var frames: [ByteBuffer] = []
     if !hasBegun, let subscription {

@@ -81,8 +81,8 @@ private final class LogConnection: ExternalLog {
 // MARK: - What the log does
 
 extension Topics {
-  /// Uses `log` for events that the hub does not retain, and does not keep it alive. Call it before the first
-  /// client connects.
+  /// Uses `log` for events that the hub does not retain, and does not keep it alive. Call it before
+  /// the first client connects.
   func connect(_ log: any EventLog) { self.log.log = log }
 
   /// Keeps an event, and sends it to the subscribers.
@@ -104,7 +104,8 @@ extension Topics {
     log.writer?.deliver(event, to: event.topic.name, number: event.id)
   }
 
-  /// Remembers the key of an event from before the start of the server. Call it in the order of ids.
+  /// Remembers the key of an event from before the start of the server. Call it in the order of
+  /// ids.
   public func restore(_ key: PublicationKey, of topic: Topic, _ id: EventID) {
     keys.restore(PublicationKeys.Name(topic: topic, key: key), id)
   }
@@ -129,8 +130,8 @@ extension Topics {
 
 /// The events of a new subscriber.
 struct TopicSubscription {
-  /// The newest event of all topics at the time of the subscription; `nil` if the client already has
-  /// an id, or if the newest event is unknown.
+  /// The newest event of all topics at the time of the subscription; `nil` if the client already
+  /// has an id, or if the newest event is unknown.
   let newest: EventID?
   let reader: TopicReader<Event>
   /// Whether each event names its topic.
@@ -140,8 +141,8 @@ struct TopicSubscription {
 extension Topics {
   /// Subscribes to the topics of a stream.
   ///
-  /// Without a limit of its own, a stream of several topics gets all their events after `id` that the
-  /// hub has. `policy` does not apply to patterns.
+  /// Without a limit of its own, a stream of several topics gets all their events after `id` that
+  /// the hub has. `policy` does not apply to patterns.
   ///
   /// - Parameters:
   ///   - id: the last event that the client has; `nil` if it has none.
@@ -154,7 +155,8 @@ extension Topics {
     let newest = hub.newestPosition
     var start = SubscriptionStart.live
     if let id {
-      // Ids have no epoch: one that is not of this epoch is not that of an event, or of another one.
+      // Ids have no epoch: one that is not of this epoch is not that of an event, or of another
+      // one.
       let position = EventPosition(epoch: newest.epoch, number: id)
       start =
         topics.namesTopics
@@ -195,12 +197,12 @@ extension Topics {
 // MARK: - Statistics and closing
 
 extension Topics {
-  /// Logs a warning if there are more subscriptions than connections can have, one for each topic: if
-  /// streams are not removed. Twice as many, because a connection gives its place back before its
-  /// stream has ended.
+  /// Logs a warning if there are more subscriptions than connections can have, one for each topic:
+  /// if streams are not removed. Twice as many, because a connection gives its place back before
+  /// its stream has ended.
   ///
-  /// Handlers are not measured: those of streams only wake their event loop. A slow client has events
-  /// that wait.
+  /// Handlers are not measured: those of streams only wake their event loop. A slow client has
+  /// events that wait.
   func warnOfLeaks() {
     let limit = 2 * settings.maxConnections * settings.maxStreamTopics
     hub.warnOfLeaks(above: max(1, limit), to: settings.logger)

@@ -4,7 +4,8 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// A connection of HTTP/2 that sends arbitrary header fields, and whose streams read only on request.
+/// A connection of HTTP/2 that sends arbitrary header fields, and whose streams read only on
+/// request.
 struct HTTP2Client: Sendable {
   private let channel: any Channel
   private let streams: NIOHTTP2Handler.StreamMultiplexer
@@ -37,7 +38,8 @@ struct HTTP2Client: Sendable {
           mode: .client, connectionConfiguration: connection, streamConfiguration: .init()
         ) { $0.eventLoop.makeSucceededVoidFuture() }
         let lastStreams = channel.eventLoop.makePromise(of: Void.self)
-        // Also of a channel that never became active: one that lost against another address of the host.
+        // Also of a channel that never became active: one that lost against another address of the
+        // host.
         channel.closeFuture.whenComplete { _ in lastStreams.fail(ChannelError.ioOnClosedChannel) }
         try channel.pipeline.syncOperations.addHandler(GoAways(lastStreams))
         return HTTP2Client(

@@ -62,7 +62,8 @@ struct RawClient: Sendable {
     self.received = NIOLoopBound(received, eventLoop: channel.eventLoop)
   }
 
-  /// Connects with a small receive buffer, and opens a stream of the topic "news" without reading it.
+  /// Connects with a small receive buffer, and opens a stream of the topic "news" without reading
+  /// it.
   static func openStalledStream(port: Int, query: String = "") async throws -> RawClient {
     let client = try await connect(port: port, receiveBuffer: 4096)
     try await client.send("GET /topics/news/events\(query) HTTP/1.1\r\nHost: localhost\r\n\r\n")

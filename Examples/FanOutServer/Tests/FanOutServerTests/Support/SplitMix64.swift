@@ -16,7 +16,8 @@ struct SplitMix64: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// The seed of this run: the environment variable `MULTICAST_SEED`, or a random one. Printed once.
+  /// The seed of this run: the environment variable `MULTICAST_SEED`, or a random one. Printed
+  /// once.
   static let runSeed: UInt64 = {
     let given = ProcessInfo.processInfo.environment["MULTICAST_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 1...UInt64.max)

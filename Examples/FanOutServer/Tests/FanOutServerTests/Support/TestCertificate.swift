@@ -2,8 +2,10 @@ import FanOutTLS
 import Foundation
 import NIOSSL
 
-/// A certificate for `localhost` that has signed itself, with its key. Made with `openssl req -x509 -newkey ec
-/// -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -addext subjectAltName=DNS:localhost`.
+/// A certificate for `localhost` that has signed itself, with its key. Made with:
+///
+///     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
+///       -subj /CN=localhost -addext subjectAltName=DNS:localhost
 struct TestCertificate {
   let chain: String
   let key: String

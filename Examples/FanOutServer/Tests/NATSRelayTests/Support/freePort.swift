@@ -11,7 +11,8 @@
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    // SAFETY: both calls take a `sockaddr` of this length, and the pointer is valid during the call.
+    // SAFETY: both calls take a `sockaddr` of this length, and the pointer is valid during the
+    // call.
     let status = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
         bind(file, pointer, length) | getsockname(file, pointer, &length)

@@ -4,8 +4,8 @@ struct PathTemplate: Equatable, Sendable {
 
   static let placeholder = "{topic}"
 
-  /// - Returns: `nil` if `text` is not an absolute path, has no placeholder, or has a byte that is not
-  ///   allowed in a request line.
+  /// - Returns: `nil` if `text` is not an absolute path, has no placeholder, or has a byte that is
+  ///   not allowed in a request line.
   init?(_ text: String) {
     guard text.hasPrefix("/"), text.contains(Self.placeholder),
       text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

@@ -69,8 +69,8 @@ extension Streams {
         }
       }
     if isStalled {
-      // Small kernel buffers, so that unread data soon blocks the server. The server's kernel sizes its
-      // buffer by the segment size, which is 64 KB on loopback.
+      // Small kernel buffers, so that unread data soon blocks the server. The server's kernel sizes
+      // its buffer by the segment size, which is 64 KB on loopback.
       bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: 4096)
         .channelOption(.tcpOption(.init(rawValue: CInt(TCP_MAXSEG))), value: 1448)
     }

@@ -23,7 +23,8 @@ extension Latencies {
   /// The exact maximum; 0 if there is no latency.
   var maximum: UInt64 { count == 0 ? 0 : histogram.maxRecorded }
 
-  /// The smallest latency that `percent` of all did not exceed, with three digits; 0 if there is none.
+  /// The smallest latency that `percent` of all did not exceed, with three digits; 0 if there is
+  /// none.
   func percentile(_ percent: Double) -> UInt64 {
     count == 0 ? 0 : min(histogram.valueAtPercentile(percent), maximum)
   }

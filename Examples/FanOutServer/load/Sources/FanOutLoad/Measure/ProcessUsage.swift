@@ -39,7 +39,8 @@ extension ProcessUsage {
     return sum
   }
 
-  /// User and system time in clock ticks: fields 14 and 15. Field 2, the name, may contain any text.
+  /// User and system time in clock ticks: fields 14 and 15. Field 2, the name, may contain any
+  /// text.
   static func ticks(inStat text: String) -> Int? {
     guard let name = text.lastIndex(of: ")") else { return nil }
     let fields = text[text.index(after: name)...].split(separator: " ")

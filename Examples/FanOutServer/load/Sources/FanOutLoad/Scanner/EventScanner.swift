@@ -1,7 +1,8 @@
 /// Splits bytes of a stream that arrive in pieces into server-sent events.
 ///
 /// It keeps only what the client checks: the numbers in the data of an event, and the length of the
-/// data. A line ends with LF or CRLF. The format also allows CR, which this scanner does not support.
+/// data. A line ends with LF or CRLF. The format also allows CR, which this scanner does not
+/// support.
 struct EventScanner {
   /// A complete event, which ends with an empty line.
   struct Event: Equatable {
@@ -19,7 +20,8 @@ struct EventScanner {
   private var lines = LineScanner()
   private var pending = Event()
 
-  /// Calls `body` with each event that ends in `bytes`. Comments and blocks without data are not events.
+  /// Calls `body` with each event that ends in `bytes`. Comments and blocks without data are not
+  /// events.
   mutating func scan(
     _ bytes: UnsafeRawBufferPointer, _ body: (Event) -> Void
   ) throws(ScanError) {

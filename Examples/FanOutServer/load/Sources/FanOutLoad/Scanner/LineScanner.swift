@@ -18,8 +18,8 @@ struct LineScanner {
 
   /// Removes the next line from the front of `bytes`, and calls `body` with it, without its end.
   ///
-  /// - Returns: the result of `body`; `nil` if the line continues in the next piece. Then `bytes` is
-  ///   empty.
+  /// - Returns: the result of `body`; `nil` if the line continues in the next piece. Then `bytes`
+  ///   is empty.
   mutating func next<Result>(
     in bytes: inout UnsafeRawBufferPointer,
     _ body: (UnsafeRawBufferPointer) throws(ScanError) -> Result

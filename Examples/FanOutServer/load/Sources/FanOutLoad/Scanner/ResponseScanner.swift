@@ -134,8 +134,8 @@ extension ResponseScanner {
     }
   }
 
-  /// Hexadecimal digits, and optional extensions, which are ignored. Does not convert to text, because
-  /// each event has such a line.
+  /// Hexadecimal digits, and optional extensions, which are ignored. Does not convert to text,
+  /// because each event has such a line.
   private static func chunkSize(_ line: UnsafeRawBufferPointer) throws(ScanError) -> Int {
     var size = 0
     var digits = 0
