@@ -47,17 +47,6 @@ extension Publications {
     }
   }
 
-  /// Starts the writing thread without a publication.
-  ///
-  /// - Returns: whether it must start; otherwise it runs, or the server shuts down.
-  func start() -> Bool {
-    state.withLock { state in
-      guard !state.isFinished, !state.isWriting else { return false }
-      state.isWriting = true
-      return true
-    }
-  }
-
   /// The next publications for one transaction. If there are none, the writing thread ends.
   ///
   /// - Parameters:
