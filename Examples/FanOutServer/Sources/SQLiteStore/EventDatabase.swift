@@ -24,6 +24,8 @@ public final class EventDatabase: Sendable {
   /// Identifies the file as one of this server, in its header.
   private static let applicationID = 0x4661_6e4f
   private static let version = 2
+  /// No event has a higher id: the next ones are numbers of SQLite too.
+  private static let highestID = Int64.max / 2
   /// What version 2 has more than version 1.
   private static let keys = "CREATE INDEX events_with_key ON events(id) WHERE key NOT NULL;"
 
@@ -134,8 +136,10 @@ extension EventDatabase {
     let oldest = try Int64.fetchOne(db, sql: "SELECT min(id) FROM events")
     if let oldest, oldest <= 0 { throw StoreError.notValid(oldest) }
     let newest = try Int64.fetchOne(db, sql: "SELECT max(id) FROM events")
+    let last = try max(newest ?? 0, removed(db))
+    if last > highestID { throw StoreError.notValid(last) }
     let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM events") ?? 0
-    return (EventID(clamping: try max(newest ?? 0, removed(db))), count)
+    return (EventID(clamping: last), count)
   }
 
   /// The id of the newest event that the store does not have any more.

@@ -213,6 +213,7 @@ import Testing
   /// change the type.
   @Test(arguments: [
     "topic = x'ff'", "retry = 'x'", "data = 7", "key = x'ff'", "seconds = 'x'", "id = -5", "id = 0",
+    "id = 9223372036854775807",
   ])
   func anEventThatIsNotValidIsAnError(_ change: String) throws {
     var limited = settings
@@ -234,6 +235,19 @@ import Testing
       try database.removeOld()
     }
     let id = change.hasPrefix("id = ") ? String(change.dropFirst(5)) : "\(last + 1)"
+    #expect(error?.description == "the store is damaged: event \(id) is not valid")
+  }
+  /// Otherwise there would be no id for the next event.
+  @Test func aRemovedEventWithAnImpossibleIDIsAnError() throws {
+    let id = Int64.max - 1
+    do {
+      let database = try EventDatabase(settings)
+      defer { database.close() }
+      try database.pool.write { db in
+        try db.execute(sql: "UPDATE removed SET through = \(id)")
+      }
+    }
+    let error = #expect(throws: StoreError.self) { try EventDatabase(settings) }
     #expect(error?.description == "the store is damaged: event \(id) is not valid")
   }
 }
