@@ -2,17 +2,30 @@ internal import FanOutCore
 internal import NIOCore
 internal import NIOPosix
 
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
 /// The Unix socket on which the server listens.
 enum UnixSocket {
   /// Refuses a socket on which another server listens, and which this one would take over. The file
   /// of a server that was killed is none.
   static func check(_ settings: Settings) async throws {
     guard let path = settings.unixSocket else { return }
-    let connection = try? await ClientBootstrap(
-      group: settings.eventLoops ?? MultiThreadedEventLoopGroup.singleton
-    ).connect(unixDomainSocketPath: path).get()
-    guard let connection else { return }
-    connection.close(promise: nil)
+    do {
+      let connection = try await ClientBootstrap(
+        group: settings.eventLoops ?? MultiThreadedEventLoopGroup.singleton
+      ).connect(unixDomainSocketPath: path).get()
+      connection.close(promise: nil)
+    } catch {
+      // The server is so busy that its queue is full (on Linux), or it takes datagrams.
+      let code = (error as? IOError)?.errnoCode
+      guard code == EAGAIN || code == EPROTOTYPE else { return }
+    }
     throw Failure("cannot serve on \(path): another server listens on it")
   }
 }

@@ -70,6 +70,28 @@ import Testing
       ["--unix-socket", "/etc/hosts"])
   }
 
+  #if os(Linux)
+    /// The queue of its socket is full, or it takes datagrams.
+    @Test(arguments: [SOCK_STREAM, SOCK_DGRAM])
+    func aBusyServerListensOnTheSocket(_ kind: __socket_type) throws {
+      let folder = try TemporaryFolder()
+      let path = folder.path("socket")
+      let address = try SocketAddress(unixDomainSocketPath: path)
+      let sockets = (0..<3).map { _ in socket(AF_UNIX, Int32(kind.rawValue), 0) }
+      defer { for socket in sockets { close(socket) } }
+      #expect(address.withSockAddr { bind(sockets[0], $0, socklen_t($1)) } == 0)
+      if kind == SOCK_STREAM {
+        #expect(listen(sockets[0], 0) == 0)
+        #expect(address.withSockAddr { connect(sockets[1], $0, socklen_t($1)) } == 0)
+        #expect(fcntl(sockets[2], F_SETFL, O_NONBLOCK) == 0)
+        #expect(address.withSockAddr { connect(sockets[2], $0, socklen_t($1)) } == -1)
+        #expect(errno == EAGAIN)
+      }
+      try expect(
+        "cannot serve on \(path): another server listens on it", ["--unix-socket", path])
+    }
+  #endif
+
   @Test func thePathOfTheSocketIsTooLong() throws {
     let path = "/" + String(repeating: "x", count: 103)
     try expect(
