@@ -28,4 +28,48 @@ import Testing
     #expect(log.flush(within: .seconds(60)))
     #expect(bytes == Array(String(repeating: line + "\n", count: 500).utf8))
   }
+
+  /// Whether `log` was opened again; `nil` if that waits, which `release` ends.
+  private func reopen(_ log: AccessLog, release: () -> Void) -> Bool? {
+    let isOpen = Box<Bool?>(nil)
+    let isDone = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      isOpen.value = log.reopen()
+      isDone.signal()
+    }
+    guard isDone.wait(timeout: .now() + 20) == .timedOut else { return isOpen.value }
+    release()
+    isDone.wait()
+    return nil
+  }
+
+  @Test func aFullPipeDoesNotDelayItsReopening() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("pipe")
+    #expect(mkfifo(path, 0o600) == 0)
+    let reader = open(path, O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    let log = try #require(AccessLog(.json, path: path, logger: Logger(label: "test")))
+    for _ in 0..<500 { log.write(String(repeating: "x", count: 999)) }
+    #expect(!log.flush(within: .milliseconds(50)))
+    var count = 0
+    func readAll() {
+      var part = [UInt8](repeating: 0, count: 1 << 16)
+      while count < 500_000 { count += max(0, read(reader, &part, part.count)) }
+    }
+    #expect(reopen(log, release: readAll) == true)
+    readAll()
+    #expect(log.flush(within: .seconds(60)))
+    #expect(count == 500_000)
+  }
+
+  @Test func aPipeWithoutAReaderCannotBeReopened() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("pipe")
+    #expect(mkfifo(path, 0o600) == 0)
+    let reader = open(path, O_RDONLY | O_NONBLOCK)
+    let log = try #require(AccessLog(.json, path: path, logger: Logger(label: "test")))
+    close(reader)
+    #expect(reopen(log) { close(open(path, O_RDONLY | O_NONBLOCK)) } == false)
+  }
 }

@@ -48,7 +48,7 @@ public final class AccessLog: Sendable {
   private let logger: Logger
   /// Guards what waits for the queue.
   private let state: NIOLockedValueBox<State>
-  /// Writes and reopens the file.
+  /// Writes to the file, and closes an old one.
   private let queue = DispatchQueue(label: "access-log")
 
   /// - Parameters:
@@ -56,7 +56,7 @@ public final class AccessLog: Sendable {
   ///   - logger: gets the errors.
   /// - Returns: `nil` if the file cannot be opened.
   public init?(_ format: Format, path: String?, logger: Logger) {
-    let file = path.map(Self.open) ?? STDOUT_FILENO
+    let file = path.map { Self.open($0) } ?? STDOUT_FILENO
     guard file >= 0 else { return nil }
     self.format = format
     self.path = path
@@ -69,13 +69,14 @@ public final class AccessLog: Sendable {
     if path != nil { close(file) }
   }
 
-  private static func open(_ path: String) -> Int32 {
+  private static func open(_ path: String, _ flags: Int32 = 0) -> Int32 {
+    let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | flags
     #if canImport(Darwin)
-      Darwin.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+      return Darwin.open(path, flags, 0o640)
     #elseif canImport(Glibc)
-      Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+      return Glibc.open(path, flags, 0o640)
     #else
-      Musl.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+      return Musl.open(path, flags, 0o640)
     #endif
   }
 }
@@ -98,19 +99,21 @@ extension AccessLog {
 
   /// Opens the file again, after another program has renamed it.
   ///
+  /// It waits neither for a write, because a pipe may be full, nor for a reader of a pipe.
+  ///
   /// - Returns: whether it could be opened. If not, lines go to the old one.
   public func reopen() -> Bool {
     guard let path else { return true }
-    let file = Self.open(path)
+    let file = Self.open(path, O_NONBLOCK)
     guard file >= 0 else { return false }
-    // On the queue, so that no write uses the old one any more.
-    queue.sync {
-      let old = state.withLockedValue { state in
-        defer { state.file = file }
-        return state.file
-      }
-      close(old)
+    // Writes wait, as those to the first one.
+    _ = fcntl(file, F_SETFL, O_APPEND)
+    let old = state.withLockedValue { state in
+      defer { state.file = file }
+      return state.file
     }
+    // On the queue, behind the write that may use it.
+    queue.async { close(old) }
     return true
   }
 
