@@ -23,10 +23,12 @@ extension TopicLog {
     // The garbage, and an event that is not kept, are destroyed here, outside the lock.
   }
 
-  /// Begins after `number`, in another epoch. What was kept is not valid any more.
+  /// Begins after `number`, in another epoch. What was kept is not valid any more. After the hub
+  /// has finished, nothing is done: subscribers still read what was sent before.
   func begin(epoch: UInt64, after number: UInt64) {
     var garbage = RetainedLog.Garbage()
     lock.withLock {
+      guard !isClosed else { return }
       removeAll(beginningAfter: number, &garbage)
       // Others return to the beginning.
       let isFirst = !numbering.hasBegun

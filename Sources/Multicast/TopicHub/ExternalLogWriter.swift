@@ -24,7 +24,8 @@ extension ExternalLogWriter {
   ///
   /// What the hub retained is not valid any more, and is removed. A subscriber receives the range
   /// from its position to the beginning as missed, except at the first beginning: then one that
-  /// named a position receives the events after it from the log.
+  /// named a position receives the events after it from the log. Does nothing after the hub has
+  /// finished.
   ///
   /// - Parameters:
   ///   - epoch: identifies the log and its beginning, not 0: for example, when the stream was
@@ -61,7 +62,7 @@ extension ExternalLogWriter {
   /// Subscribers receive the range as missed, at its place. Those that come later get the events
   /// before the range from the log only, or as missed, although the hub may still retain some: the
   /// log may have lost them too, and other processes say the same. Does nothing if `number` is not
-  /// higher than all before.
+  /// higher than all before, or if the hub has finished.
   ///
   /// - Parameter number: that of the last event that the log does not have.
   /// - Complexity: O(subscribers with positions).

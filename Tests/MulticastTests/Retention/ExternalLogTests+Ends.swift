@@ -72,6 +72,23 @@ extension ExternalLogTests {
     #expect(made.retainedAmount.events == 0 && made.newestPosition == at(0))
   }
 
+  @Test("a log that begins anew after the end of the hub takes nothing from its subscribers")
+  func beginsAnewAfterTheEnd() async {
+    let (hub, writer) = make(GatedLog.unreachable)
+    writer.begin(epoch: 7, after: 0)
+    let reader = hub.reader(for: ["a"], from: .live) {}
+    let sequence = hub.events(for: "a", from: .live)
+    let pattern = hub.events(matching: ["*"], from: .live)
+    writer.deliver(1, to: "a", number: 1)
+    hub.finish()
+    writer.begin(epoch: 8, after: 0)
+    #expect(read(reader) == ["a 1 @1"] && reader.end == .finished)
+    #expect(await texts(sequence) == ["a 1 @1"])
+    #expect(await texts(pattern) == ["a 1 @1"])
+    #expect(await texts(hub.events(for: "a", from: .retained)) == ["a 1 @1"])
+    #expect(hub.retainedAmount.events == 1 && hub.newestPosition == at(1))
+  }
+
   @Test("the last block ends while an event is skipped: the subscriber receives the range")
   func unblockedDuringDelivery() async {
     let received = await onOwnThread {
