@@ -64,7 +64,7 @@ extension TopicHub where Topic == String {
   ///   - event: what subscribers receive.
   ///   - topic: whose subscribers.
   /// - Returns: `nil` after ``finish()`` and while the hub is blocked: the event is not kept then.
-  /// - Precondition: the hub retains events.
+  /// - Precondition: the hub retains events, and these do not come from an ``ExternalLog``.
   /// - Complexity: as ``send(_:to:)``.
   @discardableResult
   public func publish(_ event: Event, to topic: String) -> EventPosition? {

@@ -6,6 +6,7 @@ extension TopicHub {
   ///   - event: what subscribers receive.
   ///   - topic: whose subscribers.
   /// - Returns: as ``EventHub/send(_:)``; 0 if no subscriber receives it, or after ``finish()``.
+  /// - Precondition: the events of the hub do not come from an ``ExternalLog``.
   /// - Complexity: O(subscribers of `topic`, of all topics and of matching patterns). If there are
   ///   patterns, the matching in addition: see <doc:Contracts>.
   @inlinable @discardableResult
@@ -32,6 +33,7 @@ extension TopicHub {
   /// - Parameters:
   ///   - events: what subscribers receive.
   ///   - topic: whose subscribers.
+  /// - Precondition: the events of the hub do not come from an ``ExternalLog``.
   /// - Complexity: O(events × subscribers of `topic` and of all topics).
   @inlinable
   public func send(contentsOf events: some Sequence<Event>, to topic: Topic) {
@@ -63,6 +65,7 @@ extension TopicHub {
   ///   hub that retains has kept counts as sent, also if the topic is finished before a subscriber
   ///   receives it. Events sent to a topic without subscribers, or to a finished hub, are not
   ///   counted as refused.
+  /// - Precondition: the events of the hub do not come from an ``ExternalLog``.
   /// - Complexity: O(subscribers of `topic`), and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {

@@ -10,6 +10,7 @@ extension TopicHub {
   ///   - topic: whose subscribers.
   /// - Returns: whether the event was sent; `true` if the topic has no subscriber, and while the
   ///   hub is blocked. After ``finish()``: `false`.
+  /// - Precondition: the events of the hub do not come from an ``ExternalLog``.
   /// - Complexity: O(subscribers of `topic`).
   public func trySend(_ event: Event, to topic: Topic) -> Bool {
     guard !gate.isFinished else { return false }

@@ -90,6 +90,31 @@ struct RetentionTrapTests {
     expect(position, "it retains no events")
   }
 
+  @Test func eventsFromAnExternalLog() async {
+    let send = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { Self.hubWithLog().send(1, to: "a") }
+    let batch = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { Self.hubWithLog().send(contentsOf: [1], to: "a") }
+    let waiting = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { await Self.hubWithLog().sendWaiting(1, to: "a") }
+    let trying = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = Self.hubWithLog().trySend(1, to: "a") }
+    let publish = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { Self.hubWithLog().publish(1, to: "a") }
+    for result in [send, batch, waiting, trying, publish] {
+      expect(result, "chat", "its events come from an external log; publish to that")
+    }
+  }
+
+  private static func hubWithLog() -> TopicHub<String, Int> {
+    TopicHub(retention: .last(1), name: "chat") { _ in GatedLog.unreachable }
+  }
+
   private func expect(
     _ result: ExitTest.Result?, _ texts: String...,
     sourceLocation: SourceLocation = #_sourceLocation
