@@ -75,8 +75,8 @@ extension EventHub {
     guard let sequencer, sequencer.retains else {
       fatalError(
         """
-        \(messagePrefix(name)) it retains no events, so there are no positions; create it with a \
-        retention, such as EventHub(retention: .last(100)).
+        \(messagePrefix(name)) this hub retains no events, so it has no positions; create it with \
+        a retention, such as EventHub(retention: .last(100)).
         """)
     }
     return sequencer

@@ -36,8 +36,8 @@ final class LeakWatch: @unchecked Sendable {
   func install(in reference: borrowing LazyReference<LeakWatch>, hub: String?) {
     if let other = reference.install(self) {
       fatalError(
-        "\(messagePrefix(hub)) it warns of more than \(other.limit) registrations already; call "
-          + "warnOfLeaks once.")
+        "\(messagePrefix(hub)) this hub warns of more than \(other.limit) registrations already; "
+          + "call warnOfLeaks once.")
     }
   }
 

@@ -49,8 +49,8 @@ extension TopicHub {
     require(
       !log.isExternal,
       """
-      \(messagePrefix(name)) its events come from an external log; publish to that, and let it deliver \
-      them with its ExternalLogWriter.
+      \(messagePrefix(name)) the events of this hub come from an external log; publish to that, and \
+      let it deliver them with its ExternalLogWriter.
       """)
   }
 

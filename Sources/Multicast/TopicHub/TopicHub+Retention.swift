@@ -112,8 +112,8 @@ extension TopicHub where Topic == String {
     guard let retention else {
       fatalError(
         """
-        \(messagePrefix(name)) it retains no events, so there are no positions; create it with a \
-        retention, such as TopicHub(retention: .last(100)).
+        \(messagePrefix(name)) this hub retains no events, so it has no positions; create it with \
+        a retention, such as TopicHub(retention: .last(100)).
         """)
     }
     return retention

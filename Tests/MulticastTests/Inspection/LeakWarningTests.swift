@@ -142,6 +142,6 @@ struct LeakWarningTests {
       hub.warnOfLeaks { _ in }
     }
     let message = failure.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
-    #expect(message.contains("it warns of more than 7 registrations already"))
+    #expect(message.contains("this hub warns of more than 7 registrations already"))
   }
 }

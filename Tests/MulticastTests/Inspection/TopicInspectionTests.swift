@@ -254,7 +254,8 @@ struct TopicInspectionTests {
       result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
     }
     #expect(
-      message(leaks).contains("in the hub \"chat\": it warns of more than 7 registrations already"))
+      message(leaks).contains(
+        "in the hub \"chat\": this hub warns of more than 7 registrations already"))
     #expect(message(timing).contains("in the hub \"chat\": handlers are measured already"))
   }
 

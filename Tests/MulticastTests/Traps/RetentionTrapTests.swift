@@ -79,7 +79,7 @@ struct RetentionTrapTests {
     let publish = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { EventHub<Int>(ordering: .total, name: "chat").publish(1) }
-    expect(publish, "chat", "it retains no events")
+    expect(publish, "chat", "this hub retains no events")
     let sequence = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = EventHub<Int>().events(from: .live) }
@@ -87,7 +87,7 @@ struct RetentionTrapTests {
     let position = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = EventHub<Int>(retention: .none).newestPosition }
-    expect(position, "it retains no events")
+    expect(position, "this hub retains no events")
   }
 
   @Test func eventsFromAnExternalLog() async {
@@ -107,7 +107,7 @@ struct RetentionTrapTests {
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { Self.hubWithLog().publish(1, to: "a") }
     for result in [send, batch, waiting, trying, publish] {
-      expect(result, "chat", "its events come from an external log; publish to that")
+      expect(result, "chat", "the events of this hub come from an external log; publish to that")
     }
   }
 
