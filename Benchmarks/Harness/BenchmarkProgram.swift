@@ -35,7 +35,7 @@ extension BenchmarkProgram {
     do {
       var options = try Options(arguments)
       if options.asksForHelp {
-        Console.output.print("\(name): \(summary)\n\n\(Options.help)")
+        Console.output.print("usage: \(name) [options]\n\n\(summary)\n\n\(Options.help)")
         return 0
       }
       let experiments = try selection(options)

@@ -23,7 +23,16 @@ extension Options {
   /// - Throws: an ``OptionError`` with one line for the user.
   init(_ arguments: some Sequence<String>) throws(OptionError) {
     var rest = Array(arguments)[...]
-    while let option = rest.popFirst() {
+    while let argument = rest.popFirst() {
+      // Both `--name value` and `--name=value`.
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let option = parts.first.map(String.init) ?? ""
+      if parts.count > 1 {
+        guard Self.valueOptions.contains(option) else {
+          throw OptionError(message: "unknown option '\(argument)'; --help lists them")
+        }
+        rest = [String(parts[1])] + rest
+      }
       switch option {
       case "--workload": workloads += try Self.values(of: option, &rest)
       case "--strategy", "--system": systems.append(try Self.value(of: option, &rest))
@@ -55,11 +64,19 @@ extension Options {
       --iterations N     run one case N times without measuring it, for instruction counters; needs
                          --workload, one --strategy, and --sizes or --threads if there are several
       --list             print the workloads and their experiments
-      --help             print this
+      -h, --help         print this
 
     Options that take several values take them separated by commas, or are given several times; a
     system whose name has a comma, alone.
+
+    Exit status: 0 if all went well, 2 if the options are unusable, 1 otherwise.
     """
+
+  /// The options that need a value.
+  private static let valueOptions: Set = [
+    "--workload", "--strategy", "--system", "--sizes", "--threads", "--iterations", "--json",
+    "--csv",
+  ]
 
   private static func value(
     of option: String, _ rest: inout ArraySlice<String>

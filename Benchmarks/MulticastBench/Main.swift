@@ -15,7 +15,7 @@ enum Main {
   private static var program: BenchmarkProgram {
     BenchmarkProgram(
       "multicast-bench",
-      summary: "measures the storage strategies of Multicast side by side",
+      summary: "Measures the storage strategies of Multicast side by side",
       workloads: [
         .floor, .invocation, .timing, .composite, .retain, .contention, .churn, .registration,
         .memory,

@@ -15,6 +15,14 @@ import Testing
     #expect(options.threads == [1, 2, 4])
   }
 
+  @Test func aValueMayFollowAnEqualsSign() throws {
+    let options = try Options(["--workload=floor", "--sizes=1,10", "--system=a=b", "--quick"])
+    #expect(options.workloads == ["floor"])
+    #expect(options.sizes == [1, 10])
+    #expect(options.systems == ["a=b"])
+    #expect(options.isQuick)
+  }
+
   @Test func theNameOfASystemMayHaveACommaToo() throws {
     let known: Set = ["locked", "waitFree", "waitFree, timed"]
     let options = try Options(["--strategy", "waitFree, timed", "--system", "locked,waitFree"])
@@ -27,6 +35,7 @@ import Testing
     ["--nonsense"], ["floor"], ["--workload"], ["--workload", ","], ["--strategy", ""],
     ["--sizes", ","], ["--sizes", "0"], ["--sizes", "1,x"], ["--threads", "-1"],
     ["--iterations", "1,2"], ["--json", "--quick"],
+    ["--sizes="], ["--json="], ["--quick=1"], ["--help="], ["=1"],
   ])
   func whatCannotBeFollowedIsRefused(_ arguments: [String]) {
     #expect(throws: OptionError.self) { try Options(arguments) }

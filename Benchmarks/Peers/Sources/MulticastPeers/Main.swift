@@ -4,7 +4,7 @@ internal import BenchmarkHarness
 enum Main {
   static func main() {
     let program = BenchmarkProgram(
-      "multicast-peers", summary: "measures Multicast beside what one would use instead",
+      "multicast-peers", summary: "Measures Multicast beside what one would use instead",
       workloads: [
         .invocation, .capturing, .contention, .churn, .registration, .memory, .queue, .consumers,
       ], notes: Peer.notes)
