@@ -30,7 +30,7 @@ class HubState: RegistryExtras, @unchecked Sendable {
   /// are the number of its blocks.
   @usableFromInline final let gate = Atomic<UInt32>(0)
 
-  /// Whether the hub has finished.
+  /// Whether the hub has finished: the flag that ``publish()`` raises before it closes `gate`.
   @usableFromInline final let isRaised = Atomic(false)
 
   deinit {
