@@ -67,6 +67,29 @@ struct FollowingFlushTests {
     following.cancel()
   }
 
+  @Test("also if an event is sent between two drains of a backlog")
+  func betweenDrains() async {
+    let hub = EventHub<Int>(retention: .last(1_000))
+    // A drain reads 64 events. So the second one ends at the newest event of the backlog.
+    for event in 1...128 { hub.send(event) }
+    let queue = DispatchQueue(label: "follower")
+    queue.suspend()
+    let (journal, isSent) = (Journal(), AsyncGate())
+    let subscription = hub.subscribe(from: .retained, on: queue) { element in
+      journal.record(element.event ?? 0)
+    }
+    queue.async {
+      #expect(journal.entries == Array(1...64))
+      hub.send(129)
+      isSent.open()
+    }
+    queue.resume()
+    await isSent.wait()
+    await hub.flush()
+    #expect(journal.entries == Array(1...129))
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("a blocking flush inside the handler does not wait for itself")
   func insideTheHandler() async {
     let hub = EventHub<Int>(retention: .last(100))
