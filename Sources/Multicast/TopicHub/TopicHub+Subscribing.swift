@@ -1,6 +1,13 @@
 public import Dispatch
 
 // The overloads of `subscribe` of a hub, for one topic.
+//
+// The compiler needs each form written out. So the same parameters stand in three families of
+// files: `+Subscribing` for one topic, `+SubscribingPattern` for one pattern, and
+// `+SubscribingPatterns` for several. In each, the file without a suffix has the handlers of a hub;
+// `Owners` has those that end with an object, `Self` those that receive their own subscription, and
+// `From` those that receive positions, of any number of topics or of patterns. The tests in
+// `Overloads` call every form.
 
 extension TopicHub {
   /// Calls `handler` on its actor with each event of `topic` from now on. See the same function of

@@ -151,7 +151,7 @@ extension TopicHub {
 
 extension TopicHub {
   /// The number of topics with subscribers, including subscribers whose owners are gone and that
-  /// were not removed yet.
+  /// were not removed yet. ``statistics`` has the topics themselves.
   ///
   /// - Complexity: O(1).
   public var topicCount: Int { topics.count }

@@ -55,7 +55,8 @@ struct ParkedTasksTests {
     }
   }
 
-  @Test("the tasks that wait end, and keep nothing", arguments: Place.allCases)
+  @Test(
+    "the tasks that wait end, and keep nothing", .timeLimit(.minutes(1)), arguments: Place.allCases)
   func end(place: Place) async {
     weak var weakTasks: ParkedTasks?
     do {

@@ -39,16 +39,16 @@ struct OptionSources {
 }
 
 extension OptionSources {
-  /// Adds to an error where the option has its value from.
+  /// Adds to an error where the option that it names first has its value from.
   func explain(_ message: some StringProtocol) -> String {
-    for (name, origin) in origins {
-      let end = message.firstRange(of: "--\(name)")?.upperBound
-      guard let end, message[end...].first.map({ !$0.isLetter && $0 != "-" }) ?? true else {
-        continue
-      }
-      return "\(message) (from \(origin))"
+    let found = origins.compactMap { name, origin -> (place: String.Index, origin: String)? in
+      guard let range = message.firstRange(of: "--\(name)"),
+        message[range.upperBound...].first.map({ !$0.isLetter && $0 != "-" }) ?? true
+      else { return nil }
+      return (range.lowerBound, origin)
     }
-    return String(message)
+    guard let first = found.min(by: { $0.place < $1.place }) else { return String(message) }
+    return "\(message) (from \(first.origin))"
   }
 
   /// Refuses an address with a user or a password on the command line.

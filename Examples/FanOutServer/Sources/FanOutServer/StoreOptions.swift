@@ -15,14 +15,14 @@ struct StoreOptions: ParsableArguments {
   @Option(help: "Size of the store's database in bytes. Older events leave it first.")
   var storeBytes = 1 << 30
   @Option(help: "Seconds for which the store keeps an event. (default: no limit)")
-  var storeAge: Double?
+  var storeAge: Int?
 }
 
 extension StoreOptions {
   func validate() throws {
     try Options.require("--store-events", storeEvents, in: 1...1_000_000_000)
     try Options.require("--store-bytes", storeBytes, in: (1 << 20)...(1 << 44))
-    try Options.require("--store-age", storeAge ?? 1, in: 1...1e9)
+    try Options.require("--store-age", storeAge ?? 1, in: 1...1_000_000_000)
     guard store?.isEmpty != true else { throw ValidationError("--store: the folder has no name") }
     guard storeAge == nil || store != nil else {
       throw ValidationError("--store-age: there is no --store")

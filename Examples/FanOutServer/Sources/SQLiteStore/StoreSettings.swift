@@ -6,7 +6,8 @@ public struct StoreSettings: Sendable {
   public var maxEvents = 1_000_000
   /// The size of the database. Its write-ahead log takes some megabytes more.
   public var maxBytes = 1 << 30
-  /// For how long the store keeps an event; `nil`: no limit.
+  /// For how long the store keeps an event, in whole seconds: a fraction does not count. `nil`: no
+  /// limit.
   public var maxAge: Duration?
 
   public init(folder: String) {

@@ -113,6 +113,14 @@ import Testing
       ["FANOUT_ALLOW_ANONYMOUS": "perhaps"], "",
       "--allow-anonymous: the value is neither true nor false (from FANOUT_ALLOW_ANONYMOUS)"
     ),
+    (
+      ["FANOUT_STORE": "/nothing"], #"{"relay": "nats://127.0.0.1:1"}"#,
+      "--store: the broker of --relay keeps the events: use one of both (from FANOUT_STORE)"
+    ),
+    (
+      ["FANOUT_STORE": "/nothing", "FANOUT_STORE_AGE": "1.5"], "",
+      "The value '1.5' is invalid for '--store-age <store-age>' (from FANOUT_STORE_AGE)"
+    ),
     (["FANOUT_CONFIG": "/nothing"], "", "--config: cannot read '/nothing' (from FANOUT_CONFIG)"),
     ([:], #"{"port": 65536}"#, "--port: 65536 is not between 0 and 65535 (from FILE)"),
     ([:], #"{"port": true}"#, "The value 'true' is invalid for '--port <port>' (from FILE)"),

@@ -172,7 +172,7 @@ import Testing
       "--store-events: 0 is not between 1 and 1000000000"
     ),
     (["--store", "/tmp", "--store-bytes", "9"], "--store-bytes: 9 is not between 1048576 and "),
-    (["--store", "/tmp", "--store-age", "0"], "--store-age: 0.0 is not between 1.0 and "),
+    (["--store", "/tmp", "--store-age", "0"], "--store-age: 0 is not between 1 and "),
     (["--store-age", "60"], "--store-age: there is no --store"),
     (
       ["--store", "/tmp", "--relay", "nats://127.0.0.1:1"],
