@@ -2,6 +2,13 @@ internal import Synchronization
 
 /// The mailbox of an asynchronous sequence.
 ///
+///     sender ──▶ waiting ──take──▶ batch ──▶ iterator
+///                          `taken` at once   `returned` of them
+///
+/// A task takes a batch when everything of the one before was returned. If nothing waits, it yields
+/// once if it `mayLinger`, and then sleeps until a sender wakes it. It also yields when its
+/// `budget` of results is spent.
+///
 /// ## Thread safety
 /// Any thread may send. Only the isolation that iterates may take; several tasks of one actor may
 /// take and sleep alternately, and each event goes to one of them.

@@ -1,5 +1,12 @@
 /// The place of one subscriber in a ``TopicLog``.
 ///
+///     begins ──▶ is ahead of the log ──▶ reads ──▶ its topics have ended, or it was too slow
+///       │                                │   ▲
+///       └────────────────────────▶   asks the external log for what is missing
+///
+/// The place is `number`. A subscriber that asks the external log is behind the missing range
+/// already; if the log does not have it, the place may return to `beforeMissing`.
+///
 /// ## Thread safety
 /// Changed inside the lock of the log alone: `places`, `seen`, `dropped` and `end` by any thread,
 /// the rest by one thread at a time, the one that reads for the subscriber, which may also load
@@ -12,22 +19,35 @@ final class TopicCursor {
   /// The index of the cursor among the readers of each topic.
   var places: [Int]
   let limit: TopicReadLimit
+
+  // The place.
+
   /// The beginning of the log to which `epoch` and `number` belong. 0: the subscriber came before
   /// the log had begun.
   var beginning = 0
   var epoch: UInt64 = 0
   /// The number of the last event that was read, or that the subscriber has.
   var number: UInt64 = 0
+  /// Whether there was a read: before it, the subscriber may miss events that came before its time.
+  var hasRead = false
+
+  // The start of the subscription.
+
   /// Whether the subscriber named a position, and did not begin with the newest event.
   var hasPosition = false
+  /// The number of the newest event when the subscription began.
+  var newestAtStart: UInt64 = 0
+  /// How many events of each topic had come when the subscription began.
+  var begun: [Int]
   /// The number of refusals by the log when the subscriber named a position that the log had not
   /// reached; `nil` once it is known whether there is such an event.
   var claim: Int?
   /// Whether no event has come after the place yet, which the log had not reached when the
   /// subscription began. What comes up to there is not for the subscriber.
   var isAhead = false
-  /// The number of the newest event when the subscription began.
-  var newestAtStart: UInt64 = 0
+
+  // What is missing.
+
   /// By topic, the number up to which the missing events were reported.
   var reported: [String?: UInt64] = [:]
   /// Where it was before it moved behind what is missing, because the external log may have that;
@@ -36,21 +56,23 @@ final class TopicCursor {
   /// The end of the last range for which the external log was asked, and of which it did not have
   /// all.
   var absentThrough: UInt64 = 0
-  /// How many of the events of each topic were read or reported, counted as ``KeptTopic/arrived``.
-  var seen: [Int]
-  /// How many events of each topic had come when the subscription began.
-  var begun: [Int]
-  /// What of `seen` was not delivered and does not count as dropped: its first value, and what was
-  /// skipped since.
-  var first: [Int]
-  /// How many events of each topic the subscriber has missed because it was slow; empty: none.
-  var dropped: [Int] = []
-  /// Whether there was a read: before it, the subscriber may miss events that came before its time.
-  var hasRead = false
   /// The number up to which events of each topic had left the log when the subscription began, or
   /// when an external log had a part of them, if that is after its place; otherwise 0. Empty: they
   /// were reported.
   private var uncountedThrough: [UInt64] = []
+
+  // Counts, of each topic.
+
+  /// How many of the events were read or reported, counted as ``KeptTopic/arrived``.
+  var seen: [Int]
+  /// What of `seen` was not delivered and does not count as dropped: its first value, and what was
+  /// skipped since.
+  var first: [Int]
+  /// How many events the subscriber has missed because it was slow; empty: none.
+  var dropped: [Int] = []
+
+  // The end.
+
   /// The newest event when the last of the topics ended, which is the last that the subscriber
   /// gets; `nil`: they go on.
   var end: End?

@@ -52,6 +52,17 @@ extension TopicLog {
   }
 
   /// As ``read(_:_:atMost:into:_:)``, inside the lock.
+  ///
+  /// A reader receives everything in the order of numbers. So the first of these that applies is
+  /// all that one read returns:
+  ///
+  /// 1. what is missing because the numbers have begun, perhaps anew, or because the external log
+  ///    has no event at the place;
+  /// 2. nothing, if the place is behind the last event of topics that have ended;
+  /// 3. what the reader loses because more events wait than its limit allows;
+  /// 4. what a new reader requests from the external log because of a gap;
+  /// 5. a gap that begins at the place;
+  /// 6. what has left the log, and the events, up to the next gap.
   private func find(
     _ topics: Topics, _ cursor: TopicCursor, _ limit: Int, _ items: inout RingBuffer<TopicItem>
   ) -> [MissingEvents] {
