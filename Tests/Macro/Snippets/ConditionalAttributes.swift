@@ -7,8 +7,7 @@ import MulticastMacros
 protocol ConditionalAttribute: AnyObject {
   #if os(Linux)
     @available(*, deprecated)
-  // expected-error{{'@Multicast' does not read attributes under a condition: write the whole
-  // declaration under it}}
+  // expected-error{{'@Multicast' does not read attributes under a condition: write the whole declaration under it}}
   #endif
   func start()
 }

@@ -21,8 +21,7 @@ extension Recorder: Listener {
 func useAfterAdd(_ composite: MulticastListener) {
   let recorder = Recorder()
   composite.add(recorder)
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
-  // actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 
@@ -30,8 +29,7 @@ func useAfterAdd(_ composite: MulticastListener) {
 func useAfterOperator(_ composite: MulticastListener) {
   let recorder = Recorder()
   composite += recorder
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
-  // actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 
@@ -40,8 +38,7 @@ func useAfterInitialization() {
   let recorder = Recorder()
   let composite = MulticastListener([recorder])
   composite.hear()
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
-  // actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 
@@ -50,8 +47,7 @@ func useAfterAddToHub(_ hub: MulticastDelegate<any Listener>) {
   let recorder = Recorder()
   hub.add(recorder)
   hub ~> { $0.hear() }
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
-  // actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 
@@ -61,8 +57,7 @@ func useAfterInvoke() {
   let hub = MulticastDelegate<any Listener>()
   hub.add(recorder)
   hub ~> { $0.hear() }
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
-  // actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 
@@ -85,8 +80,7 @@ extension Recorder: RefinedListener {
 func useAfterAddToRefined(_ composite: MulticastRefinedListener) {
   let recorder = Recorder()
   composite.add(recorder)
-  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main
-  // actor-isolated code}}
+  // expected-error{{passing closure as a 'sending' parameter risks causing data races between main actor-isolated code}}
   Task.detached { recorder.count += 1 }
 }
 

@@ -14,14 +14,12 @@ func addElsewhere(_ composite: MulticastListener, _ delegate: any Listener) {
 }
 
 func invokeElsewhere(_ hub: MulticastDelegate<any Listener>) {
-  // expected-error{{call to main actor-isolated operator function '~>' in a synchronous nonisolated
-  // context}}
+  // expected-error{{call to main actor-isolated operator function '~>' in a synchronous nonisolated context}}
   hub ~> { $0.hear() }
 }
 
 func addElsewhereByOperator(_ composite: MulticastListener, _ delegate: any Listener) {
-  // expected-error{{call to main actor-isolated operator function '+=' in a synchronous nonisolated
-  // context}}
+  // expected-error{{call to main actor-isolated operator function '+=' in a synchronous nonisolated context}}
   composite += delegate
 }
 

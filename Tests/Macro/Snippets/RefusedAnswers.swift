@@ -4,8 +4,7 @@ import MulticastMacros
 
 @Multicast
 protocol NumberAnswer: AnyObject {
-  // expected-error{{'Int' needs a policy for the answers of several delegates: write
-  // @Answer(.first, default: …), .last, .sum or .reduce(initial, combine)}}
+  // expected-error{{'Int' needs a policy for the answers of several delegates: write @Answer(.first, default: …), .last, .sum or .reduce(initial, combine)}}
   func numberOfRows() -> Int
 }
 
@@ -125,15 +124,13 @@ protocol ConcurrentNotSendable: AnyObject {
 
 @Multicast
 protocol ConcurrentInout: AnyObject, Sendable {
-  // expected-error{{an argument that lives only as long as the call cannot be used by concurrent
-  // calls}}
+  // expected-error{{an argument that lives only as long as the call cannot be used by concurrent calls}}
   @Answer(calls: .concurrent) func start(_ value: inout Int) async
 }
 
 @Multicast
 protocol InlineAnswer: AnyObject {
-  // expected-error{{a requirement with an answer is called on the calling thread anyway: remove
-  // '.inline'}}
+  // expected-error{{a requirement with an answer is called on the calling thread anyway: remove '.inline'}}
   @Answer(.inline) func isReady() -> Bool
 }
 
@@ -155,8 +152,7 @@ func larger(_ left: Int, _ right: Int) -> Int { max(left, right) }
 
 @Multicast
 protocol NamedDefaults: AnyObject {
-  // expected-error{{in the composite, 'count' is the member of the composite: write the type or the
-  // module before it, or rename it}}
+  // expected-error{{in the composite, 'count' is the member of the composite: write the type or the module before it, or rename it}}
   @Answer(.first, default: count) func size() -> Int
   // expected-error{{in the composite, 'index' is the parameter}}
   @Answer(.last, default: 2 * index) func height(ofRow index: Int) -> Int

@@ -5,8 +5,7 @@ import MulticastMacros
 
 final class Request {}
 
-// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be delivered
-// on a delegate's queue}}
+// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be delivered on a delegate's queue}}
 @Multicast
 protocol Sender: AnyObject, Sendable {
   func send(_ request: Request)
@@ -41,15 +40,13 @@ protocol LocalSender: AnyObject {
   func send(_ request: Request, to others: [Request])
 }
 
-// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be passed to
-// other actors}}
+// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be passed to other actors}}
 @Multicast
 protocol ActorSender: Actor {
   func send(_ request: Request)
 }
 
-// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be passed to
-// other actors}}
+// expected-expansion-error{{an argument of this requirement is not Sendable and cannot be passed to other actors}}
 @Multicast
 protocol AsyncActorSender: Actor {
   func send(_ request: Request) async

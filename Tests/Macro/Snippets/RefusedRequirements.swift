@@ -40,8 +40,7 @@ protocol FailableInitializer: AnyObject {
 
 @Multicast
 protocol Mutating {
-  // expected-error{{a mutating requirement would change a copy of each delegate: make the protocol
-  // AnyObject and remove 'mutating'}}
+  // expected-error{{a mutating requirement would change a copy of each delegate: make the protocol AnyObject and remove 'mutating'}}
   mutating func increment()
 }
 
@@ -157,8 +156,7 @@ protocol Endless: AnyObject {
 
 @Multicast
 protocol NotPrimary: AnyObject {
-  // expected-error{{an associated type must be the same for all delegates: make it primary,
-  // 'protocol NotPrimary<Item>'}}
+  // expected-error{{an associated type must be the same for all delegates: make it primary, 'protocol NotPrimary<Item>'}}
   associatedtype Item
   func receive(_ item: Item)
 }
@@ -179,8 +177,7 @@ protocol FixedType<Item>: AnyObject where Item == Int {
 
 @Multicast
 protocol FixedThere<Item>: AnyObject {
-  // expected-error{{a primary associated type that is fixed cannot be a parameter of the
-  // composite}}
+  // expected-error{{a primary associated type that is fixed cannot be a parameter of the composite}}
   associatedtype Item where Item == Int
   func receive(_ item: Item)
 }
@@ -201,15 +198,13 @@ protocol Noncopyable: ~Copyable {
 @MainActor
 @Multicast
 protocol NonisolatedMember: AnyObject {
-  // expected-error{{a nonisolated requirement of an isolated protocol reaches the delegates from
-  // any thread: make the protocol Sendable}}
+  // expected-error{{a nonisolated requirement of an isolated protocol reaches the delegates from any thread: make the protocol Sendable}}
   nonisolated func log()
 }
 
 @Multicast
 protocol EscapingClosure: AnyObject, Sendable {
-  // expected-error{{this closure cannot be delivered on a delegate's queue: write '@Sendable', or
-  // @Answer(.inline)}}
+  // expected-error{{this closure cannot be delivered on a delegate's queue: write '@Sendable', or @Answer(.inline)}}
   func load(then body: @escaping () -> Void)
 }
 
@@ -226,8 +221,7 @@ protocol Several: AnyObject {
 
 @Multicast
 protocol ActorAnswer: Actor {
-  // expected-error{{each delegate is an actor of its own, so its answer must be awaited: make the
-  // requirement async}}
+  // expected-error{{each delegate is an actor of its own, so its answer must be awaited: make the requirement async}}
   func isReady() -> Bool
 }
 
@@ -245,14 +239,12 @@ protocol ActorThrows: Actor {
 
 @Multicast
 protocol ActorInout: Actor {
-  // expected-error{{an argument that lives only as long as the call cannot be passed to other
-  // actors}}
+  // expected-error{{an argument that lives only as long as the call cannot be passed to other actors}}
   func change(_ value: inout Int)
 }
 
 @Multicast
-// expected-error{{several delegates have no common value: a composite cannot be 'Codable', so
-// remove it}}
+// expected-error{{several delegates have no common value: a composite cannot be 'Codable', so remove it}}
 protocol Encoded: AnyObject, Codable {
   func start()
 }
