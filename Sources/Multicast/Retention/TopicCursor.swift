@@ -1,6 +1,6 @@
 /// The place of one subscriber in a ``TopicLog``.
 ///
-///     begins ──▶ is ahead of the log ──▶ reads ──▶ its topics have ended, or it was too slow
+///     begins ──▶ is ahead of the log ──▶ reads ──▶ its topics have ended, or it is disconnected
 ///       │                                │   ▲
 ///       └────────────────────────▶   asks the external log for what is missing
 ///

@@ -110,38 +110,35 @@ struct ParkedTasksTests {
 
   @Test("a task that has received an event of a sequence runs no other", arguments: Place.allCases)
   func received(place: Place) async {
-    let tasks = place.tasks
-    defer { tasks.endAll() }
-    let first = NotingJob {
-      let hub = EventHub<Int>()
-      let iterator = hub.events().makeAsyncIterator()
-      hub.send(1)
-      #expect(iterator.nextIfAvailable() == 1)
-    }
-    tasks.run(ActorRun(job: first, home: place.home))
-    await first.wait()
-    let second = NotingJob()
-    tasks.run(ActorRun(job: second, home: place.home))
-    await tasks.wait(for: 1, after: second)
-    #expect(second.task != first.task)
-    #expect(tasks.count == 1)
+    await expectNewTask(in: place) {}
   }
 
   @Test(
     "a task that has received an event runs no other, though a handler ran inside of its job",
     arguments: Place.allCases)
   func receivedOutside(place: Place) async {
-    let tasks = place.tasks
-    defer { tasks.endAll() }
     let (nested, calls, inner) = (EventHub<Int>(), Counter(), InlineActor())
     let subscription = nested.subscribe(with: inner) { _, _ in calls.add() }
+    await expectNewTask(in: place) {
+      nested.send(1)
+      #expect(calls.value == 1)  // It ran here.
+    }
+    withExtendedLifetime((inner, subscription)) {}
+  }
+
+  /// Expects that a job has a task of its own after one that receives an event, and then performs
+  /// `action`.
+  private func expectNewTask(
+    in place: Place, after action: @escaping @Sendable () -> Void
+  ) async {
+    let tasks = place.tasks
+    defer { tasks.endAll() }
     let first = NotingJob {
       let hub = EventHub<Int>()
       let iterator = hub.events().makeAsyncIterator()
       hub.send(1)
       #expect(iterator.nextIfAvailable() == 1)
-      nested.send(1)
-      #expect(calls.value == 1)  // It ran here.
+      action()
     }
     tasks.run(ActorRun(job: first, home: place.home))
     await first.wait()
@@ -150,7 +147,6 @@ struct ParkedTasksTests {
     await tasks.wait(for: 1, after: second)
     #expect(second.task != first.task)
     #expect(tasks.count == 1)
-    withExtendedLifetime((inner, subscription)) {}
   }
 
   @Test("tasks wait for actors that run on the global pool, and others for the main actor")
