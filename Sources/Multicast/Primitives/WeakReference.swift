@@ -1,6 +1,9 @@
 #if canImport(ObjectiveC) || MULTICAST_PORTABLE_WEAK
 
   internal import CMulticast
+  #if canImport(ObjectiveC)
+    internal import ObjectiveC
+  #endif
 
   /// A weak reference in one trivial word: the portable form, over `weak`.
   ///
@@ -66,6 +69,16 @@
       return false
     }
 
+    /// Whether the deinitialisation of `object` has begun; `true` if that is not known.
+    static func isDying(_ object: AnyObject) -> Bool {
+      #if canImport(ObjectiveC)
+        // The Objective-C runtime ends the process when such an object gets a weak reference.
+        guard !(object is NSObject) else { return true }
+      #endif
+      weak let reference = object
+      return reference == nil
+    }
+
     /// Releases the reference, which must not be used afterwards.
     func destroy() { box.release() }
   }
@@ -129,6 +142,11 @@
       guard swift_isDeallocating(object) else { return false }
       cmulticast_fence_acquire()
       return true
+    }
+
+    /// Whether the deinitialisation of `object` has begun.
+    static func isDying(_ object: AnyObject) -> Bool {
+      swift_isDeallocating(Unmanaged.passUnretained(object).toOpaque())
     }
 
     /// Releases the reference, which must not be used afterwards.

@@ -27,7 +27,12 @@ extension Entry {
 
   /// The address that identifies `delegate`, or `nil` for a value type, which has no identity.
   static func identity<Value>(of delegate: Value) -> Int? {
-    classInstance(delegate).map { Int(bitPattern: Unmanaged.passUnretained($0).toOpaque()) }
+    classInstance(delegate).map { identity(of: $0) }
+  }
+
+  /// The address that identifies `object`.
+  static func identity(of object: AnyObject) -> Int {
+    Int(bitPattern: Unmanaged.passUnretained(object).toOpaque())
   }
 
   /// The type of the delegate, for messages.

@@ -125,7 +125,7 @@ extension EntryTable {
     return removed
   }
 
-  /// Removes every entry whose target has this address.
+  /// Removes every entry whose target has, or had, this address.
   ///
   /// - Complexity: amortised O(1) for each removed entry.
   mutating func removeAll(at address: Int) -> ContiguousArray<Entry> {
@@ -222,8 +222,9 @@ extension EntryTable {
 }
 
 extension EntryHead {
-  /// Whether another object may live at the address of the target.
-  fileprivate var isStale: Bool {
+  /// Whether another object may live at the address of the target. Inside a critical section, read
+  /// it only if the caller holds the object there: see `registered(at:)`.
+  var isStale: Bool {
     isWeak && WeakReference(word: target).isStale
   }
 }

@@ -260,10 +260,11 @@ extension Registry {
   ///
   /// - Returns: whether there was one.
   func remove<Value>(delegate: Value) -> Bool {
-    guard let identity = Entry.identity(of: delegate) else { return false }
-    let removed = storage.removeAll(at: identity)
+    guard let object = Entry.classInstance(delegate) else { return false }
+    let (removed, current) = storage.removeAll(at: Entry.identity(of: object))
     if removed > 0 { entriesChanged(by: -removed) }
-    return removed > 0
+    // An object that removes itself in its `deinit` looks like a dead one.
+    return current > 0 || removed > 0 && WeakReference.isDying(object)
   }
 
   func removeAll() {

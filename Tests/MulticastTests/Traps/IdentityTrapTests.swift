@@ -68,6 +68,24 @@ struct IdentityTrapTests {
   }
 
   @Test(
+    "T11: an object at the address of a dead one was not registered",
+    arguments: StorageStrategy.allCases, DuplicatePolicy.allCases)
+  func removalAtAReusedAddress(storage: StorageStrategy, duplicates: DuplicatePolicy) {
+    let hub = MulticastDelegate<any Observing>(storage: storage, duplicates: duplicates)
+    for round in 0..<200 {
+      hub += RecordingObserver(round)
+      let other = RecordingObserver()
+      #expect(!hub.contains(other))
+      #expect(!hub.remove(other))
+      let registration = hub.add(other)
+      #expect(hub.remove(other))
+      #expect(!registration.isActive)
+    }
+    hub.prune()
+    #expect(hub.registeredEntries == 0)
+  }
+
+  @Test(
     "T11: the registration of a dead one does not end another's",
     arguments: StorageStrategy.allCases)
   func theDeadEndNoOther(storage: StorageStrategy) {

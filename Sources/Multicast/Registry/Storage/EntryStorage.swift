@@ -30,7 +30,7 @@ protocol EntryStorage: AnyObject, Sendable {
   func insert(_ entry: Unmanaged<Entry>, duplicates: DuplicatePolicy, mayGrow: Bool) -> Insertion
   func exchange(_ existing: Entry, for entry: Unmanaged<Entry>) -> Bool
   func remove(_ entry: Unmanaged<Entry>) -> Bool
-  func removeAll(at address: Int) -> Int
+  func removeAll(at address: Int) -> (removed: Int, current: Int)
   func removeAll() -> Int
   func contains(_ address: Int) -> Bool
   func prune(_ dead: ContiguousArray<Entry>, waiting: Bool) -> Int
@@ -70,9 +70,13 @@ extension EntryStorage {
     return true
   }
 
-  /// - Returns: the number of removed entries.
-  func removeAll(at address: Int) -> Int {
-    retireAndDiscard(update { $0.removeAll(at: address) })
+  /// - Parameter address: that of an object that the caller holds.
+  /// - Returns: the number of removed entries, and that of those whose target is the object and
+  ///   alive. The others belong to a dead object that had the address, or the object is dying.
+  func removeAll(at address: Int) -> (removed: Int, current: Int) {
+    let removed = update { $0.removeAll(at: address) }
+    let current = removed.count { !$0.head.pointee.isStale }
+    return (retireAndDiscard(removed), current)
   }
 
   /// - Returns: the number of removed entries.
