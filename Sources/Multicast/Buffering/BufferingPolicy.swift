@@ -63,3 +63,14 @@ extension BufferingPolicy {
     BufferingPolicy(limit: .max, whenFull: .dropNewest, positions: positions)
   }
 }
+
+extension BufferingPolicy: CustomStringConvertible {
+  /// The call that makes the policy, such as `bounded(100, whenFull: dropOldest)`, without the key
+  /// of ``coalescing(by:)``.
+  ///
+  /// - Complexity: O(1).
+  public var description: String {
+    if positions != nil { return "coalescing" }
+    return limit == .max ? "unbounded" : "bounded(\(limit), whenFull: \(whenFull))"
+  }
+}

@@ -99,3 +99,10 @@ extension EventSubscription {
     registration.cancelAndWait(timeout: timeout)
   }
 }
+
+extension EventSubscription: CustomStringConvertible {
+  /// Whether the subscription is active.
+  ///
+  /// - Complexity: O(1).
+  public var description: String { "EventSubscription(isActive: \(isActive))" }
+}

@@ -79,3 +79,10 @@ extension Registration {
   @discardableResult
   public func cancelAndWait(timeout: Duration) -> Bool { handle.cancelAndWait(timeout: timeout) }
 }
+
+extension Registration: CustomStringConvertible {
+  /// The type of the delegates, and whether the registration is active.
+  ///
+  /// - Complexity: O(1).
+  public var description: String { "Registration<\(Delegate.self)>(isActive: \(isActive))" }
+}

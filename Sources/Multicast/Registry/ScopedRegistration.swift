@@ -48,6 +48,13 @@ extension ScopedRegistration {
   public func cancel() { registration.cancel() }
 }
 
+extension ScopedRegistration: CustomStringConvertible {
+  /// The type of the delegates, and whether the registration is active.
+  ///
+  /// - Complexity: O(1).
+  public var description: String { "ScopedRegistration<\(Delegate.self)>(isActive: \(isActive))" }
+}
+
 extension Registration {
   /// A handle that ends this registration when it is released.
   ///

@@ -147,6 +147,24 @@ public struct Retention<Event: Sendable>: Sendable {
   }
 }
 
+extension Retention: CustomStringConvertible {
+  /// The calls that make the retention, such as `last(1000).and(seconds(3600.0))`, without the
+  /// closures.
+  ///
+  /// - Complexity: O(1).
+  public var description: String {
+    let parts = [
+      count == .max ? nil : "last(\(count))",
+      size == nil ? nil : "bytes(\(bytes))",
+      age.map { "seconds(\($0 / .seconds(1)))" },
+      makeIndex == nil ? nil : "latestPerKey",
+      keeps == nil ? nil : "keeping",
+    ].compactMap { $0 }
+    guard let first = parts.first else { return "all" }
+    return first + parts.dropFirst().map { ".and(\($0))" }.joined()
+  }
+}
+
 /// The number of the newest event of each key.
 ///
 /// ## Thread safety
