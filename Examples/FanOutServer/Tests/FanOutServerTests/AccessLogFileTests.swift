@@ -72,4 +72,23 @@ import Testing
     close(reader)
     #expect(reopen(log) { close(open(path, O_RDONLY | O_NONBLOCK)) } == false)
   }
+
+  /// What a reader did not take was a part of a line, of the old file.
+  @Test func aNewFileBeginsWithALine() throws {
+    signal(SIGPIPE, SIG_IGN)
+    let folder = try TemporaryFolder()
+    let path = folder.path("log")
+    #expect(mkfifo(path, 0o600) == 0)
+    let reader = open(path, O_RDONLY | O_NONBLOCK)
+    let log = try #require(AccessLog(.json, path: path, logger: Logger(label: "test")))
+    for _ in 0..<500 { log.write(String(repeating: "x", count: 999)) }
+    #expect(!log.flush(within: .milliseconds(50)))
+    close(reader)
+    #expect(log.flush(within: .seconds(60)))
+    unlink(path)
+    #expect(log.reopen())
+    log.write("first")
+    #expect(log.flush(within: .seconds(60)))
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "first\n")
+  }
 }

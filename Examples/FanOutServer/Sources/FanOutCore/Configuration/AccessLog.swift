@@ -33,8 +33,8 @@ public final class AccessLog: Sendable {
     var waiting: [UInt8] = []
     var isWriting = false
     var dropped = 0
-    /// Whether the file ends with a part of a line.
-    var isLineOpen = false
+    /// The file that ends with a part of a line.
+    var fileInLine: Int32?
     /// Lines that could not be written, and when the next warning of them is due.
     var unwritten = 0
     var nextWarning = ContinuousClock.now
@@ -110,6 +110,8 @@ extension AccessLog {
     _ = fcntl(file, F_SETFL, O_APPEND)
     let old = state.withLockedValue { state in
       defer { state.file = file }
+      // A file that is opened later may get its number.
+      state.fileInLine = nil
       return state.file
     }
     // On the queue, behind the write that may use it.
@@ -133,7 +135,7 @@ extension AccessLog {
       let (bytes, file, dropped) = state.withLockedValue { state in
         var taken: [UInt8] = []
         swap(&taken, &state.waiting)
-        if state.isLineOpen, !taken.isEmpty { taken.insert(Self.lineEnd, at: 0) }
+        if state.fileInLine == state.file, !taken.isEmpty { taken.insert(Self.lineEnd, at: 0) }
         let dropped = state.dropped
         state.dropped = 0
         state.isWriting = !taken.isEmpty
@@ -143,17 +145,21 @@ extension AccessLog {
       guard !bytes.isEmpty else { return }
       let (rest, error) = Self.write(bytes[...], to: file)
       if rest.isEmpty {
-        state.withLockedValue { $0.isLineOpen = false }
+        state.withLockedValue { $0.fileInLine = nil }
       } else {
-        drop(rest, of: bytes, error)
+        drop(rest, of: bytes, file, error)
       }
     }
   }
 
-  /// Counts the lines of `rest`, the end of `bytes`, which could not be written.
-  private func drop(_ rest: ArraySlice<UInt8>, of bytes: [UInt8], _ error: Int32) {
+  /// Counts the lines of `rest`, the end of `bytes`, which could not be written to `file`.
+  private func drop(
+    _ rest: ArraySlice<UInt8>, of bytes: [UInt8], _ file: Int32, _ error: Int32
+  ) {
     let count = state.withLockedValue { state in
-      if rest.startIndex > 0 { state.isLineOpen = bytes[rest.startIndex - 1] != Self.lineEnd }
+      if rest.startIndex > 0 {
+        state.fileInLine = bytes[rest.startIndex - 1] == Self.lineEnd ? nil : file
+      }
       // At the beginning it ends a line that is there already.
       state.unwritten += rest.drop { $0 == Self.lineEnd }.count { $0 == Self.lineEnd }
       // Not for each write: a full disk would fill the server's log too.
