@@ -119,26 +119,20 @@ extension BodyWriter {
     switch plan.combination {
     case .none:
       return [head, "  \(call)", "}"]
-    case .first where plan.isOptional:
-      let absent = plan.absent ?? "nil"
-      return [head, "  if let \(answer) = \(call) { return \(answer) }", "}", "return \(absent)"]
     case .first:
-      let present = "\(presentAnswer)(\(call))"
+      let (next, present) = next(of: call)
       return [
-        head, "  if let \(answer) = \(present) { return \(answer) }", "}",
+        head, "  \(next)", "  if let \(answer) = \(present) { return \(answer) }", "}",
         "return \(plan.absent ?? "nil")",
-      ]
-    case .last where plan.isOptional:
-      return [
-        "var \(answer): \(result) = nil", head, "  \(answer) = \(call) ?? \(answer)", "}",
-        "return \(answer)\(otherwise)",
       ]
     case .last:
       let last = forwarding.local("last")
-      let present = "\(presentAnswer)(\(call))"
+      let (next, present) = next(of: call)
+      let type = plan.isOptional ? "\(result) = nil" : optionalResult
       return [
-        "var \(answer): \(optionalResult)", head,
-        "  if let \(last) = \(present) { \(answer) = \(last) }", "}",
+        "var \(answer): \(type)", head, "  \(next)",
+        // Not an implicit conversion, which does not take what cannot be copied.
+        "  if let \(last) = \(present) { \(answer) = .some(\(last)) }", "}",
         "return \(answer)\(otherwise)",
       ]
     case .every:
@@ -177,10 +171,18 @@ extension BodyWriter {
     }
   }
 
-  /// The function that makes an optional of an answer, which is one already if an alias hides it.
-  /// Of a metatype, which is none, the compiler would not find the type of that function.
-  private var presentAnswer: String {
-    result.hasSuffix(".Type") ? names.standard("Optional") : names.macros("presentAnswer")
+  /// A variable with the answer of one delegate, and an optional of it.
+  ///
+  /// The variable names the type: that of a generic requirement may follow from its result alone.
+  private func next(of call: String) -> (declaration: String, optional: String) {
+    let next = forwarding.local("next")
+    let declaration = "let \(next): \(result) = \(call)"
+    if plan.isOptional { return (declaration, next) }
+    // An answer is an optional already if an alias hides that. Of a metatype, which is none, the
+    // compiler would not find the type of the function.
+    let isMetatype = result.hasSuffix(".Type")
+    let function = isMetatype ? names.standard("Optional") : names.macros("presentAnswer")
+    return (declaration, "\(function)(\(next))")
   }
 
   /// All are called; the first error is thrown afterwards.

@@ -36,9 +36,30 @@ protocol TypedAnswers: AnyObject {
   @MulticastMacros.Answer<Swift.Int>(.first, default: 0) func count() -> Int
 }
 
+/// A generic parameter that only the result has.
+@Multicast
+protocol GenericResults: AnyObject {
+  func first<T: Numeric>() async -> T?
+  @Answer(.last) func last<T: Numeric>() async throws -> T?
+  @Answer(.first, default: 0) func firstNumber<T: Numeric>() async -> T
+  @Answer(.last, default: 0) func lastNumber<T: Numeric>() async -> T
+}
+
+@Multicast
+protocol NoncopyableResults: AnyObject {
+  func first() async -> Ticket?
+  @Answer(.last) func last() async throws -> Ticket?
+}
+
 final class ResultRecorder: Recorder, SentResults, ImplicitResults, MetatypeResults, TypedAnswers,
-  @unchecked Sendable
+  GenericResults, NoncopyableResults, @unchecked Sendable
 {
+  func first<T: Numeric>() async -> T? { id == 1 ? nil : T(exactly: id) }
+  func last<T: Numeric>() async throws -> T? { id == 1 ? T(exactly: id) : nil }
+  func firstNumber<T: Numeric>() async -> T { T(exactly: id) ?? 0 }
+  func lastNumber<T: Numeric>() async -> T { T(exactly: id) ?? 0 }
+  func first() async -> Ticket? { id == 1 ? nil : Ticket(number: id) }
+  func last() async throws -> Ticket? { id == 1 ? Ticket(number: id) : nil }
   func first() async -> Any.Type { id == 1 ? Int.self : String.self }
   func last() async -> any Equatable.Type { id == 1 ? Int.self : String.self }
   func only() -> Any.Type { id == 1 ? Int.self : String.self }
@@ -79,6 +100,22 @@ struct ResultTypeCorpus {
     #expect(answers.map { "\($0)" } == ["Int", "String", "String"])
     let absent: Any.Type = await MulticastMetatypeResults().last()
     #expect("\(absent)" == "Never")
+  }
+
+  @Test func generic() async throws {
+    let (first, second, _) = pair(ResultRecorder.self)
+    let composite = MulticastGenericResults([first, second])
+    #expect(await composite.first() == Int8(2))
+    #expect(try await composite.last() == 1.0)
+    #expect(await composite.firstNumber() == Int8(1))
+    #expect(await composite.lastNumber() == 2.0)
+  }
+
+  @Test func noncopyable() async throws {
+    let (first, second, _) = pair(ResultRecorder.self)
+    let composite = MulticastNoncopyableResults([first, second])
+    #expect(await composite.first()?.number == 2)
+    #expect(try await composite.last()?.number == 1)
   }
 
   @Test("a policy may name the type of its default")
