@@ -68,10 +68,12 @@ struct Forwarding {
     return isSubscript ? "[\(list)]" : "(\(list))"
   }
 
-  /// The label at a call, where most keywords need no backticks.
+  /// The label at a call, where the compiler warns of backticks that are not needed.
   private static func label(_ parameter: Parameter) -> String {
     let name = parameter.label.filter { $0 != "`" }
-    return keywords.contains(name) && name != "inout" ? name : parameter.label
+    let isWord = name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    let needsNone = isWord && name.first?.isNumber == false && !["inout", "_"].contains(name)
+    return needsNone ? name : parameter.label
   }
 
   private func argument(_ parameter: Parameter, _ value: String) -> String {

@@ -59,3 +59,10 @@ func use(_ composite: MulticastDelegate, _ child: MulticastChildDelegate) {
   child.start()
   composite.add(child)
 }
+
+// Labels in backticks, most of which need none at a call.
+@Multicast
+nonisolated protocol Escaped: AnyObject {
+  func start(`some`: Int, `Type` type: Int, `actor`: Int, `where`: Int, `plain`: Int, `1st`: Int)
+  subscript(`inout` value: Int, `a b` other: Int) -> Item? { get }
+}
