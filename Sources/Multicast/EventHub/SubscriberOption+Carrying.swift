@@ -12,7 +12,8 @@ extension SubscriberOption {
   /// ```
   /// A handler that is called on a queue, on an actor or in a task sees no task-locals otherwise.
   /// One that the sender calls sees all of them, except in a hub with one order (see ``Ordering``),
-  /// where another sender may deliver the event. Events of a replay carry no values.
+  /// where another sender may deliver the event. Events of a replay carry no values: a handler that
+  /// senders call sees those of the thread that delivers them, mostly the one that subscribes.
   ///
   /// Each event is boxed once more for this subscriber, and each key is read at `send` and bound
   /// around the call. Other subscribers pay nothing; in a hub with one order, each `send` reads the

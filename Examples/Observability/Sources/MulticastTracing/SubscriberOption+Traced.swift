@@ -11,7 +11,9 @@ extension SubscriberOption {
   /// ```
   /// The span of an asynchronous handler lasts until the handler has returned. Inside the handler
   /// `ServiceContext.current` is that of the span, so what the handler calls belongs to the trace.
-  /// An event of a replay has no sender, and begins a trace of its own.
+  /// An event of a replay has no sender, and begins a trace of its own; but a handler that senders
+  /// call sees the context of the thread that delivers it, mostly the one that subscribes, and the
+  /// span is below that.
   ///
   /// The service context of the sender travels with each event to this subscriber: see
   /// `SubscriberOption.carrying`, which has the cost.

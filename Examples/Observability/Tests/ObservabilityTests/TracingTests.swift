@@ -80,6 +80,19 @@ struct TracingTests {
     withExtendedLifetime(subscription) {}
   }
 
+  @Test("an event of a replay is below the span in which it is delivered, in a sender's handler")
+  func replayOnTheSender() {
+    let hub = EventHub<Int>(replay: 1)
+    hub.send(1, inSpan: "send", tracer: tracer)
+    let subscription = tracer.withSpan("subscribe") { _ in
+      hub.subscribe(on: .sender, options: [.traced("call", tracer: tracer)]) { _ in }
+    }
+    hub.send(2, inSpan: "send", tracer: tracer)
+    let parents = [spans("subscribe")[0], spans("send")[1]].map(\.spanID)
+    #expect(spans("call").map(\.parentSpanID) == parents)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("the context alone reaches the handler, without a span")
   func contextAlone() async {
     let hub = EventHub<Int>()
