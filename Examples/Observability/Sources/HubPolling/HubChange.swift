@@ -4,8 +4,8 @@ package import Multicast
 package struct HubChange: Sendable {
   /// The hub at the second poll.
   package let snapshot: HubSnapshot
-  /// The events that were dropped in between; at the first poll, since the hub began. In a hub of
-  /// delegates the calls, without those of delegates that are gone.
+  /// The events, or the calls of delegates, that were dropped in between, also for receivers that
+  /// are gone; at the first poll, since the hub began.
   package let dropped: Int
   /// The events that were refused in between, as above.
   package let refused: Int
