@@ -34,7 +34,8 @@ package struct HubHistory: Sendable {
 
   private mutating func change(of hub: any InspectableHub & Sendable) -> HubChange {
     let snapshot = hub.snapshot
-    let last = records[ObjectIdentifier(hub)]
+    // Not the record of a hub that has gone since the records were read, and had this address.
+    let last = records[ObjectIdentifier(hub)].flatMap { $0.hub === hub ? $0 : nil }
     var droppedByLine: [ReceiverLine: Int] = [:]
     for receiver in snapshot.receivers {
       let dropped = receiver.statistics?.dropped ?? 0

@@ -184,6 +184,34 @@ struct MetricsTests {
     withExtendedLifetime(sequence) {}
   }
 
+  @Test("a hub at the address of one that is gone counts from its own beginning")
+  func hubsThatComeAndGo() async throws {
+    let reporter = HubMetrics(of: directory, factory: metrics)
+    let drops = 9
+    let addHub: @Sendable (String) -> EventHub<Int> = { [directory] name in
+      let hub = EventHub<Int>(name: name)
+      directory.add(hub)
+      let sequence = hub.events(buffering: .latest)
+      for event in 0...drops { hub.send(event) }
+      withExtendedLifetime(sequence) {}
+      return hub
+    }
+    let reports = Task { while !Task.isCancelled { await reporter.report() } }
+    var kept: [EventHub<Int>] = []
+    for _ in 1...400 {
+      // Reports see some of these hubs, whose memory those after them get.
+      var leaving = (1...8).map { _ in addHub("gone") }
+      await Task.yield()
+      leaving.removeAll()
+      kept += (1...8).map { _ in addHub("kept") }
+    }
+    reports.cancel()
+    await reports.value
+    await reporter.report()
+    let counter = try metrics.expectCounter("multicast_dropped_total", [("hub", "kept")])
+    #expect(Int(counter.totalValue) == kept.count * drops)
+  }
+
   @Test func reportsComeAtOnceAfterEachIntervalAndAtTheEnd() async throws {
     let hub = EventHub<Int>(name: "prices")
     directory.add(hub)
