@@ -166,6 +166,13 @@ extension RequirementCheck {
         "several delegates have no common value: a composite cannot be '\(name)', so remove it",
         at: type.range)
     }
+    for type in declaration.inherited where type.names.contains("DistributedActor") {
+      findings.report(
+        """
+        a composite is no distributed actor: remove '\(type.text)'; a distributed actor can implement \
+        requirements that are 'async throws'
+        """, at: type.range)
+    }
     for attribute in declaration.attributes where attribute.baseName == "objc" {
       findings.report(
         "the requirements of an '@objc' protocol are not forwarded: remove '@objc'",

@@ -1,5 +1,6 @@
 // Requirements that cannot be forwarded: one diagnostic each, at its place.
 
+import Distributed
 import MulticastMacros
 
 @Multicast
@@ -253,4 +254,21 @@ protocol Encoded: AnyObject, Codable {
 // expected-error{{several delegates have no common value: a composite cannot be 'Comparable'}}
 protocol Ordered: Comparable {
   func start()
+}
+
+@Multicast
+// expected-error{{a composite is no distributed actor: remove 'DistributedActor'; a distributed actor can}}
+protocol Remote: DistributedActor {
+  func start() async throws
+}
+
+@Multicast
+protocol Located: Sendable {
+  func start() async throws
+}
+
+distributed actor Place: Located {
+  typealias ActorSystem = LocalTestingDistributedActorSystem
+
+  distributed func start() async throws {}
 }
