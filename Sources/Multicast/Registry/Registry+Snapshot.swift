@@ -2,6 +2,8 @@ internal import CMulticast
 
 /// What reads events elsewhere, after the receiver of an entry has told it that there are some.
 struct EventReader {
+  /// That of the entry: while this exists, no other entry has its address.
+  let handle: EntryHandle
   let kind: String
   let place: String
   var isKept = true

@@ -26,19 +26,22 @@ extension TopicHub {
   }
 
   /// The subscribers with positions, by the address of each entry that tells them of events.
-  private var readers: [UnsafeMutableRawPointer: EventReader] {
+  var readers: [UnsafeMutableRawPointer: EventReader] {
     guard let retention else { return [:] }
+    // First: while they exist, no others have their addresses.
+    let all = signals.all
     var statistics: [ReadTopic: DeliveryStatistics] = [:]
     retention.log.forEachReader { statistics[$0] = $1 }
     var readers: [UnsafeMutableRawPointer: EventReader] = [:]
-    for signals in signals.all {
+    for signals in all {
       let kind = signals.target is StreamMailbox ? "sequence" : "reader"
       // The handler, if that is what reads.
       let handler = signals.target.flushedHub?.receivers().first
       for (index, subscription) in signals.senders.enumerated() {
         let place = ReadTopic(reader: ObjectIdentifier(signals), index: index)
         readers[subscription.registration.reference] = EventReader(
-          kind: handler?.kind ?? kind, place: handler?.place ?? "consumer",
+          handle: subscription.registration, kind: handler?.kind ?? kind,
+          place: handler?.place ?? "consumer",
           isKept: handler?.isKept ?? true, isBlocked: handler?.isBlocked ?? false,
           statistics: statistics[place])
       }

@@ -101,6 +101,25 @@ struct IdentityTrapTests {
     #expect(hub.prune() == 0)
   }
 
+  @Test("T11: a snapshot does not take a handler at the address of an ended reader for one")
+  func readersAtAReusedAddress() {
+    let hub = TopicHub<String, Int>(retention: .last(1))
+    let first = hub.subscribe(to: "topic") { _ in }
+    for _ in 0..<100 {
+      var reader: TopicReader<Int>? = hub.reader(for: ["topic"], from: .live) {}
+      let readers = hub.readers
+      #expect(readers.count == 1)
+      // In a snapshot, another thread or a `deinit` may do this between the two.
+      reader?.cancel()
+      reader = nil
+      let handlers = (0..<40).map { _ in hub.subscribe(to: "topic") { _ in } }
+      let receivers = hub.topics.hub(of: "topic")?.receivers(readers: readers) ?? []
+      #expect(receivers.map(\.kind) == Array(repeating: "handler", count: 41))
+      for handler in handlers { handler.cancel() }
+    }
+    first.cancel()
+  }
+
   @Test(
     "T12: cancelling twice with an add in between does not hit the new one",
     arguments: StorageStrategy.allCases, DuplicatePolicy.allCases)
