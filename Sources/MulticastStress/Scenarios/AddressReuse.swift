@@ -60,10 +60,7 @@ private final class AddressReuseRound: ScenarioRound {
     worker.begin("add")
     let target = ReuseTarget(trial.lifetimes, ended)
     trial.expect(!hub.contains(target), "a delegate is found that was not added yet")
-    #if !(canImport(ObjectiveC) || MULTICAST_PORTABLE_WEAK)
-      // With portable weak references, `remove` may remove a dead delegate that had the address.
-      trial.expect(!hub.remove(target), "a delegate was removed that was not added yet")
-    #endif
+    trial.expect(!hub.remove(target), "a delegate was removed that was not added yet")
     let registration = hub.add(target)
     worker.begin("cancel")
     for (registration, ended) in past where ended.value > 0 {

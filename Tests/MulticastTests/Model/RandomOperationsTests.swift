@@ -71,13 +71,7 @@ private struct Run {
     case 35..<50:
       let id = someDelegate()
       let (removed, isExpected) = (hub.remove(held[id]!), model.remove(id))
-      #if canImport(ObjectiveC) || MULTICAST_PORTABLE_WEAK
-        // The portable weak reference lets a new object take the address of a dead one. Until that
-        // is pruned, `remove` cannot tell the two: the dead one may be calling it from its deinit.
-        #expect(removed || !isExpected, "\(name)")
-      #else
-        #expect(removed == isExpected, "\(name)")
-      #endif
+      #expect(removed == isExpected, "\(name)")
       return "remove \(id)"
     case 50..<65:
       guard let (number, handle) = registrations.randomElement(using: &generator) else { return "" }
