@@ -140,6 +140,31 @@ import Testing
     var status: LogStatus { LogStatus(kind: "gated", isConnected: true) }
   }
 
+  /// If the stream of a broker is deleted, its events are gone, with their ids.
+  @Test func anEventThatIsGoneIsPublishedAgain() async throws {
+    let (outcomes, outcome) = AsyncStream<Gated.Outcome>.makeStream()
+    let (allTopics, continuation) = AsyncStream<Topics>.makeStream()
+    let (_, started) = AsyncStream<Void>.makeStream()
+    try await RunningServer.with(
+      makeLog: { topics in
+        continuation.yield(topics)
+        return Gated(topics, started, outcomes)
+      },
+      { server in
+        var iterator = allTopics.makeAsyncIterator()
+        let topics = try #require(await iterator.next())
+        for key in ["a", "b", "b"] {
+          outcome.yield(.stored)
+          #expect(try await !publish(server, key, key).body.contains("repeated"))
+          #expect(try await publish(server, key, key).body.contains(#""repeated":true"#))
+          // Event 1 is still there, and then those after it are not.
+          topics.begin(after: 1)
+          #expect(try await publish(server, "a", "a").body.contains(#"{"id":1,"#))
+        }
+        #expect(try await server.metric("published_total") == 3)
+      })
+  }
+
   /// While an event is being published, a repeat waits for the result. After a failure it is a
   /// publication of its own.
   @Test(arguments: [true, false])

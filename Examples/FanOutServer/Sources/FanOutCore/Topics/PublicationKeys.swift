@@ -34,6 +34,14 @@ final class PublicationKeys: Sendable {
       while order.count > limit, let oldest = order.popFirst() { entries[oldest] = nil }
     }
 
+    mutating func removeAll(after last: EventID) {
+      for name in order {
+        if case .published(let id) = entries[name], id > last { entries[name] = nil }
+      }
+      let remaining = entries
+      order.removeAll { remaining[$0] == nil }
+    }
+
     /// - Precondition: the event is being published.
     mutating func wait(for name: Name, _ continuation: CheckedContinuation<Void, Never>) {
       // Removed, so that the array is not copied: very many may wait.
@@ -111,5 +119,10 @@ extension PublicationKeys {
   /// Adds a key of an event from before the start of the server.
   func restore(_ name: Name, _ id: EventID) {
     state.withLockedValue { $0.add(name, id, limit: limit) }
+  }
+
+  /// Forgets the keys of events after `id`, because ids begin again there.
+  func forget(after id: EventID) {
+    state.withLockedValue { $0.removeAll(after: id) }
   }
 }

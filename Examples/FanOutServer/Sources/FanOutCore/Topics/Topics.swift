@@ -110,8 +110,10 @@ extension Topics {
     keys.restore(PublicationKeys.Name(topic: topic, key: key), id)
   }
 
-  /// Starts after `id`. The server has no valid events up to that id: it forgets those it kept.
+  /// Starts after `id`. The server has no valid events up to that id: it forgets those it kept, and
+  /// the keys of events after `id`, which do not exist any more.
   public func begin(after id: EventID) {
+    keys.forget(after: id)
     log.writer?.begin(epoch: hub.newestPosition.epoch + 1, after: id)
   }
 
