@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import FanOutCore
 internal import FoundationEssentials
 
 /// A JSON object whose members are options.
@@ -22,6 +23,10 @@ struct ConfigurationFile {
       throw ValidationError(
         "--config: '\(path)' is not a JSON object whose members are numbers, texts, true, false, or "
           + "lists of texts")
+    }
+    // The decoder takes one of them.
+    guard !JSON.hasRepeatedMember(data) else {
+      throw ValidationError("--config: '\(path)' has an option twice")
     }
     for name in members.keys.sorted() where !names.contains(name) {
       throw ValidationError("--config: '\(path)' has '\(name)', which is not an option")

@@ -135,6 +135,7 @@ import Testing
       [:], #"{"allow-anonymous": ["true", "false"]}"#,
       "--allow-anonymous: the option takes one value (from FILE)"
     ),
+    ([:], #"{"port": 0, "port": 1}"#, "--config: 'FILE' has an option twice"),
     ([:], "[1]", "--config: 'FILE' is not a JSON object whose members are "),
     ([:], "port = 1", "--config: 'FILE' is not a JSON object whose members are "),
   ])

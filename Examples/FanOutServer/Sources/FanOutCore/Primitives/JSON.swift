@@ -26,6 +26,16 @@ package enum JSON {
     return result + "\""
   }
 
+  /// Whether `text` is one object with two members of the same name.
+  package static func hasRepeatedMember(_ text: some Collection<UInt8>) -> Bool {
+    do {
+      _ = try JSONObject(text)
+      return false
+    } catch {
+      return error == .repeatedMember
+    }
+  }
+
   /// Writes UTF-8 text as a part of a string, without its quotes.
   static func write(
     partOfString bytes: Slice<UnsafeRawBufferPointer>, to buffer: inout ByteBuffer
