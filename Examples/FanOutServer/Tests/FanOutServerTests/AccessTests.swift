@@ -39,8 +39,10 @@ import Testing
       }
       #expect(try await server.metric("published_total") == 0)
       #expect(try await server.request("POST", path, bearer(Self.one)).status == 200)
-      let lower = [("authorization", "bearer \(Self.one)")]
-      #expect(try await server.request("POST", path, lower).status == 200)
+      for value in ["bearer \(Self.one)", "Bearer  \(Self.one)"] {
+        let header = [("authorization", value)]
+        #expect(try await server.request("POST", path, header).status == 200, "\(value)")
+      }
     }
   }
 

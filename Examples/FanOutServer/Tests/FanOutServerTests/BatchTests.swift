@@ -105,12 +105,26 @@ import Testing
 
   @Test(arguments: [
     "", "text/plain", "application/x-www-form-urlencoded", "application/jsonx", "json",
+    "application/x- ndjson",
   ])
   func anotherContentTypeIsRefused(_ type: String) async throws {
     try await RunningServer.with { server in
       let answer = try await server.publish(batch: #"{"topic":"a","data":"x"}"#, type)
       #expect(answer.status == 415)
       #expect(answer.body.contains("application/x-ndjson"))
+    }
+  }
+
+  @Test(arguments: [
+    "application/json; charset=utf-8", "Application/JSON ;a=b", "application/json\t; a=\"b;c\"",
+  ])
+  func aContentTypeMayHaveParameters(_ type: String) async throws {
+    try await RunningServer.with { (server) async throws -> Void in
+      let answer = try await server.publish(batch: #"{"topic":"a","data":"x"}"#, type)
+      #expect(answer.status == 200, "\(answer.body)")
+      let wrong = try await server.request(
+        "POST", "/topics/a", [("Content-Type", type)], body: .bytes(ByteBuffer(string: "{a:1}")))
+      #expect(wrong.status == 400, "\(wrong.body)")
     }
   }
 

@@ -95,7 +95,8 @@ struct AccessControl: Sendable {
         .unauthorized, "the Authorization is not 'Bearer' and a token",
         [.wwwAuthenticate: #"Bearer error="invalid_request""#])
     }
-    return parts[1]
+    // Several spaces may separate them (RFC 9110, section 11.4).
+    return parts[1].drop { $0 == " " }
   }
 
   private static func cookie(_ headers: HTTPFields) -> String? {

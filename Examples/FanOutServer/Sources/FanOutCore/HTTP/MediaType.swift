@@ -5,7 +5,9 @@ enum MediaType {
   /// - Returns: in lower case; empty without a `Content-Type`.
   static func name(_ headers: HTTPFields) -> String {
     let value = headers.value(of: .contentType) ?? ""
-    let name = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }
+    var name = value.utf8.prefix { $0 != UInt8(ascii: ";") }
+    // White space may be before the semicolon (RFC 9110, section 5.6.6).
+    while let last = name.last, last == 0x20 || last == 0x09 { name.removeLast() }
     return String(decoding: name.map(\.lowercasedASCII), as: UTF8.self)
   }
 
