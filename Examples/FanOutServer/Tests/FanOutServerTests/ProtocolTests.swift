@@ -21,6 +21,7 @@ import Testing
     ("GET /health HTTP/1.1\r\nHost: a:x\r\n\r\n", 400, "the Host is not valid"),
     ("GET /health HTTP/1.1\r\nHost: u@a\r\n\r\n", 400, "the Host is not valid"),
     ("GET /health HTTP/1.1\r\nHost: a/b\r\n\r\n", 400, "the Host is not valid"),
+    ("BREW /health HTTP/1.1\r\nHost: a\r\n\r\n", 400, "the method is unknown, or this is not"),
     ("GET health HTTP/1.1\r\nHost: a\r\n\r\n", 400, ""),
     ("GET * HTTP/1.1\r\nHost: a\r\n\r\n", 400, "the target of the request is not a path"),
     ("GET http:///health HTTP/1.1\r\nHost: a\r\n\r\n", 400, ""),

@@ -54,6 +54,17 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("LASTEVENTID=1&lastEventId=2", "there is more than one 'lastEventId'"),
+    ("begin=2", "the only value of 'begin' is 1"),
+  ])
+  func aRefusalNamesTheParameter(_ query: String, _ reason: String) async throws {
+    try await RunningServer.with { server in
+      let answer = try await server.request("GET", "/topics/a/events?\(query)")
+      #expect(answer.status == 400 && answer.body.contains(reason), "\(answer.body)")
+    }
+  }
+
   @Test func aPublisherMaySetTheTypeAndTheRetry() async throws {
     try await RunningServer.with { server in
       let first = try await server.published("0")

@@ -253,6 +253,8 @@ extension RequestError {
       self.init(.requestHeaderFieldsTooLarge, "the head of the request is too long")
     case .invalidVersion:
       self.init(.httpVersionNotSupported, "this server takes HTTP/1.1 and HTTP/1.0")
+    case .invalidMethod:
+      self.init(.badRequest, "the method is unknown, or this is not a request of HTTP/1.1")
     case .invalidEOFState: self.init(.badRequest, "the request ends too early")
     default: self.init(.badRequest, "this is not a request of HTTP/1.1")
     }

@@ -42,8 +42,9 @@ extension Query {
   /// - Parameter names: its names; capitals do not matter.
   /// - Returns: its value; `nil` if it is missing.
   mutating func take(_ names: String...) throws(RequestError) -> String? {
+    let lowercased = names.map { $0.lowercased() }
     let isWanted = { (parameter: (name: String, value: String)) in
-      names.contains(parameter.name.lowercased())
+      lowercased.contains(parameter.name.lowercased())
     }
     let values = parameters.filter(isWanted).map(\.value)
     parameters.removeAll(where: isWanted)
@@ -66,8 +67,11 @@ extension Query {
   ) throws(RequestError) -> Number? {
     guard let text = try take(name) else { return nil }
     guard let number = Number(digits: text), range.contains(number) else {
+      let first = range.lowerBound
       throw .badRequest(
-        "'\(name)' is not a number from \(range.lowerBound) to \(range.upperBound)")
+        first == range.upperBound
+          ? "the only value of '\(name)' is \(first)"
+          : "'\(name)' is not a number from \(first) to \(range.upperBound)")
     }
     return number
   }

@@ -20,7 +20,7 @@ extension StreamRequest {
     if hasTopics { topics = query.takeAll("topic") }
     // For clients that cannot set a header field. The field is newer: a browser keeps the query
     // when it reconnects.
-    let text = try query.take("lasteventid", "last-event-id")
+    let text = try query.take("lastEventId", "last-event-id")
     let claim = if let text, !text.isEmpty { try Self.eventID(text) } else { nil as EventID? }
     after = try Self.lastEventID(headers[values: .lastEventID]) ?? claim
     policy = try Self.policy(query.take("policy")) ?? policy

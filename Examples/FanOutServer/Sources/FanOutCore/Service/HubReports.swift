@@ -27,7 +27,7 @@ struct HubReports: Service {
   static let help = [
     "multicast_receivers":
       "Subscribers of a hub; of the hub of streams, their readers, one for each topic of each.",
-    "multicast_pending": "Events that wait for them.",
+    "multicast_pending": "Events that wait for subscribers of a hub.",
     "multicast_dropped_total": "Events that the hub has dropped.",
     "multicast_refused_total": "Events that came after the end of the hub.",
     "multicast_slowest_call_seconds": "The slowest call of a handler, if the hub measures.",
