@@ -71,11 +71,19 @@ import Testing
     #expect(report.complaints == complaints)
   }
 
+  private func run(host: String) -> LoadRun {
+    LoadRun(
+      host: host, port: 1, publishPath: "/a", subscribePath: "/a", streams: 2, stalledStreams: 0,
+      loops: 1, payloadBytes: 64, warmUp: 1, schedule: nil, processes: [], patienceSeconds: 1)
+  }
+
+  @Test(arguments: [("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")])
+  func theHostIsAsInAURL(_ host: String, _ field: String) {
+    #expect(run(host: host).hostField == field)
+  }
+
   @Test func aServerThatIsNotThereIsAnErrorInOneLine() async throws {
-    let run = LoadRun(
-      host: "127.0.0.1", port: 1, publishPath: "/a", subscribePath: "/a", streams: 2,
-      stalledStreams: 0, loops: 1, payloadBytes: 64, warmUp: 1, schedule: nil, processes: [],
-      patienceSeconds: 1)
+    let run = run(host: "127.0.0.1")
     let error = await #expect(throws: LoadError.self) { try await run.run() }
     #expect(error?.description.contains("\n") == false)
   }

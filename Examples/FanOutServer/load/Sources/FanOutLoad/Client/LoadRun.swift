@@ -29,6 +29,9 @@ struct LoadRun: Sendable {
 }
 
 extension LoadRun {
+  /// The value of `Host`, where an address of IPv6 is in brackets (RFC 3986, section 3.2.2).
+  var hostField: String { host.contains(":") ? "[\(host)]" : host }
+
   func run() async throws -> Report {
     try OpenFileLimit.raise(to: streams + stalledStreams + 64)
     // A separate loop publishes, so that it does not wait for loops that read streams.
@@ -46,7 +49,7 @@ extension LoadRun {
   private func run(on loops: [any EventLoop]) async throws -> Report {
     let address = try SocketAddress.makeAddressResolvingHost(host, port: port)
     let streams = try await Streams(
-      loops: Array(loops.dropLast()), address: address, host: host, path: subscribePath,
+      loops: Array(loops.dropLast()), address: address, host: hostField, path: subscribePath,
       payloadSize: payloadBytes)
     do {
       let report = try await measure(streams, publishingTo: address, on: loops[loops.count - 1])
@@ -99,7 +102,7 @@ extension LoadRun {
       .connect(to: address)
       .flatMapThrowing { channel in
         let publisher = Publisher(
-          host: host, path: publishPath, payloadSize: payloadBytes, loops: loops,
+          host: hostField, path: publishPath, payloadSize: payloadBytes, loops: loops,
           patience: .seconds(Int64(patienceSeconds)))
         try channel.pipeline.syncOperations.addHandler(publisher)
         return NIOLoopBound(publisher, eventLoop: loop)
