@@ -1,6 +1,7 @@
 #if NATS
   internal import CNATS
   internal import FanOutCore
+  internal import FoundationEssentials
   internal import NIOCore
 
   /// A message from the broker, which owns its memory.
@@ -29,6 +30,9 @@
 
     /// The number of bytes.
     var count: Int { Int(natsMsg_GetDataLength(pointer)) }
+
+    /// A copy of the data.
+    var bytes: Data { natsMsg_GetData(pointer).map { Data(bytes: $0, count: count) } ?? Data() }
 
     /// - Returns: `nil` if the subject is not one of a topic, or if the data is not UTF-8: then no
     ///   server published it.

@@ -1,6 +1,7 @@
 #if NATS
   internal import CNATS
   internal import FanOutCore
+  internal import FoundationEssentials
   internal import Multicast
   internal import NIOCore
 
@@ -259,13 +260,19 @@
       var bytes = 0
       // The next message of each topic or pattern that has one in the range.
       var heads: [(name: String, message: Fetched)] = []
-      for name in names {
-        if let message = try first(of: name, from: id + 1, through: last) {
-          heads.append((name, message))
-        }
+      // Where each began that has no further message.
+      var ends: [(name: String, first: EventID)] = []
+      func readHead(of name: String, from id: EventID) throws(BrokerError) {
+        guard id <= last else { return }
+        guard let message = try first(of: name, from: id) else { return ends.append((name, id)) }
+        let number = message.storedNumber
+        guard number <= last else { return }
+        let event = message.event(number, subjects)
+        heads.append((name, Fetched(id: number, bytes: message.count, event: event)))
       }
+      for name in names { try readHead(of: name, from: id + 1) }
       while let index = heads.indices.min(by: { heads[$0].message.id < heads[$1].message.id }) {
-        let (name, message) = heads[index]
+        let (name, message) = heads.remove(at: index)
         bytes += message.bytes
         // Another pattern may have matched the same topic.
         if let event = message.event, event.id != elements.last?.number {
@@ -275,18 +282,62 @@
           through = message.id
           break
         }
-        if let next = try first(of: name, from: message.id + 1, through: last) {
-          heads[index].message = next
-        } else {
-          heads.remove(at: index)
-        }
+        try readHead(of: name, from: message.id + 1)
       }
       // Checked afterwards: events that the stream has now were there during the reads too.
       var state = try stream()
       if 1...Limits.listedGaps ~= state.gaps { state = try stream(withDeleted: true) }
+      through = try checked(through, ends)
+      guard through > id else { throw BrokerError("a replica of the stream is behind") }
       guard let complete = state.complete(after: id, through: through) else { return nil }
       // Elements behind it are ignored, and the next page begins with what is missing.
       return ExternalPage(elements, through: complete)
+    }
+
+    /// Any replica answers direct gets, also one that is behind. It has the beginning of the
+    /// stream: what it gives is the next message, but if it gives none, there may be one.
+    ///
+    /// - Parameter ends: of what a replica had no message, and from where on.
+    /// - Returns: up to where that is true, at most `last`.
+    private func checked(
+      _ last: EventID, _ ends: [(name: String, first: EventID)]
+    ) throws(BrokerError) -> EventID {
+      var through = last
+      for end in ends where end.first <= through {
+        if let next = try leadersFirst(of: end.name, from: end.first), next <= through {
+          through = next - 1
+        }
+      }
+      return through
+    }
+
+    /// The number of the first message of a topic or pattern, as the leader of the stream has it.
+    private func leadersFirst(
+      of name: String, from id: EventID
+    ) throws(BrokerError) -> EventID? {
+      let request = #"{"seq":\#(id),"next_by_subj":"\#(subjects.subject(of: name))"}"#
+      var pointer: OpaquePointer?
+      // The C library has no function for it.
+      try BrokerError.check(
+        natsConnection_RequestString(
+          &pointer, connection, "$JS.API.STREAM.MSG.GET.\(subjects.prefix)", request,
+          Limits.answer.milliseconds))
+      let message = BrokerMessage(pointer)
+      guard let answer = try? JSONDecoder().decode(LeadersFirst.self, from: message.bytes) else {
+        throw BrokerError("the response of the broker is not valid")
+      }
+      if let found = answer.message { return found.seq }
+      guard answer.error?.err_code == Int(JSNoMessageFoundErr.rawValue) else {
+        throw BrokerError("the broker refuses to read a message")
+      }
+      return nil
+    }
+
+    private struct LeadersFirst: Decodable {
+      struct Message: Decodable { var seq: EventID }
+      struct Failure: Decodable { var err_code: Int }
+      var message: Message?
+      var error: Failure?
     }
 
     /// A message that was read for a client that reconnects.
@@ -295,15 +346,6 @@
       let bytes: Int
       /// `nil` if no server published it.
       let event: Event?
-    }
-
-    private func first(
-      of name: String, from id: EventID, through last: EventID
-    ) throws(BrokerError) -> Fetched? {
-      guard id <= last, let message = try first(of: name, from: id) else { return nil }
-      let number = message.storedNumber
-      guard number <= last else { return nil }
-      return Fetched(id: number, bytes: message.count, event: message.event(number, subjects))
     }
 
     private func first(of name: String, from id: EventID) throws(BrokerError) -> BrokerMessage? {

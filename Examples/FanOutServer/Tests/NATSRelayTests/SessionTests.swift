@@ -173,6 +173,32 @@
       }
     }
 
+    /// Replicas answer too, and may not have the last messages yet.
+    @Test(arguments: ["news", ">"]) func aPageHasWhatAReplicaDoesNotHave(_ name: String)
+      async throws
+    {
+      try await withSession { session, broker in
+        try broker.publish(count: 9)
+        try await eventually { try session.stream().last == 9 }
+        try await broker.addEmptyMirror(count: 9)
+        var isBehind = false
+        var isComplete = false
+        // Either of both answers.
+        try await eventually {
+          do {
+            let page = try #require(try session.page(of: [name, "quiet"], after: 1, through: 8))
+            #expect(
+              page.elements.map(\.number).filter { $0 <= page.through } == Array(2...page.through))
+            isBehind = isBehind || page.through < 8
+            isComplete = isComplete || page.through == 8
+          } catch is BrokerError {
+            isBehind = true
+          }
+          return isBehind && isComplete
+        }
+      }
+    }
+
     @Test func aStreamWithOtherSubjectsIsRefused() async throws {
       try await withSession { session, broker in
         try broker.addSubject("other.>")

@@ -116,6 +116,30 @@
       try #require(status == NATS_OK)
     }
 
+    /// Adds a mirror, which answers direct gets too, and which has none of the `count` messages.
+    nonisolated func addEmptyMirror(count: Int) async throws {
+      let connection = try connect()
+      defer { natsConnection_Destroy(connection) }
+      let mirror = #"{"name":"behind","mirror":{"name":"fanout"},"mirror_direct":true}"#
+      _ = try request("STREAM.CREATE.behind", mirror, connection)
+      try await eventually {
+        try request("STREAM.INFO.behind", "", connection).contains("\"messages\":\(count),")
+      }
+      _ = try request("STREAM.PURGE.behind", "", connection)
+    }
+
+    /// - Returns: the response of JetStream.
+    private nonisolated func request(
+      _ subject: String, _ body: String, _ connection: OpaquePointer?
+    ) throws -> String {
+      var message: OpaquePointer?
+      let status = natsConnection_RequestString(
+        &message, connection, "$JS.API.\(subject)", body, 10_000)
+      try #require(status == NATS_OK)
+      defer { natsMsg_Destroy(message) }
+      return String(cString: try #require(natsMsg_GetData(message)))
+    }
+
     func remove() {
       kill()
       try? FileManager.default.removeItem(at: folder)
