@@ -36,7 +36,8 @@ public struct JWTKeys: TokenVerifier {
     let text = text.trimming(while: \.isWhitespace)
     if text.hasPrefix("{") {
       guard let set = try? JSONDecoder().decode(ES256KeySet.self, from: Data(text.utf8)),
-        !set.keys.isEmpty, (try? await keys.add(jwks: JWKS(keys: set.keys))) != nil
+        !set.keys.isEmpty, set.hasDistinctNames,
+        (try? await keys.add(jwks: JWKS(keys: set.keys))) != nil
       else { throw .keySet }
       algorithm = "ES256"
     } else if text.hasPrefix("-----BEGIN") {
@@ -126,6 +127,9 @@ private struct ES256KeySet: Decodable {
 
   let keys: [JWK]
 
+  /// Otherwise the last key of a name would be the only one.
+  var hasDistinctNames: Bool { Set(keys.map { $0.keyIdentifier?.string }).count == keys.count }
+
   init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     keys = try members.decode([Key].self, forKey: .keys).compactMap(\.key)
@@ -136,7 +140,7 @@ extension JWTKeys.Refusal: CustomStringConvertible {
   public var description: String {
     switch self {
     case .keySet:
-      "it is not a JSON web key set with keys for ES256, each of them with a 'kid'"
+      "it is not a JSON web key set with keys for ES256, each of them with a 'kid' of its own"
     case .publicKey: "it is not a public key for ES256 in PEM"
     case .tooShort: "a secret for HS256 has at least \(JWTKeys.minimumSecret) bytes"
     case .unknown: "it is no JSON web key set, no public key in PEM, and no secret in one line"

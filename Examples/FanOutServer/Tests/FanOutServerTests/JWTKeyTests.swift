@@ -70,7 +70,7 @@ import Testing
   @Test func aKeyForTheServerMustBeValid() async throws {
     let good = try key(#""kid":"one","alg":"ES256""#)
     let bad = [
-      try key(#""alg":"ES256""#),
+      try key(#""alg":"ES256""#), try key(#""kid":"one""#),
       #"{"kty":"EC","kid":"x","crv":"P-256","alg":"ES256","x":"x","y":"y"}"#,
     ]
     for key in bad {
