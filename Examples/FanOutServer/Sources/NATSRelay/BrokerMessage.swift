@@ -44,7 +44,8 @@
       let bytes = UnsafeRawBufferPointer(start: natsMsg_GetData(pointer), count: count)
       let message = Message(
         ByteBuffer(bytes: bytes), type: field(Field.type).flatMap { EventType($0) },
-        retryMilliseconds: field(Field.retry).flatMap { Int($0) })
+        retryMilliseconds: field(Field.retry).flatMap { Int($0) }
+          .flatMap { Message.retryRange.contains($0) ? $0 : nil })
       return message.map { Event(id: id, topic: topic, message: $0) }
     }
 

@@ -2,6 +2,9 @@ public import NIOCore
 
 /// The body of an event: UTF-8 text, because server-sent events cannot contain other data.
 public struct Message: Sendable {
+  /// What publishers may give as ``retryMilliseconds``.
+  package static let retryRange = 0...3_600_000
+
   public let data: ByteBuffer
   /// The value of `event:`, for which a page adds a listener; `nil`: the usual type "message".
   public let type: EventType?

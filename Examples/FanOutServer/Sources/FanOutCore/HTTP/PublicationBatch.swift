@@ -114,7 +114,7 @@ extension JSONObject {
 
   fileprivate func retryMilliseconds() throws(RequestError) -> Int? {
     guard let value = members["retry"] else { return nil }
-    let range = PublishRequest.retryMilliseconds
+    let range = Message.retryRange
     guard case .other(let text) = value, let number = Int(digits: text), range.contains(number)
     else {
       throw .badRequest("'retry' is not a number from \(range.lowerBound) to \(range.upperBound)")

@@ -3,8 +3,6 @@ internal import NIOCore
 
 /// Parameters of a publication, apart from the topic and the body.
 struct PublishRequest {
-  static let retryMilliseconds = 0...3_600_000
-
   var type: EventType?
   var retryMilliseconds: Int?
   /// The publisher's own id of the event.
@@ -15,7 +13,7 @@ extension PublishRequest {
   init(_ headers: HTTPFields, query: Substring?) throws(RequestError) {
     var query = try Query(query)
     type = try query.take("event").map(Self.type)
-    retryMilliseconds = try query.takeNumber("retry", in: Self.retryMilliseconds)
+    retryMilliseconds = try query.takeNumber("retry", in: Message.retryRange)
     key = try query.take("id").map(Self.key)
     try query.refuseRest("event", "retry", "id")
     let key = try Self.key(headers)
@@ -37,7 +35,7 @@ extension PublishRequest {
   }
 
   static func milliseconds(_ retry: Duration) throws(RequestError) -> Int {
-    let range = retryMilliseconds
+    let range = Message.retryRange
     guard (.milliseconds(range.lowerBound) ... .milliseconds(range.upperBound)).contains(retry)
     else {
       throw .badRequest("'retry' has \(range.lowerBound) to \(range.upperBound) milliseconds")
