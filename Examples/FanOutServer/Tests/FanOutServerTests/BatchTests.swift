@@ -128,6 +128,24 @@ import Testing
     }
   }
 
+  /// It would be published as it is, if its bytes happened to be text.
+  @Test(arguments: [("POST", "/topics/a"), ("POST", "/events")])
+  func aCodedBodyIsRefused(_ method: String, _ path: String) async throws {
+    try await RunningServer.with { (server) async throws -> Void in
+      let body = #"{"topic":"a","data":"x"}"#
+      func publish(_ coding: String) async throws -> (status: UInt, body: String) {
+        let fields = [("Content-Type", "application/json"), ("Content-Encoding", coding)]
+        let answer = try await server.request(
+          method, path, fields, body: .bytes(ByteBuffer(string: body)))
+        return (UInt(answer.status), answer.body)
+      }
+      let refused = try await publish("gzip")
+      #expect(refused.status == 415 && refused.body.contains("Content-Encoding"))
+      #expect(try await publish("Identity").status == 200)
+      #expect(try await server.metric("published_total") == 1)
+    }
+  }
+
   @Test func theBodyOfATopicMustBeTheJSONThatItClaimsToBe() async throws {
     try await RunningServer.with { server in
       let type = [("Content-Type", "application/json")]

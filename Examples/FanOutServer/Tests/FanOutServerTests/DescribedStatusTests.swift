@@ -60,9 +60,12 @@ import Testing
           (operation.request(version: "1.2"), 505),
         ]
         guard operation.isPublication else { return all }
-        let tooLong = [(operation.request(length: "Content-Length: 9999999"), 413)]
-        guard operation.path == "/events" else { return all + tooLong }
-        return all + tooLong + [(operation.request(type: "text/plain"), 415)]
+        let refused = [
+          (operation.request(length: "Content-Length: 9999999"), 413),
+          (operation.request("Content-Encoding: gzip"), 415),
+        ]
+        guard operation.path == "/events" else { return all + refused }
+        return all + refused + [(operation.request(type: "text/plain"), 415)]
       },
       Case(settings: closed) { operation in
         let isOpen = ["/", "/client.js", "/openapi.json"].contains(operation.path)

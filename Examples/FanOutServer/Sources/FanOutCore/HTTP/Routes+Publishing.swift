@@ -69,6 +69,7 @@ extension Routes {
   private func body(
     of request: IncomingRequest, limit: Int, tooLong: () -> RequestError
   ) async throws(RequestError) -> ByteBuffer {
+    try Self.refuseCoding(request.headers)
     switch request.body {
     case .received(let body):
       guard body.readableBytes <= limit else { throw tooLong() }
@@ -76,6 +77,17 @@ extension Routes {
     case .arriving(let body):
       return try await collect(body, of: request, limit, tooLong)
     }
+  }
+
+  /// Refuses a body that is compressed: what it contains is not an event (RFC 9110, section
+  /// 15.5.16).
+  private static func refuseCoding(_ headers: HTTPFields) throws(RequestError) {
+    guard let coding = headers.value(of: .contentEncoding),
+      coding.lowercased() != "identity"
+    else { return }
+    throw RequestError(
+      .unsupportedMediaType, "bodies with a Content-Encoding are not taken",
+      [.acceptEncoding: "identity"])
   }
 
   private func collect(
