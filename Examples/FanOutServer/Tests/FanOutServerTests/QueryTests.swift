@@ -102,4 +102,12 @@ import Testing
       #expect(try await server.metric("published_total") == 0)
     }
   }
+
+  @Test func aRefusalNamesTheOnlyParameterOfATopic() async throws {
+    try await RunningServer.with { server in
+      let answer = try await server.request("GET", "/topics/a?x=1")
+      #expect(answer.status == 400)
+      #expect(answer.body.contains("'access_token=…'"))
+    }
+  }
 }

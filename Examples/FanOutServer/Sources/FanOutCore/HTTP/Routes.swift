@@ -133,7 +133,7 @@ extension Routes {
     case .topic(let name):
       var parameters = try Query(query)
       let token = try parameters.take("access_token")
-      try parameters.refuseRest()
+      try parameters.refuseRest("access_token")
       let grant = try await access.authorize(request.headers, query: token, .subscribe)
       return .json(topics.counts.statistics(of: try Topic(name, grant, settings).name).json)
     }
