@@ -187,10 +187,17 @@ class Mailbox: @unchecked Sendable {
     return effects.isAccepted  // Destroys a dropped envelope here, outside the lock.
   }
 
-  /// See ``MailboxState/close(_:discarded:)``.
+  /// See ``MailboxState/close(_:discarded:)``. The end of the hub does nothing if `entry` was
+  /// removed before: what removes it closes the mailbox, and may be about to.
   final func close(_ reason: SubscriptionEnd, for entry: Entry) {
     var discarded = ItemBuffer()
     let effects = withLock {
+      // Relaxed: a thread that found the entry inactive, and then the mailbox without an end, has
+      // had the lock before. So the end of a subscription never changes from cancelled to finished.
+      let entryState = entry.head.pointee.state.load(ordering: .relaxed)
+      guard reason != .finished || EntryHead.isActive(entryState) else {
+        return MailboxState.Effects()
+      }
       // No sender has told the consumer of what came during a block, which may be over when it next
       // checks.
       forgetSignal()

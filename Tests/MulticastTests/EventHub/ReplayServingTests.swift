@@ -22,7 +22,7 @@ struct ReplayServingTests {
 
   /// A subscription, which a handler may use that is made before it.
   private final class Handle: Sendable {
-    private let subscription = Mutex<EventSubscription?>(nil)
+    private let subscription = Guarded<EventSubscription?>(nil)
 
     var value: EventSubscription {
       get { subscription.withLock { $0! } }
@@ -169,8 +169,8 @@ struct ReplayServingTests {
 
   @Test("its owner goes before the call, or during it")
   func ownerGoes() {
-    let first = Mutex<Owner?>(Owner())
-    let second = Mutex<Owner?>(Owner())
+    let first = Guarded<Owner?>(Owner())
+    let second = Guarded<Owner?>(Owner())
     let before = first.withLock { owner in
       hub.subscribe(with: owner!, on: .sender) { [journal] _, event in journal.record(event) }
     }
@@ -191,7 +191,7 @@ struct ReplayServingTests {
   @Test("a flush waits for the call that runs, and not inside it", arguments: [false, true])
   func flush(withOwner: Bool) {
     let (entered, mayLeave) = (Gate("entered"), Gate("may leave"))
-    let isFlushed = Mutex(false)
+    let isFlushed = Guarded(false)
     let subscription = subscribe(withOwner: withOwner) { [hub] event in
       if event == 1 { isFlushed.withLock { $0 = hub.flush(timeout: .seconds(60)) } }
       guard event == 2 else { return }

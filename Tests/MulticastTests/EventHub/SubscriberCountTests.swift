@@ -1,7 +1,6 @@
 import Dispatch
 import Multicast
 import MulticastTestSupport
-import Synchronization
 import Testing
 
 @Suite("A sender learns how many subscribers there are, and of each that comes or goes")
@@ -195,7 +194,7 @@ struct SubscriberCountTests {
 
   @Test("a hook for each subscriber, in order, before those of the first and the last")
   func hooks() {
-    let log = Mutex<[String]>([])
+    let log = Guarded<[String]>([])
     let hub = EventHub<Int>(
       onFirstSubscriber: { log.withLock { $0.append("first") } },
       onLastSubscriber: { log.withLock { $0.append("last") } },
@@ -223,7 +222,7 @@ struct SubscriberCountTests {
     let hub = Holder<EventHub<Int>>(nil)
     let depth = Counter()
     let journal = Journal()
-    let nested = Mutex<[EventSubscription]>([])
+    let nested = Guarded<[EventSubscription]>([])
     hub.value = EventHub<Int>(onSubscriberChange: { change in
       depth.add()
       journal.record(depth.value)
@@ -288,7 +287,7 @@ struct SubscriberCountTests {
 private final class NoticingExecutor: TaskExecutor {
   /// Called when a job has come, by the thread that resumes its task.
   let notice = Holder<@Sendable () -> Void>(nil)
-  private let jobs = Mutex<[UnownedJob]>([])
+  private let jobs = Guarded<[UnownedJob]>([])
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

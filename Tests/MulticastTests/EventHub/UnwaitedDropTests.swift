@@ -1,6 +1,5 @@
 import Dispatch
 import MulticastTestSupport
-import Synchronization
 import Testing
 
 @testable import Multicast
@@ -13,7 +12,7 @@ private struct Second: Sendable {}
 struct UnwaitedDropTests {
   /// The warnings about hubs of one type of event.
   private final class Warnings: Sendable {
-    let lines = Mutex<[String]>([])
+    let lines = Guarded<[String]>([])
 
     init() {
       WarningOutput.shared.replace { [weak self] line in

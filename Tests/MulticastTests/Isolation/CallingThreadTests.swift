@@ -1,7 +1,6 @@
 import Dispatch
 import Multicast
 import MulticastTestSupport
-import Synchronization
 import Testing
 
 @Suite("How many threads call a handler at once, with which priority, and which one destroys it")
@@ -193,7 +192,7 @@ private final class Meeting: Sendable {
 
 /// The priorities of the tasks that call.
 private final class Priorities: Sendable {
-  private let found = Mutex<[TaskPriority?]>([])
+  private let found = Guarded<[TaskPriority?]>([])
 
   func note() { found.withLock { $0.append(Task.basePriority) } }
 

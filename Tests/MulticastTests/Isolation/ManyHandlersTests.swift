@@ -1,7 +1,6 @@
 import Dispatch
 import Multicast
 import MulticastTestSupport
-import Synchronization
 import Testing
 
 @Suite("Many handlers of an actor: each has its own order, buffer and end")
@@ -200,8 +199,8 @@ private final class ValueObserver: Receiving {
 
 /// A variable that threads share.
 private final class Holder<Value: Sendable>: Sendable {
-  private let mutex: Mutex<Value?>
-  init(_ value: Value) { mutex = Mutex(value) }
+  private let mutex: Guarded<Value?>
+  init(_ value: Value) { mutex = Guarded(value) }
   var value: Value? {
     get { mutex.withLock { $0 } }
     set {

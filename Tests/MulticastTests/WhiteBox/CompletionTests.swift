@@ -14,7 +14,7 @@ struct CompletionTests {
   func concurrently() {
     for round in 0..<500 {
       let flag = HubState()
-      let decided = Mutex<[Int]>([])
+      let decided = Guarded<[Int]>([])
       runThreads(3) { thread in
         if flag.complete(thread == 0 ? nil : Failure(number: thread)) {
           decided.withLock { $0.append(thread) }

@@ -1,0 +1,34 @@
+import Dispatch
+import MulticastTestSupport
+import Synchronization
+import Testing
+
+@testable import Multicast
+
+private struct Failure: Error {}
+
+@Suite("The end of a subscription")
+struct SubscriptionEndTests {
+  @Test("is that of the cancellation, if the hub finishes before that closes the buffer")
+  func finishDuringCancellation() {
+    let queue = DispatchQueue(label: "end")
+    for coalesces in [false, true] {
+      let hub = EventHub<Int>()
+      let subscription = hub.subscribe(
+        on: queue, buffering: coalesces ? .coalescing { $0 } : .unbounded
+      ) { _ in }
+      let entry = hub.registry.snapshot().compactMap { $0 }[0]
+      // What a removal does first. Then another thread may finish the hub.
+      entry.head.pointee.state.bitwiseAnd(EntryHead.finished, ordering: .sequentiallyConsistent)
+      #expect(!subscription.isActive)
+      #expect(subscription.end == .cancelled)
+      hub.finish(throwing: Failure())
+      #expect(subscription.end == .cancelled)
+      #expect(subscription.failure == nil)
+      // What it does last.
+      entry.discardPending()
+      #expect(subscription.end == .cancelled)
+      #expect(hub.failure is Failure)
+    }
+  }
+}
