@@ -193,7 +193,7 @@ class Mailbox: @unchecked Sendable {
     var discarded = ItemBuffer()
     let effects = withLock {
       // Relaxed: a thread that found the entry inactive, and then the mailbox without an end, has
-      // had the lock before. So the end of a subscription never changes from cancelled to finished.
+      // had the lock before. So what it has taken for a cancellation does not become a finish.
       let entryState = entry.head.pointee.state.load(ordering: .relaxed)
       guard reason != .finished || EntryHead.isActive(entryState) else {
         return MailboxState.Effects()
