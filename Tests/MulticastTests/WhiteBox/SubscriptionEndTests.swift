@@ -10,7 +10,7 @@ private struct Failure: Error {}
 @Suite("The end of a subscription")
 struct SubscriptionEndTests {
   @Test("is that of the cancellation, if the hub finishes before that closes the buffer")
-  func finishDuringCancellation() {
+  func finishDuringCancellation() throws {
     let queue = DispatchQueue(label: "end")
     for coalesces in [false, true] {
       let hub = EventHub<Int>()
@@ -18,15 +18,18 @@ struct SubscriptionEndTests {
         on: queue, buffering: coalesces ? .coalescing { $0 } : .unbounded
       ) { _ in }
       let entry = hub.registry.snapshot().compactMap { $0 }[0]
-      // What a removal does first. Then another thread may finish the hub.
-      entry.head.pointee.state.bitwiseAnd(EntryHead.finished, ordering: .sequentiallyConsistent)
+      // What a removal does first. Then another thread may finish the hub, with a snapshot of before.
+      let storage = try #require(hub.registry.storage as? WaitFreeStorage)
+      let removed = try #require(storage.update { $0.remove(.passUnretained(entry)) })
       #expect(!subscription.isActive)
       #expect(subscription.end == .cancelled)
+      hub.finish(entry)
       hub.finish(throwing: Failure())
       #expect(subscription.end == .cancelled)
       #expect(subscription.failure == nil)
       // What it does last.
-      entry.discardPending()
+      removed.discardPending()
+      storage.retire(removed)
       #expect(subscription.end == .cancelled)
       #expect(hub.failure is Failure)
     }
