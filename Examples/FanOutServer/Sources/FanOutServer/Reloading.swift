@@ -37,7 +37,7 @@ struct Reloading: Service {
       let tokens = try await options.tokens()
       if let value = try tls.certificate(settings.logger) { certificate?.replace(with: value) }
       settings.tokens.replace(with: tokens)
-      settings.logger.notice("read the token files again")
+      settings.logger.notice("read the files of tokens and certificates again")
     } catch {
       let reason = FanOutServer.message(for: error)
       settings.logger.error("SIGHUP: the old tokens stay valid, and the old certificate: \(reason)")

@@ -168,7 +168,7 @@ import Testing
     while try file.lines.isEmpty { try Task.checkCancellation() }
     try FileManager.default.moveItem(atPath: file.path, toPath: old.path)
     server.send(SIGHUP)
-    try server.waitForErrors(containing: "read the token files again")
+    try server.waitForErrors(containing: "read the files of tokens and certificates again")
     try await send(head("GET /metrics"), port)
     server.terminate()
     _ = try server.wait()

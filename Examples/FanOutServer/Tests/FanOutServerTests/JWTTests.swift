@@ -390,7 +390,7 @@ import Testing
     #expect(try await status(tokens[0]) == "200")
     try Data(other.utf8).write(to: file, options: .atomic)
     server.send(SIGHUP)
-    try server.waitForErrors(containing: "read the token files again")
+    try server.waitForErrors(containing: "read the files of tokens and certificates again")
     #expect(try await status(tokens[0]) == "401")
     #expect(try await status(tokens[1]) == "200")
     server.terminate()

@@ -49,7 +49,7 @@ import Testing
     #expect(events >= 3)
     let output = try server.wait()
     #expect(server.exitStatus == 0)
-    #expect(output.errors.contains("read the token files again"))
+    #expect(output.errors.contains("read the files of tokens and certificates again"))
     for token in Self.old + Self.new { #expect(!output.contains(token)) }
   }
 
@@ -76,7 +76,7 @@ import Testing
     let server = try ServerProcess(["--port", "0", "--log-level", "notice"])
     let port = try server.port()
     server.send(SIGHUP)
-    try server.waitForErrors(containing: "read the token files again")
+    try server.waitForErrors(containing: "read the files of tokens and certificates again")
     #expect(try await statuses(port, Self.old) == ["200", "200"])
     server.terminate()
     _ = try server.wait()

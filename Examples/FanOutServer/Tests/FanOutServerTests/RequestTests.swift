@@ -16,9 +16,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("PUT", "/topics/a", "GET, HEAD, POST"), ("HEAD", "/events", "GET, POST"),
-    ("POST", "/topics/a/events", "GET"), ("HEAD", "/topics/a/events", "GET"),
-    ("POST", "/", "GET, HEAD"), ("DELETE", "/topics", "GET, HEAD"),
+    ("PUT", "/topics/a", "GET, HEAD, POST, OPTIONS"), ("HEAD", "/events", "GET, POST, OPTIONS"),
+    ("POST", "/topics/a/events", "GET, OPTIONS"), ("HEAD", "/topics/a/events", "GET, OPTIONS"),
+    ("POST", "/", "GET, HEAD, OPTIONS"), ("DELETE", "/topics", "GET, HEAD, OPTIONS"),
   ])
   func aWrongMethodIsRefused(
     _ method: String, _ path: String, _ allowed: String

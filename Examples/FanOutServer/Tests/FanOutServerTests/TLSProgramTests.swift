@@ -25,7 +25,7 @@ import Testing
     #expect(try await !isTrusted(.second, port))
     try TestCertificate.second.write(into: folder)
     server.send(SIGHUP)
-    try server.waitForErrors(containing: "read the token files again")
+    try server.waitForErrors(containing: "read the files of tokens and certificates again")
     #expect(try await isTrusted(.second, port))
     #expect(try await !isTrusted(.first, port))
     // The connection from before takes requests, too.

@@ -62,6 +62,9 @@ enum Route: Hashable {
     }
   }
 
+  /// The value of `Allow`.
+  var allowed: String { (methods + [.options]).map(\.rawValue).joined(separator: ", ") }
+
   /// Whether `GET` is answered with a stream.
   var isStream: Bool {
     switch self {

@@ -85,8 +85,8 @@ extension Routes {
     guard let route else { throw RequestError(.notFound, "there is nothing at this path") }
     if request.method == .options { return .response(.options(route)) }
     guard route.methods.contains(request.method) else {
-      let allowed = route.methods.map(\.rawValue).joined(separator: ", ")
-      throw RequestError(.methodNotAllowed, "this path takes \(allowed)", [.allow: allowed])
+      throw RequestError(
+        .methodNotAllowed, "this path takes \(route.allowed)", [.allow: route.allowed])
     }
     if route.isStream, request.method == .get {
       return .stream(try await stream(route, query, request))

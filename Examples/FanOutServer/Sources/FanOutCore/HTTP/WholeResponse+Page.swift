@@ -37,11 +37,10 @@ extension WholeResponse {
 
   /// The response to `OPTIONS`, also to a CORS preflight.
   static func options(_ route: Route) -> WholeResponse {
-    let methods = (route.methods + [.options]).map(\.rawValue).joined(separator: ", ")
-    return WholeResponse(
+    WholeResponse(
       status: .noContent,
       headers: [
-        .allow: methods, .accessControlAllowMethods: methods,
+        .allow: route.allowed, .accessControlAllowMethods: route.allowed,
         .accessControlAllowHeaders: "Authorization, Content-Type, Idempotency-Key, Last-Event-ID",
         .accessControlMaxAge: "600",
       ])
