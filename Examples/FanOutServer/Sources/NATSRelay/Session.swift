@@ -95,9 +95,9 @@
       if status == NATS_NOT_FOUND || code == JSStreamNotFoundErr {
         code = jsErrCode(0)
         status = create(&info, &code)
-        guard status == NATS_OK else { throw cannotCreate(BrokerError(status, code)) }
+        do throws(BrokerError) { try check(status, code) } catch { throw cannotCreate(error) }
       }
-      try BrokerError.check(status, code)
+      try check(status, code)
       defer { jsStreamInfo_Destroy(info) }
       guard let info = info?.pointee, info.Config.pointee.AllowDirect else {
         throw BrokerError(
@@ -117,6 +117,21 @@
       return StreamState(
         created: info.Created, first: info.State.FirstSeq, last: info.State.LastSeq,
         count: info.State.Msgs, deleted: Array(deleted))
+    }
+
+    /// Throws unless `status` is `NATS_OK`. What the broker does not permit has no response; it has
+    /// told the connection so.
+    private func check(
+      _ status: natsStatus, _ code: jsErrCode = jsErrCode(0)
+    ) throws(BrokerError) {
+      var text: UnsafePointer<CChar>?
+      guard status == NATS_TIMEOUT,
+        // Without the text, which the next error may change at any time.
+        natsConnection_GetLastError(connection, &text) == NATS_NOT_PERMITTED
+      else { return try BrokerError.check(status, code) }
+      throw BrokerError(
+        "the broker does not permit what the relay needs of the stream '\(subjects.prefix)': "
+          + "its log names the subject", isOfStream: true)
     }
 
     private func cannotCreate(_ error: BrokerError) -> BrokerError {
@@ -227,8 +242,13 @@
       options.Config.DeliverPolicy = js_DeliverByStartSequence
       options.Config.OptStartSeq = id + 1
       var code = jsErrCode(0)
-      try BrokerError.check(
-        js_SubscribeSync(&subscription, context, subjects.all, nil, &options, &code), code)
+      let status = subjects.prefix.withCString { stream in
+        // Otherwise the library asks the broker which stream has the subject.
+        options.Stream = stream
+        // SAFETY: the call does not keep the options.
+        return js_SubscribeSync(&subscription, context, subjects.all, nil, &options, &code)
+      }
+      try check(status, code)
     }
 
     /// Waits briefly for a message, and then takes all available ones, up to a limit.
@@ -318,7 +338,7 @@
       let request = #"{"seq":\#(id),"next_by_subj":"\#(subjects.subject(of: name))"}"#
       var pointer: OpaquePointer?
       // The C library has no function for it.
-      try BrokerError.check(
+      try check(
         natsConnection_RequestString(
           &pointer, connection, "$JS.API.STREAM.MSG.GET.\(subjects.prefix)", request,
           Limits.answer.milliseconds))
@@ -358,7 +378,7 @@
         return js_DirectGetMsg(&pointer, context, subjects.prefix, nil, &options)
       }
       if status == NATS_NOT_FOUND { return nil }
-      try BrokerError.check(status)
+      try check(status)
       return BrokerMessage(pointer)
     }
   }

@@ -11,14 +11,20 @@
     private let folder: URL
     private let credentials: (user: String, password: String)?
     private let storage: Int?
+    private let authorization: String
     private var child: ChildProcess?
 
     /// - Parameters:
     ///   - credentials: the user and the password that clients need.
     ///   - storage: the limit of its store in bytes.
-    init(credentials: (user: String, password: String)? = nil, storage: Int? = nil) throws {
+    ///   - authorization: the users and their rights, as in its configuration file.
+    init(
+      credentials: (user: String, password: String)? = nil, storage: Int? = nil,
+      authorization: String = ""
+    ) throws {
       self.credentials = credentials
       self.storage = storage
+      self.authorization = authorization
       port = try freePort()
       folder = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
     }
@@ -33,11 +39,12 @@
 
     func start() throws {
       var store = ["--jetstream", "--store_dir", folder.path()]
-      if let storage {
-        // There is no option for it.
+      if storage != nil || !authorization.isEmpty {
+        // There are no options for them.
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "nats.conf")
-        let text = "jetstream { store_dir: \"\(folder.path())\", max_file: \(storage) }"
+        let limit = storage.map { ", max_file: \($0)" } ?? ""
+        let text = "jetstream { store_dir: \"\(folder.path())\"\(limit) }\n\(authorization)"
         try Data(text.utf8).write(to: file)
         store = ["--config", file.path()]
       }
