@@ -18,7 +18,7 @@ struct SubscriptionEndTests {
         on: queue, buffering: coalesces ? .coalescing { $0 } : .unbounded
       ) { _ in }
       let entry = hub.registry.snapshot().compactMap { $0 }[0]
-      // What a removal does first. Then another thread may finish the hub, with a snapshot of before.
+      // What a removal does first. Then another thread finishes the hub, with an older snapshot.
       let storage = try #require(hub.registry.storage as? WaitFreeStorage)
       let removed = try #require(storage.update { $0.remove(.passUnretained(entry)) })
       #expect(!subscription.isActive)
