@@ -242,7 +242,7 @@ extension EventHub {
       if let coalescer { coalescer.finish(entry) } else { mailbox.close(.finished, for: entry) }
     } else {
       // Also if a cancellation removes the entry after the mark: the end of the hub came first.
-      let isFinished = !entry.isDead && entry.markFinished()
+      let isFinished = entry.markFinished()
       registry.remove(entry)
       if isFinished { Self.reportEnd(of: entry, state) }
     }

@@ -47,8 +47,8 @@ extension EventSubscription {
   /// - Complexity: O(1).
   public var end: SubscriptionEnd? {
     if let mailbox {
-      // An owner's end does not close the mailbox. The mailbox may have ended since the first read.
-      return mailbox.end ?? (registration.isActive ? nil : mailbox.end ?? .cancelled)
+      // An owner's end does not close the mailbox, and a removal does so last.
+      return mailbox.end ?? (registration.isActive ? nil : mailbox.endOfRemoved())
     }
     guard !registration.isActive else { return nil }
     return registration.isFinished ? .finished : .cancelled

@@ -319,10 +319,15 @@ extension Entry {
   }
 
   /// Records that the end of the hub ends the entry, which the caller then removes; does nothing if
-  /// it was removed before.
+  /// it was removed before, or if its owner is gone. Never call it inside a critical section: it
+  /// may release the last reference to the owner.
   ///
   /// - Returns: whether this call has recorded it.
   func markFinished() -> Bool {
+    // Held, so that what has ended the entry first counts.
+    let owner = head.pointee.isWeak ? WeakReference(word: head.pointee.target).promote() : nil
+    guard !head.pointee.isWeak || owner != nil else { return false }
+    defer { owner?.release() }
     // Relaxed: the caller removes the entry, which releases.
     var state = head.pointee.state.load(ordering: .relaxed)
     while EntryHead.isActive(state), state & EntryHead.finished == 0 {

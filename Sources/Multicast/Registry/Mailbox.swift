@@ -238,6 +238,17 @@ class Mailbox: @unchecked Sendable {
     withLock { state.end }
   }
 
+  /// Why the mailbox accepts no more envelopes: it was cancelled, unless there is another reason.
+  /// For a caller that has found the entry removed, or its owner gone, though the mailbox had not
+  /// ended. Neither the end of the hub nor a full buffer changes what is recorded here.
+  final func endOfRemoved() -> SubscriptionEnd {
+    withLock {
+      let end = state.end ?? .cancelled
+      state.end = end
+      return end
+    }
+  }
+
   /// See ``MailboxState/flush(_:)``.
   final func flush(_ latch: FlushLatch) -> Bool {
     withLock { state.flush(latch) }
