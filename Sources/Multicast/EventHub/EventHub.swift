@@ -38,7 +38,7 @@ public enum Ordering: Sendable, Hashable, CaseIterable {
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while
 /// user code runs: handlers, filters, keys, continuations, `deinit`.
-public final class EventHub<Event: Sendable>: Sendable {
+public final class EventHub<Event: Sendable>: Sendable, Unreflected {
   @usableFromInline let registry: Registry
   /// Gives all events one order; `nil` if the hub needs none.
   @usableFromInline let sequencer: EventSequencer<Event>?

@@ -25,7 +25,7 @@ extension EventSequence {
   /// waited may send. They count as delivered when they are returned, and a flush has them handled
   /// when the next batch is requested, or the iteration ends. A consumer that always finds a batch
   /// yields after at most 64.
-  public struct Batches: AsyncSequence, Sendable {
+  public struct Batches: AsyncSequence, Sendable, Unreflected {
     /// Events that waited, in order.
     public typealias Element = [Event]
     /// An iteration throws nothing.
@@ -52,7 +52,7 @@ extension EventSequence {
     }
 
     /// An iterator over batches of events.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Unreflected {
       @usableFromInline let consumer: EventConsumer
       @usableFromInline let limit: Int
 
@@ -105,7 +105,7 @@ extension EventSequence {
   }
 
   /// The events of a hub in arrays, with the number of dropped events wherever events were dropped.
-  public struct NotingBatches: AsyncSequence, Sendable {
+  public struct NotingBatches: AsyncSequence, Sendable, Unreflected {
     /// Events that waited, in order, with the numbers of dropped ones.
     public typealias Element = [Noted]
     /// An iteration throws nothing.
@@ -124,7 +124,7 @@ extension EventSequence {
     }
 
     /// An iterator over batches of events and numbers of dropped events.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Unreflected {
       fileprivate let consumer: EventConsumer
       fileprivate let limit: Int
 

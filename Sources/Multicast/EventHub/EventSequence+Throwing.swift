@@ -16,7 +16,7 @@ extension EventSequence {
   ///
   /// The sequence ends without an error if the hub finishes without one, if the task is cancelled,
   /// or if a full buffer disconnects the sequence.
-  public struct Throwing: AsyncSequence, Sendable {
+  public struct Throwing: AsyncSequence, Sendable, Unreflected {
     /// An event of the hub.
     public typealias Element = Event
     /// The error of the hub: see ``EventSequence/throwingFailure()``.
@@ -34,7 +34,7 @@ extension EventSequence {
     }
 
     /// An iterator over events that throws the error of the hub at the end.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Unreflected {
       fileprivate let consumer: EventConsumer
       private var hasThrown = false
 

@@ -11,7 +11,7 @@
 /// The sequence may be used from any thread. An iterator belongs to one task, or to an actor. If
 /// several tasks of an actor await the next event of one iterator, one of them receives it; at the
 /// end, and if one of them is cancelled, which ends the subscription, all receive `nil`.
-public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
+public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable, Unreflected {
   /// An event of the hub.
   public typealias Element = Event
   /// An iteration throws nothing.
@@ -56,7 +56,7 @@ public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
 
 extension EventSequence {
   /// An iterator over the events of a hub.
-  public struct Iterator: AsyncIteratorProtocol {
+  public struct Iterator: AsyncIteratorProtocol, Unreflected {
     @usableFromInline let consumer: EventConsumer
 
     /// Why the subscription has ended, or `nil` while it is active. Waiting events are still
@@ -113,7 +113,7 @@ extension EventSequence {
   }
 
   /// The events of a hub, with the number of dropped events wherever events were dropped.
-  public struct Noting: AsyncSequence, Sendable {
+  public struct Noting: AsyncSequence, Sendable, Unreflected {
     /// An event, or a number of dropped events.
     public typealias Element = Noted
     /// An iteration throws nothing.
@@ -131,7 +131,7 @@ extension EventSequence {
     }
 
     /// An iterator over events and numbers of dropped events.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Unreflected {
       fileprivate let consumer: EventConsumer
 
       /// See ``EventSequence/Iterator/end``.

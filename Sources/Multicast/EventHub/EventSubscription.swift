@@ -5,7 +5,7 @@
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the handler.
-public class EventSubscription: @unchecked Sendable {
+public class EventSubscription: @unchecked Sendable, Unreflected {
   // Sendable: the handle is, and never changes; the subclass adds nothing. There are no others: the
   // class is not open.
 

@@ -28,7 +28,7 @@ extension PositionedSequence {
   /// handled when everything that was read together was returned and more is requested, or when the
   /// iteration ends. The batches end as the sequence does. A consumer that always finds one yields
   /// before it has had 512 events.
-  public struct Batches: AsyncSequence, Sendable {
+  public struct Batches: AsyncSequence, Sendable, Unreflected {
     /// Events, and what was missed before them.
     public typealias Element = PositionedBatch<Event>
     /// An iteration throws nothing.
@@ -47,7 +47,7 @@ extension PositionedSequence {
     }
 
     /// An iterator over batches of events with positions.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Unreflected {
       @usableFromInline var events: PositionedSequence.Iterator
       @usableFromInline let limit: Int
 

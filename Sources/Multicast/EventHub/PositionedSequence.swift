@@ -50,7 +50,7 @@ extension EventHub {
 ///
 /// ## Thread safety
 /// As ``EventSequence``.
-public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
+public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable, Unreflected {
   /// An event with its position, or a range of missed events.
   public typealias Element = PositionedEvent<Event>
   /// An iteration throws nothing.
@@ -68,7 +68,7 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable {
   }
 
   /// An iterator over events with positions.
-  public struct Iterator: AsyncIteratorProtocol {
+  public struct Iterator: AsyncIteratorProtocol, Unreflected {
     @usableFromInline let consumer: EventConsumer
     /// `nil` if the hub no longer existed.
     @usableFromInline let cursor: LogCursor?

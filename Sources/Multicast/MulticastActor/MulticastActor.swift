@@ -29,7 +29,7 @@ public import Dispatch
 /// ## Thread safety
 /// Every operation may be called from any thread and any task, also inside a callback and in a
 /// `deinit`, on this hub or on another. No lock is held while user code runs.
-public actor MulticastActor<Delegate: Sendable> {
+public actor MulticastActor<Delegate: Sendable>: Unreflected {
   @usableFromInline nonisolated let registry: Registry
   @usableFromInline nonisolated let calls: TaskCalls
   private nonisolated let snapshots: SnapshotCache

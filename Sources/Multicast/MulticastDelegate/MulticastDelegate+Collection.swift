@@ -56,7 +56,7 @@ extension MulticastDelegate {
 /// which `forEach(_:)` skips.
 extension MulticastDelegate: Sequence {
   /// An iterator over the delegates of a hub. One thread may use it at a time.
-  public struct Iterator: IteratorProtocol {
+  public struct Iterator: IteratorProtocol, Unreflected {
     private var entries: ContiguousArray<Entry?>.Iterator
     /// Keeps the hub, whose `deinit` removes the delegates: `for d in MulticastDelegate([a, b])`.
     private let hub: MulticastDelegate

@@ -24,7 +24,7 @@
 /// Every operation may be called from any thread, also inside a callback and in a `deinit`, on this
 /// hub or on another. No lock is held while user code runs. The class is `Sendable` where
 /// `Delegate` is.
-public final class MulticastDelegate<Delegate> {
+public final class MulticastDelegate<Delegate>: Unreflected {
   @usableFromInline let registry: Registry
   let isolatedCalls = IsolatedCalls()
 

@@ -7,7 +7,7 @@ internal import CMulticast
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread. ``object`` may make the caller the last owner.
-struct UnownedReference<Object: AnyObject>: @unchecked Sendable {
+struct UnownedReference<Object: AnyObject>: @unchecked Sendable, Unreflected {
   // Sendable: it never changes, and the runtime counts references atomically. What a thread may do
   // with the object is the matter of the type that has the reference.
 

@@ -23,7 +23,7 @@ public protocol InspectableHub: AnyObject {
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
-public final class HubDirectory: @unchecked Sendable {
+public final class HubDirectory: @unchecked Sendable, Unreflected {
   // Sendable: the variables are accessed inside `lock` alone.
 
   /// The directory of the process.

@@ -16,7 +16,7 @@
 /// is `Sendable` where `Delegate` is: ending a registration can destroy the delegate on the calling
 /// thread (with portable weak references, reading ``isActive`` can too), and a delegate that must
 /// not leave its thread must not be destroyed on another one.
-public struct Registration<Delegate> {
+public struct Registration<Delegate>: Unreflected {
   let handle: EntryHandle
 
   init(_ handle: EntryHandle) {

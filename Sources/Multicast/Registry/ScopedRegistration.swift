@@ -17,7 +17,7 @@
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside the callback, and so may the
 /// release. The handle is `Sendable` where `Delegate` is, as its ``registration``.
-public final class ScopedRegistration<Delegate> {
+public final class ScopedRegistration<Delegate>: Unreflected {
   /// The registration, for everything else that can be done with it.
   public let registration: Registration<Delegate>
 

@@ -25,7 +25,7 @@
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while
 /// user code runs. The reducer runs on one thread at a time, the one that delivers.
-public final class StateHub<State: Sendable, Change: Sendable>: Sendable {
+public final class StateHub<State: Sendable, Change: Sendable>: Sendable, Unreflected {
   @usableFromInline typealias Signal = StateSignal<State, Change>
 
   @usableFromInline let cell: StateCell<State>

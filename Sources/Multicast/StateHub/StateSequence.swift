@@ -63,7 +63,9 @@ extension StateHub {
 ///
 /// ## Thread safety
 /// As ``EventSequence``.
-public struct StateSequence<State: Sendable, Change: Sendable>: AsyncSequence, Sendable {
+public struct StateSequence<State: Sendable, Change: Sendable>:
+  AsyncSequence, Sendable, Unreflected
+{
   /// A snapshot, or a change that follows it.
   public typealias Element = StateUpdate<State, Change>
   /// An iteration throws nothing.
@@ -82,7 +84,7 @@ public struct StateSequence<State: Sendable, Change: Sendable>: AsyncSequence, S
   }
 
   /// An iterator over updates.
-  public struct Iterator: AsyncIteratorProtocol {
+  public struct Iterator: AsyncIteratorProtocol, Unreflected {
     let signals: EventSequence<StateSignal<State, Change>>.Iterator
     let follower: StateFollower<State, Change>
 
@@ -124,7 +126,7 @@ public struct StateSequence<State: Sendable, Change: Sendable>: AsyncSequence, S
 /// ## Thread safety
 /// As ``EventSequence``.
 public struct StateValues<State: Sendable, Change: Sendable, Value: Equatable & Sendable>:
-  AsyncSequence, Sendable
+  AsyncSequence, Sendable, Unreflected
 {
   /// A value of the field.
   public typealias Element = Value
@@ -145,7 +147,7 @@ public struct StateValues<State: Sendable, Change: Sendable, Value: Equatable & 
   }
 
   /// An iterator over values.
-  public struct Iterator: AsyncIteratorProtocol {
+  public struct Iterator: AsyncIteratorProtocol, Unreflected {
     let signals: EventSequence<StateSignal<State, Change>>.Iterator
     let cell: StateCell<State>
     let field: @Sendable (State) -> Value

@@ -6,7 +6,7 @@
 /// ## Thread safety
 /// Every function may be called from any thread, one call at a time: the order of the calls is the
 /// order of the log.
-public struct ExternalLogWriter<Event: Sendable>: Sendable {
+public struct ExternalLogWriter<Event: Sendable>: Sendable, Unreflected {
   private let target = Target()
 
   private final class Target: @unchecked Sendable {

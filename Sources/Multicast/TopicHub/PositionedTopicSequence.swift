@@ -8,7 +8,7 @@
 ///
 /// ## Thread safety
 /// As ``EventSequence``; of a hub with an external log, an iterator is for one task.
-public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable {
+public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable, Unreflected {
   /// An event with its topic and position, or a range of missed events.
   public typealias Element = PositionedTopicEvent<Event>
   /// An iteration throws nothing.
@@ -32,7 +32,7 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable 
   }
 
   /// An iterator over events with positions.
-  public struct Iterator: AsyncIteratorProtocol {
+  public struct Iterator: AsyncIteratorProtocol, Unreflected {
     @usableFromInline let consumer: EventConsumer
     /// `nil` if the hub no longer existed.
     @usableFromInline let reader: TopicLogReader?

@@ -16,7 +16,7 @@ internal import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while
 /// user code runs, which includes the topic's `hash(into:)` and `==`.
-public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendable {
+public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendable, Unreflected {
   @usableFromInline let topics = TopicTable<Topic, Event>()
   let common: TopicCommon<Topic, Event>
   /// Counts the drops of all topics and patterns, and warns once.

@@ -10,7 +10,7 @@
 ///
 /// ## Thread safety
 /// It belongs to one isolation, such as an actor or an event loop: it is not `Sendable`.
-public final class TopicReader<Event: Sendable> {
+public final class TopicReader<Event: Sendable>: Unreflected {
   @usableFromInline let core: TopicReaderCore
   /// What comes from an external log, before what is read.
   private var external: ExternalReading<Event>
