@@ -66,6 +66,7 @@ public final class EventDatabase: Sendable {
         try db.execute(sql: "PRAGMA synchronous = FULL")
         try Self.check(db)
         try Self.createTables(db)
+        try Self.checkWritable(db)
         return try Self.state(db)
       }
       self.last = Mutex(last)
@@ -129,6 +130,17 @@ extension EventDatabase {
       try db.execute(
         sql: "ALTER TABLE events ADD COLUMN key TEXT; \(keys) PRAGMA user_version = \(version)")
       return .commit
+    }
+  }
+
+  /// Fails if one of the files is read-only: SQLite opens them nevertheless. Removes what is left of
+  /// a probe.
+  private static func checkWritable(_ db: Database) throws {
+    do {
+      try db.execute(sql: "DELETE FROM probe")
+    } catch {
+      // There may be space later.
+      guard StoreError(error) == .noSpace else { throw error }
     }
   }
 

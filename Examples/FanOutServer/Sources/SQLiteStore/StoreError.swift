@@ -10,6 +10,8 @@ public struct StoreError: Error, Hashable, CustomStringConvertible {
 }
 
 extension StoreError {
+  static let noSpace = StoreError("the store has no space left")
+
   /// The event `id` of the store has a value that no event has.
   static func notValid(_ id: Int64) -> StoreError {
     StoreError("the store is damaged: event \(id) is not valid")
@@ -26,7 +28,7 @@ extension StoreError {
       return
     }
     switch error.resultCode {
-    case .SQLITE_FULL: self.init("the store has no space left")
+    case .SQLITE_FULL: self = .noSpace
     case .SQLITE_NOTADB: self.init("the store is damaged: it is not a database")
     case .SQLITE_CORRUPT: self.init("the store is damaged: \(Self.reason(error))")
     case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_CANTOPEN:

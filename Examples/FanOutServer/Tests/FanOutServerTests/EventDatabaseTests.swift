@@ -176,6 +176,18 @@ import Testing
     #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == [start + 5])
   }
 
+  @Test func whatAProbeLeftIsRemovedAtTheStart() throws {
+    let database = try EventDatabase(settings)
+    try database.pool.write { db in
+      try db.execute(sql: "INSERT INTO probe VALUES (zeroblob(9))")
+    }
+    database.close()
+    let left = try EventDatabase(settings).pool.read { db in
+      try Int.fetchOne(db, sql: "SELECT count(*) FROM probe")
+    }
+    #expect(left == 0)
+  }
+
   @Test func eachTransactionWaitsForTheDisk() throws {
     let database = try EventDatabase(settings)
     #expect(try database.pragma("journal_mode") == "wal")

@@ -1,11 +1,30 @@
 #if os(Linux)
   import AsyncHTTPClient
   import Foundation
+  import NIOCore
   import Testing
 
-  /// A store whose disk becomes full.
+  @testable import SQLiteStore
+
+  /// A store whose disk becomes full, or is read-only.
   @Suite(.timeLimit(.minutes(5)), .enabled(if: SmallDisk.isPossible, "needs to mount a disk"))
   struct FullDiskTests {
+    /// SQLite opens it for reading if there is a log, as after a server that was killed.
+    @Test(arguments: ["events.sqlite", "events.sqlite-wal", "lock"])
+    func aReadOnlyFileIsAnErrorAtTheStart(_ name: String) throws {
+      let disk = try SmallDisk(megabytes: 6)
+      let settings = StoreSettings(folder: disk.url.appending(path: "store").path())
+      let database = try EventDatabase(settings)
+      defer { database.close() }
+      let copy = disk.url.appending(path: "copy")
+      try FileManager.default.copyItem(atPath: settings.folder, toPath: copy.path())
+      try disk.freeze(copy.appending(path: name))
+      let error = #expect(throws: StoreError.self) {
+        try EventDatabase(StoreSettings(folder: copy.path()))
+      }
+      #expect(try #require(error).description.contains(" cannot be written: "))
+    }
+
     @Test func aFullDiskRefusesEventsUntilThereIsSpace() async throws {
       let disk = try SmallDisk(megabytes: 6)
       let store = disk.url.appending(path: "store").path()

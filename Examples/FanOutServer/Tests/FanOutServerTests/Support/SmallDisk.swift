@@ -24,6 +24,12 @@
       try Self.run(Self.mount, "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", url.path())
     }
 
+    /// Makes a file read-only, for the superuser too.
+    func freeze(_ file: URL) throws {
+      try Self.run(Self.mount, "--bind", file.path(), file.path())
+      try Self.run(Self.mount, "-o", "remount,bind,ro", file.path())
+    }
+
     deinit { try? Self.run(Self.unmount, "-l", url.path()) }
 
     private static func run(_ program: String, _ arguments: String...) throws {
