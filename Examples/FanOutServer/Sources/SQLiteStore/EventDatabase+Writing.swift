@@ -8,58 +8,77 @@ internal import Synchronization
 extension EventDatabase {
   /// How many events one step of a removal reads, at first and at most.
   private static let removalSteps = 16...1024
+  /// How many events one transaction removes, if not to make room; it may be a step more.
+  private static let removalLimit = 1024
   /// Bytes of pages that new events fill only in part.
   private static let slack = 64 << 10
 
-  /// Stores `rows` in one transaction, and removes what exceeds the limits.
+  /// Stores `rows` in one transaction, and removes the oldest events for which there is no room.
   ///
   /// When this returns, the disk has them. After an error it has none of them, unless the disk
   /// failed.
   func store(_ rows: [Entry]) throws(StoreError) {
+    try transaction { db, before, now in
+      // Before, so that the file does not grow by what leaves it; and after, by what there is.
+      let left = try before - remove(db, before, for: rows)
+      try insert(db, rows, now)
+      return try left + rows.count - remove(db, left + rows.count)
+    }
+    if let newest = rows.last { last.withLock { $0 = newest.id } }
+  }
+
+  /// Removes events that exceed the limits, in one transaction.
+  ///
+  /// Very many leave in several: one would make the write-ahead log as large as the database, for
+  /// example when a server begins that did not run for longer than it keeps events. So publications
+  /// can be stored in between, too.
+  ///
+  /// - Parameter isByAge: whether events that are too old leave too.
+  /// - Returns: whether there may be more of them.
+  func removeExcess(byAge isByAge: Bool) throws(StoreError) -> Bool {
+    var removed = 0
+    try transaction { db, before, now in
+      let oldest = isByAge ? settings.maxAge.map { now - $0.components.seconds } : nil
+      removed = try remove(db, before, olderThan: oldest, atMost: Self.removalLimit)
+      return before - removed
+    }
+    return removed >= Self.removalLimit
+  }
+
+  /// Runs a transaction.
+  ///
+  /// - Parameter body: gets the number of events and the time, and returns the number after it.
+  private func transaction(
+    _ body: (_ db: Database, _ count: Int, _ now: Int64) throws -> Int
+  ) throws(StoreError) {
     do {
       let before = count.withLock { $0 }
       var after = before
       try pool.writeWithoutTransaction { db in
         let now = now()
         try db.inTransaction(.immediate) {
-          // Before, so that the file does not grow by what leaves it; and after, by what there is.
-          let left = try before - remove(db, before, now, for: rows)
-          let insert = try db.cachedStatement(
-            sql: """
-              INSERT INTO events(id, topic, type, retry, seconds, data, key)
-              VALUES (?, ?, ?, ?, ?, ?, ?)
-              """)
-          for row in rows {
-            try insert.execute(arguments: [
-              Int64(row.id), row.topic.name, row.message.type?.name, row.message.retryMilliseconds,
-              now, Data(buffer: row.message.data), row.message.key?.text,
-            ])
-          }
-          after = try left + rows.count - remove(db, left + rows.count, now)
+          if removesOldEvents { try correctTimes(db, now) }
+          after = try body(db, before, now)
           return .commit
         }
       }
       count.withLock { $0 = after }
-      if let newest = rows.last { last.withLock { $0 = newest.id } }
     } catch {
       throw StoreError(error)
     }
   }
 
-  /// Removes events that are too old.
-  func removeOld() throws(StoreError) {
-    do {
-      let before = count.withLock { $0 }
-      var removed = 0
-      try pool.writeWithoutTransaction { db in
-        try db.inTransaction(.immediate) {
-          removed = try remove(db, before, now())
-          return .commit
-        }
-      }
-      count.withLock { $0 = before - removed }
-    } catch {
-      throw StoreError(error)
+  private func insert(_ db: Database, _ rows: [Entry], _ now: Int64) throws {
+    let insert = try db.cachedStatement(
+      sql: """
+        INSERT INTO events(id, topic, type, retry, seconds, data, key)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        """)
+    for row in rows {
+      try insert.execute(arguments: [
+        Int64(row.id), row.topic.name, row.message.type?.name, row.message.retryMilliseconds,
+        now, Data(buffer: row.message.data), row.message.key?.text,
+      ])
     }
   }
 
@@ -88,16 +107,17 @@ extension EventDatabase {
   /// - Parameters:
   ///   - count: the number of events.
   ///   - rows: events for which it makes room.
+  ///   - oldest: events with earlier times leave too; `nil`: times do not matter.
+  ///   - most: no step begins when it has removed as many.
   /// - Returns: how many it removed.
   private func remove(
-    _ db: Database, _ count: Int, _ now: Int64, for rows: [Entry] = []
+    _ db: Database, _ count: Int, for rows: [Entry] = [], olderThan oldest: Int64? = nil,
+    atMost most: Int = .max
   ) throws -> Int {
     var removed = 0
     let size = rows.isEmpty ? 0 : rows.reduce(Self.slack) { $0 + $1.bytes }
     var limit = Self.removalSteps.lowerBound
-    let oldest = settings.maxAge.map { now - $0.components.seconds }
-    if oldest != nil { try correctTimes(db, now) }
-    while true {
+    while removed < most {
       var excess = count - removed + rows.count - settings.maxEvents
       var bytes = try usedBytes(db) + size - settings.maxBytes
       guard excess > 0 || bytes > 0 || oldest != nil else { return removed }
@@ -115,6 +135,7 @@ extension EventDatabase {
       removed += step.count
       limit = min(2 * limit, Self.removalSteps.upperBound)
     }
+    return removed
   }
 
   /// Sets the times of the newest events to `now` if they are later, because the clock was set

@@ -74,6 +74,13 @@ public final class EventDatabase: Sendable {
     } catch {
       throw StoreError(error)
     }
+    // The limits may be lower than before.
+    do throws(StoreError) {
+      while try removeExcess(byAge: false) {}
+    } catch {
+      // There may be space later.
+      guard error == .noSpace else { throw error }
+    }
   }
 }
 

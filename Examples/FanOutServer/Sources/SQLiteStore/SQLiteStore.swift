@@ -205,15 +205,24 @@ extension SQLiteStore {
   /// Removes old events, and checks whether the store can be written again, without a publication.
   private func maintain() async {
     while (try? await Task.sleep(for: Self.maintenanceInterval)) != nil {
-      let failed = problem.withLock { $0?.bytes }
-      guard failed != nil || removesOldEvents else { continue }
-      try? await writer.runIfActive { [self] in
-        _ = attempt(failed ?? 0) { () throws(StoreError) in
-          if let failed { try database.probe(failed) }
-          if removesOldEvents { try database.removeOld() }
-        }
+      var hasMore = true
+      while hasMore {
+        // The task may be cancelled.
+        hasMore = (try? await writer.runIfActive { [self] in maintainOnce() }) ?? false
       }
     }
+  }
+
+  /// - Returns: whether there are more old events.
+  private func maintainOnce() -> Bool {
+    let failed = problem.withLock { $0?.bytes }
+    guard failed != nil || removesOldEvents else { return false }
+    var hasMore = false
+    _ = attempt(failed ?? 0) { () throws(StoreError) in
+      if let failed { try database.probe(failed) }
+      hasMore = try database.removeExcess(byAge: true)
+    }
+    return hasMore
   }
 
   public var status: LogStatus {

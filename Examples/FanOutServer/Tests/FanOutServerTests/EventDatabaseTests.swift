@@ -136,17 +136,17 @@ import Testing
     clock.value = 1005
     try database?.store([try entry(start + 2), try entry(start + 3)])
     clock.value = 1010
-    try database?.removeOld()
+    _ = try database?.removeExcess(byAge: true)
     #expect(try database?.newest(events: 9, bytes: .max).1.count == 3)
     clock.value = 1011
-    try database?.removeOld()
+    _ = try database?.removeExcess(byAge: true)
     #expect(try database?.newest(events: 9, bytes: .max).1.map(\.id) == [start + 2, start + 3])
     #expect(
       try database?.page(
         of: .names(["news"]), after: start, through: start + 3, events: 9, bytes: 9)
         == nil)
     clock.value = 9999
-    try database?.removeOld()
+    _ = try database?.removeExcess(byAge: true)
     // The newest event stays, and keeps its id.
     #expect(try database?.newest(events: 9, bytes: .max).1.map(\.id) == [start + 3])
     database?.close()
@@ -168,12 +168,41 @@ import Testing
     clock.value = 1005
     try database.store([try entry(start + 5)])
     clock.value = 1011
-    try database.removeOld()
+    _ = try database.removeExcess(byAge: true)
     let ids = (2...5).map { start + $0 }
     #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == ids)
     clock.value = 1012
-    try database.removeOld()
+    _ = try database.removeExcess(byAge: true)
     #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == [start + 5])
+  }
+
+  /// One transaction would write most of the database to the log, for which there may be no space.
+  @Test(arguments: [true, false]) func veryManyEventsLeaveWithASmallLog(byAge: Bool) throws {
+    let count: UInt64 = 40_000
+    let padding = String(repeating: "x", count: 80)
+    let clock = Box<Int64>(1000)
+    var database = try EventDatabase(settings) { clock.value }
+    let start = database.last.withLock { $0 }
+    for first in stride(from: 1, through: count, by: 1000) {
+      // Neighbours in the index of topics are far from each other in the table.
+      try database.store(
+        try (first..<first + 1000).map { number in
+          try entry(start + number, topic: "\(number * 7919 % count).\(padding)")
+        })
+    }
+    database.close()
+    var store = settings
+    if byAge { store.maxAge = .seconds(10) } else { store.maxEvents = 10 }
+    clock.value = 2000
+    database = try EventDatabase(store) { clock.value }
+    try database.store([try entry(start + count + 1)])
+    while try database.removeExcess(byAge: true) {}
+    let kept = try database.newest(events: 99, bytes: .max).1.map(\.id)
+    #expect(kept == Array((start + count + 1 - (byAge ? 0 : 9))...(start + count + 1)))
+    let bytes =
+      try FileManager.default.attributesOfItem(
+        atPath: folder.path("store/events.sqlite-wal"))[.size] as? Int
+    #expect(try #require(bytes) < 8 << 20, "\(bytes ?? 0)")
   }
 
   @Test func whatAProbeLeftIsRemovedAtTheStart() throws {
@@ -244,7 +273,7 @@ import Testing
       let database = try EventDatabase(limited)
       defer { database.close() }
       _ = try SQLiteStore.Restored(database, keys: 9)
-      try database.removeOld()
+      _ = try database.removeExcess(byAge: true)
     }
     let id = change.hasPrefix("id = ") ? String(change.dropFirst(5)) : "\(last + 1)"
     #expect(error?.description == "the store is damaged: event \(id) is not valid")
