@@ -57,7 +57,7 @@ extension EventDatabase {
       try pool.writeWithoutTransaction { db in
         let now = now()
         try db.inTransaction(.immediate) {
-          if removesOldEvents { try correctTimes(db, now) }
+          try correctTimes(db, now)
           after = try body(db, before, now)
           return .commit
         }

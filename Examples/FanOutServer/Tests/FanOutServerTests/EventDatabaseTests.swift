@@ -176,6 +176,23 @@ import Testing
     #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == [start + 5])
   }
 
+  /// Without a limit of age, times are correct too: there may be one after a restart.
+  @Test func timesOfAClockThatWasAheadDoNotOutliveIt() throws {
+    let clock = Box<Int64>(9000)
+    var database = try EventDatabase(settings) { clock.value }
+    let start = database.last.withLock { $0 }
+    try database.store([try entry(start + 1)])
+    clock.value = 1000
+    try database.store([try entry(start + 2), try entry(start + 3)])
+    database.close()
+    var store = settings
+    store.maxAge = .seconds(10)
+    clock.value = 1011
+    database = try EventDatabase(store) { clock.value }
+    _ = try database.removeExcess(byAge: true)
+    #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == [start + 3])
+  }
+
   /// One transaction would write most of the database to the log, for which there may be no space.
   @Test(arguments: [true, false]) func veryManyEventsLeaveWithASmallLog(byAge: Bool) throws {
     let count: UInt64 = 40_000
