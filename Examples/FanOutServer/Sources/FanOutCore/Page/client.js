@@ -21,7 +21,7 @@ const current = async token => typeof token === "function" ? token() : token;
 ///                                     the ids `after` and `through`; without `topic`, of any topic
 ///   state(state, error)               "open", "waiting" for the server, or with the error of a token; or
 ///                                     "disconnected", too slow for the policy "disconnect": the end
-/// options:
+/// options, of which one that is null counts as none:
 ///   types        the types of events that publishers set, for example ["price"]
 ///   policy       dropOldest, latest or disconnect; with a pattern, only dropOldest
 ///   lastEventId  the id after which it begins
@@ -52,7 +52,7 @@ export async function publish(topic, data, { type, retry, id, url, token, creden
 
 function address(url, path, query) {
   const target = new URL(path, url ?? server);
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) target.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(query)) if (value != null) target.searchParams.set(name, value);
   return target;
 }
 
@@ -65,7 +65,7 @@ class Stream {
   }
 
   async open() {
-    const { handlers, options: { token, credentials, types = [] } } = this;
+    const { handlers, options: { token, credentials, types } } = this;
     let access_token;
     try { access_token = await current(token); } catch (error) { return this.wait(error); }
     if (this.isClosed) return;
@@ -76,7 +76,7 @@ class Stream {
     source.onerror = ({ data }) => { if (data === undefined) this.wait(); };
     // The first id, which counts until there is an event.
     source.addEventListener("begin", ({ lastEventId }) => { this.lastID = lastEventId || this.lastID; });
-    for (const type of new Set(["message", ...types])) source.addEventListener(type, ({ lastEventId, data }) => {
+    for (const type of new Set(["message", ...types ?? []])) source.addEventListener(type, ({ lastEventId, data }) => {
       if (data === undefined) return;
       this.lastID = lastEventId;
       handlers.event?.({ id: lastEventId, type, ...JSON.parse(data) });
