@@ -17,11 +17,12 @@ public struct MCPEventStore: Sendable {
 
   /// - Parameters:
   ///   - count: the messages that are kept of each stream.
-  ///   - bytes: those of all streams together.
+  ///   - bytes: those of all streams together; each message counts 1 KiB more, because an empty one
+  ///     takes memory too.
   ///   - seconds: how long a message is kept.
   public init(keeping count: Int = 100, bytes: Int = 64 << 20, seconds: Double = 3600) {
     hub = TopicHub(
-      retention: .last(count), total: .bytes(bytes) { $0.count }.and(.seconds(seconds)))
+      retention: .last(count), total: .bytes(bytes) { $0.count + 1024 }.and(.seconds(seconds)))
   }
 
   /// - Parameter message: empty for an event that only tells the client its id.

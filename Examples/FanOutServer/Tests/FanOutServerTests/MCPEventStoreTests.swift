@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func theMemoryIsBounded() async throws {
-    let store = MCPEventStore(keeping: 100, bytes: 1000)
+    let store = MCPEventStore(keeping: 100, bytes: 10 * (1024 + 100))
     let message = Data(count: 100)
     var ids: [String] = []
     for number in 0..<50 {
@@ -75,5 +75,17 @@ import Testing
       kept += (try? await replay(store, after: id).0.texts.count) ?? 0
     }
     #expect(kept == 5)
+  }
+
+  /// A server that begins each stream with an empty one has very many of them.
+  @Test func emptyMessagesTakeMemoryToo() async throws {
+    let store = MCPEventStore(keeping: 100, bytes: 10 * 1024)
+    let ids = (0..<20).flatMap { number in
+      (0..<2).map { _ in store.store(Data(), of: "s\(number)") }
+    }
+    await #expect(throws: MCPEventStore.UnknownEvent.self) {
+      try await replay(store, after: ids[0])
+    }
+    #expect(try await replay(store, after: ids[38]).1 == "s19")
   }
 }
