@@ -47,14 +47,21 @@ extension EventDatabase {
   }
 
   /// The newest events in order, without a gap, and the id before the first of them.
-  func newest(events limit: Int, bytes: Int) throws(StoreError) -> (after: EventID, [Event]) {
+  ///
+  /// - Parameter oldest: events with earlier times, which are to be removed, are not among them.
+  func newest(
+    events limit: Int, bytes: Int, since oldest: Int64? = nil
+  ) throws(StoreError) -> (after: EventID, [Event]) {
     do {
       return try pool.read { db in
-        let ids = try Int64.fetchAll(
-          db, sql: "SELECT id FROM events ORDER BY id DESC LIMIT ?", arguments: [limit])
+        let rows = try GRDB.Row.fetchAll(
+          db, sql: "SELECT id, seconds FROM events ORDER BY id DESC LIMIT ?", arguments: [limit])
         var events: [Event] = []
         var size = 0
-        for id in ids where size < bytes {
+        for row in rows where size < bytes {
+          let id: Int64 = row[0]
+          let seconds: Int64 = try row.value(1, of: id)
+          if let oldest, seconds < oldest { break }
           let event = try Self.event(db, id)
           size += event.bytes
           events.append(event.event)

@@ -37,9 +37,9 @@ extension EventDatabase {
   /// - Returns: whether there may be more of them.
   func removeExcess(byAge isByAge: Bool) throws(StoreError) -> Bool {
     var removed = 0
-    try transaction { db, before, now in
-      let oldest = isByAge ? settings.maxAge.map { now - $0.components.seconds } : nil
-      removed = try remove(db, before, olderThan: oldest, atMost: Self.removalLimit)
+    try transaction { db, before, _ in
+      removed = try remove(
+        db, before, olderThan: isByAge ? oldestTime : nil, atMost: Self.removalLimit)
       return before - removed
     }
     return removed >= Self.removalLimit

@@ -86,6 +86,9 @@ public final class EventDatabase: Sendable {
 
 extension EventDatabase {
   var removesOldEvents: Bool { settings.maxAge != nil }
+
+  /// Events with earlier times are too old; `nil`: none is.
+  var oldestTime: Int64? { settings.maxAge.map { now() - $0.components.seconds } }
 }
 
 // MARK: - Opening

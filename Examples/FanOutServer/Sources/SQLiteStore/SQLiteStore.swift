@@ -43,7 +43,7 @@ public final class SQLiteStore: EventLog {
   private let problem = Mutex<(error: StoreError, bytes: Int)?>(nil)
   private let removesOldEvents: Bool
 
-  /// The newest stored events, from ``EventDatabase/newest(events:bytes:)``, and the keys of their
+  /// The newest stored events, from ``EventDatabase/newest(events:bytes:since:)``, and the keys of their
   /// publishers.
   public struct Restored: Sendable {
     let after: EventID
@@ -53,7 +53,8 @@ public final class SQLiteStore: EventLog {
     /// - Parameter limit: the maximum number of keys.
     public init(_ database: EventDatabase, keys limit: Int) throws(StoreError) {
       (after, events) = try database.newest(
-        events: SQLiteStore.restoredEvents, bytes: SQLiteStore.restoredBytes)
+        events: SQLiteStore.restoredEvents, bytes: SQLiteStore.restoredBytes,
+        since: database.oldestTime)
       keys = try database.newestKeys(limit)
     }
   }

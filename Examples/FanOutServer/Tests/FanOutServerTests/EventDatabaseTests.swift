@@ -176,6 +176,24 @@ import Testing
     #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == [start + 5])
   }
 
+  /// Those that became too old while no server ran leave only when one runs.
+  @Test func oldEventsAreNotRestored() throws {
+    var store = settings
+    store.maxAge = .seconds(10)
+    let clock = Box<Int64>(1000)
+    let database = try EventDatabase(store) { clock.value }
+    let start = database.last.withLock { $0 }
+    try database.store([try entry(start + 1), try entry(start + 2)])
+    clock.value = 1005
+    try database.store([try entry(start + 3)])
+    for (time, count) in [(1010, 3), (1011, 1), (1016, 0)] as [(Int64, Int)] {
+      clock.value = time
+      let restored = try SQLiteStore.Restored(database, keys: 9)
+      #expect(restored.events.map(\.id) == Array((start + 1...start + 3).suffix(count)))
+      #expect(restored.after == start + 3 - UInt64(count))
+    }
+  }
+
   /// Without a limit of age, times are correct too: there may be one after a restart.
   @Test func timesOfAClockThatWasAheadDoNotOutliveIt() throws {
     let clock = Box<Int64>(9000)
