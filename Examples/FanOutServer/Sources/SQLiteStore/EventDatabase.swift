@@ -167,9 +167,14 @@ extension EventDatabase {
   /// The id of the newest event that the store does not have any more.
   static func removed(_ db: Database) throws -> Int64 {
     let statement = try db.cachedStatement(sql: "SELECT through FROM removed")
-    guard let id = try Int64.fetchOne(statement) else {
+    guard let row = try GRDB.Row.fetchOne(statement) else {
       throw StoreError("the store is damaged: a table is empty")
     }
-    return id
+    do {
+      return try row.decode(Int64.self, atIndex: 0)
+    } catch {
+      // SQLite would make it 0, and clients would not learn what they miss.
+      throw StoreError("the store is damaged: the id of the last removed event is not valid")
+    }
   }
 }

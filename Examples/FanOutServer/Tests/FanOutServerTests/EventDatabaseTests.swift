@@ -326,4 +326,18 @@ import Testing
     let error = #expect(throws: StoreError.self) { try EventDatabase(settings) }
     #expect(error?.description == "the store is damaged: event \(id) is not valid")
   }
+
+  /// As a number, it would be 0, and what was removed would not be missing.
+  @Test(arguments: ["'x'", "x'07'"]) func aRemovedEventWithoutANumberIsAnError(_ id: String) throws
+  {
+    do {
+      let database = try EventDatabase(settings)
+      defer { database.close() }
+      try database.pool.write { db in try db.execute(sql: "UPDATE removed SET through = \(id)") }
+    }
+    let error = #expect(throws: StoreError.self) { try EventDatabase(settings) }
+    #expect(
+      error?.description
+        == "the store is damaged: the id of the last removed event is not valid")
+  }
 }
