@@ -143,8 +143,8 @@ extension EventDatabase {
     }
   }
 
-  /// Fails if one of the files is read-only: SQLite opens them nevertheless. Removes what is left of
-  /// a probe.
+  /// Fails if one of the files is read-only: SQLite opens them nevertheless. Removes what is left
+  /// of a probe.
   private static func checkWritable(_ db: Database) throws {
     do {
       try db.execute(sql: "DELETE FROM probe")

@@ -43,8 +43,8 @@ public final class SQLiteStore: EventLog {
   private let problem = Mutex<(error: StoreError, bytes: Int)?>(nil)
   private let removesOldEvents: Bool
 
-  /// The newest stored events, from ``EventDatabase/newest(events:bytes:since:)``, and the keys of their
-  /// publishers.
+  /// The newest stored events, from ``EventDatabase/newest(events:bytes:since:)``, and the keys of
+  /// their publishers.
   public struct Restored: Sendable {
     let after: EventID
     let events: [Event]
