@@ -13,7 +13,8 @@ extension MailboxState {
   }
 
   /// Puts elements in flight that were not delivered back to the front, unless the mailbox was
-  /// cancelled. What remains in `elements` is to be destroyed outside the critical section.
+  /// cancelled. Those of a replay do not count again. What remains in `elements` is to be destroyed
+  /// outside the critical section.
   mutating func putBack(_ elements: inout ItemBuffer) {
     guard !elements.isEmpty, end != .cancelled else { return }
     // What waited behind them may have been dropped: then they have higher positions now.
@@ -26,7 +27,10 @@ extension MailboxState {
       }
     }
     inFlight -= elements.count
+    let uncountedBefore = uncounted
     front -= elements.count
+    let regained = uncounted - uncountedBefore
+    capacity = min(capacity, .max - reserved - regained) + regained
     while let next = waiting.popFirst() { elements.append(next) }
     swap(&elements, &waiting)
   }

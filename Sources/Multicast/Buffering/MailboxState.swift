@@ -52,6 +52,8 @@ struct MailboxState: ~Copyable {
   var inFlightPositions: [Int] = []
   /// The number of elements that have left the front: the position of the first that waits.
   var front = 0
+  /// The position after a replay that does not count, if there is one. Positions may be negative.
+  var replayEnd = Int.min
   var flushes: [(position: Int, latch: FlushLatch)] = []
 
   /// - Parameters:

@@ -55,6 +55,55 @@ struct EventBlockingTests {
     #expect(subscription.statistics?.dropped == 1)
   }
 
+  @Test(
+    "a replay that a handler puts off by a block does not count towards the limit",
+    arguments: [OverflowPolicy.disconnect, .suspend])
+  func replayPutOff(policy: OverflowPolicy) async {
+    let hub = EventHub<Int>(replay: 3)
+    for event in 1...3 { hub.send(event) }
+    let queue = DispatchQueue(label: "queue")
+    let journal = Journal()
+    let subscription = hub.subscribe(on: queue, buffering: .bounded(2, whenFull: policy)) {
+      (subscription: EventSubscription, event: Int) in
+      journal.record(event)
+      if event == 1 { subscription.block() }
+    }
+    await eventually { subscription.statistics?.pending == 2 }
+    queue.suspend()
+    subscription.unblock()
+    // Two events have space beside the rest of the replay, and the third one has not.
+    #expect(hub.send(4) == 1)
+    #expect(hub.trySend(5))
+    #expect(!hub.trySend(6))
+    #expect(subscription.end == nil)
+    queue.resume()
+    await eventually { subscription.statistics?.pending == 0 }
+    #expect(journal.entries == [1, 2, 3, 4, 5])
+  }
+
+  @Test(
+    "what a handler puts off of a replay that counts does so again",
+    arguments: [OverflowPolicy.dropOldest, .dropNewest])
+  func replayCounted(policy: OverflowPolicy) async {
+    let hub = EventHub<Int>(replay: 2)
+    for event in 1...2 { hub.send(event) }
+    let queue = DispatchQueue(label: "queue")
+    let journal = Journal()
+    let subscription = hub.subscribe(on: queue, buffering: .bounded(2, whenFull: policy)) {
+      (subscription: EventSubscription, event: Int) in
+      journal.record(event)
+      if event == 1 { subscription.block() }
+    }
+    await eventually { subscription.statistics?.pending == 1 }
+    queue.suspend()
+    subscription.unblock()
+    for event in 3...4 { hub.send(event) }
+    #expect(subscription.statistics?.dropped == 1)
+    queue.resume()
+    await eventually { subscription.statistics?.pending == 0 }
+    #expect(journal.entries == (policy == .dropOldest ? [1, 3, 4] : [1, 2, 3]))
+  }
+
   @Test("a hub that replays: the unblock calls the handler with what waited, on its thread")
   func inlineKept() async {
     let hub = EventHub<Int>(replay: 1)
