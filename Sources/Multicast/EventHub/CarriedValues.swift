@@ -50,14 +50,24 @@ final class CarriedKeySet: @unchecked Sendable {
 
 /// The values that task-local keys had in a sender.
 struct CarriedValues: Sendable {
+  /// What runs with values, on the actor that it is given, which is that of the caller.
+  ///
+  /// The actor is a parameter: a function that inherits it would find none inside `withValue`.
+  typealias AsyncBody = @Sendable (isolated (any Actor)?) async -> Void
+
   /// Runs a function with one key bound to its value.
   struct Binding: Sendable {
     let run: @Sendable (() -> Void) -> Void
-    let runAsync: @Sendable (@Sendable () async -> Void) async -> Void
+    let runAsync: @Sendable (isolated (any Actor)?, @escaping AsyncBody) async -> Void
 
     init<Value: Sendable>(_ key: TaskLocal<Value>, _ value: Value) {
       run = { body in key.withValue(value) { body() } }
-      runAsync = { body in await key.withValue(value) { await body() } }
+      runAsync = { isolation, body in
+        await key.withValue(value) {
+          // The closure belongs to the actor because it captures it.
+          await body(isolation)
+        }
+      }
     }
   }
 
@@ -68,9 +78,11 @@ struct CarriedValues: Sendable {
     run(bindings[...], body)
   }
 
-  /// Runs `body` with every key bound to its value.
-  func run(_ body: @Sendable () async -> Void) async {
-    await run(bindings[...], body)
+  /// Runs `body` with every key bound to its value, without leaving the actor of the caller.
+  func run(
+    isolation: isolated (any Actor)? = #isolation, _ body: @escaping AsyncBody
+  ) async {
+    await run(bindings[...], isolation, body)
   }
 
   private func run(_ rest: ArraySlice<Binding>, _ body: () -> Void) {
@@ -78,12 +90,12 @@ struct CarriedValues: Sendable {
     first.run { run(rest.dropFirst(), body) }
   }
 
-  private func run(_ rest: ArraySlice<Binding>, _ body: @Sendable () async -> Void) async {
-    guard let first = rest.first else { return await body() }
+  private func run(
+    _ rest: ArraySlice<Binding>, _ isolation: isolated (any Actor)?, _ body: @escaping AsyncBody
+  ) async {
+    guard let first = rest.first else { return await body(isolation) }
     let others = rest.dropFirst()
-    await withoutActuallyEscaping(body) { body in
-      await first.runAsync { await run(others, body) }
-    }
+    await first.runAsync(isolation) { isolation in await run(others, isolation, body) }
   }
 }
 

@@ -89,7 +89,7 @@ final class EventPipeline<Event: Sendable>: ElementReceiver, @unchecked Sendable
     guard carried != nil, let values = carriedValues(element) else {
       return await asyncHandler(event)
     }
-    await values.run { [asyncHandler] in await asyncHandler(event) }
+    await values.run { [asyncHandler] _ in await asyncHandler(event) }
   }
 
   /// The values that travel with an event. Events of a replay have none.

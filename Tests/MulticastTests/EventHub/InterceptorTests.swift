@@ -5,12 +5,29 @@ import Testing
 
 private enum Trace {
   @TaskLocal static var id = 0
+  @TaskLocal static var name = ""
+  @TaskLocal static var depth = 0.5
 }
 
 private actor Home {
   private(set) var received: [Int] = []
   func follow(_ hub: EventHub<Int>, _ option: SubscriberOption<Int>) -> EventSubscription {
     hub.subscribe(options: [option]) { self.received.append($0) }
+  }
+}
+
+/// An actor that a test runs.
+private actor SteppedHome {
+  nonisolated let executor = SteppedExecutor()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  func follow(
+    _ hub: EventHub<Int>, _ options: [SubscriberOption<Int>], calls: Int, _ journal: Journal
+  ) -> EventSubscription {
+    hub.subscribe(options: options, maxConcurrentCalls: calls) { event async in
+      _ = self
+      journal.record(event)
+    }
   }
 }
 
@@ -65,6 +82,30 @@ struct InterceptorTests {
     #expect(await home.received == [1, 2, 3])
     #expect(calls.value == 3)
     withExtendedLifetime(subscription) {}
+  }
+
+  @Test("carried values do not make a call leave its actor", arguments: 1...3, [1, 2])
+  func carriedOnActor(keys: Int, calls: Int) async {
+    let hub = EventHub<Int>()
+    let home = SteppedHome()
+    let journal = Journal()
+    let carrying: [SubscriberOption<Int>] = [
+      .carrying(Trace.$id), .carrying(Trace.$name), .carrying(Trace.$depth),
+    ]
+    let task = Task {
+      await home.follow(hub, [around(journal)] + carrying.prefix(keys), calls: calls, journal)
+    }
+    let entries = await onOwnThread {
+      home.executor.waitForJob()
+      while home.executor.runOldest() {}
+      while hub.subscriberCount == 0 {}
+      for event in 1...calls { hub.send(event) }
+      // One job for each call: one that has left the actor comes back in another one.
+      for _ in 1...calls { _ = home.executor.runOldest() }
+      return journal.entries
+    }
+    #expect(entries == (1...calls).flatMap { [-1, $0, -2] })
+    withExtendedLifetime(await task.value) {}
   }
 
   @Test("inside it the carried values of the sender are bound")
