@@ -12,8 +12,8 @@ extension SubscriberOption {
   /// queue, on an actor, or with concurrent calls. The subscription has ended when the last call
   /// begins, so what waits then is discarded. A flush of the hub waits for that call, unless during
   /// it the subscription is cancelled, or its handle is released and there is no owner. Its end is
-  /// ``SubscriptionEnd/cancelled``, unless the hub had finished before, and the actions of
-  /// ``onEnd(isolation:_:)`` are not called.
+  /// ``SubscriptionEnd/cancelled``, unless the hub had finished or a full buffer had disconnected
+  /// it before, and the actions of ``onEnd(isolation:_:)`` are not called.
   ///
   /// ```swift
   /// let subscription = prices.subscribe(where: { $0.value < 10 }, options: [.once]) { buy($0) }

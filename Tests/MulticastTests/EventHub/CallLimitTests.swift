@@ -91,6 +91,25 @@ struct CallLimitTests {
     #expect(journal.entries == [1] && subscription.end == .finished)
   }
 
+  @Test("a full buffer that has disconnected before: the end stays, and no action is called")
+  func disconnected() async {
+    let hub = EventHub<Int>()
+    let queue = DispatchQueue(label: "queue")
+    let (journal, ends) = (Journal(), Counter())
+    queue.suspend()
+    let subscription = hub.subscribe(
+      on: queue, buffering: .bounded(1, whenFull: .disconnect),
+      options: [.once, .onEnd { _, _ in ends.add() }]
+    ) { journal.record($0) }
+    for event in 1...2 { hub.send(event) }
+    #expect(subscription.end == .disconnected)
+    queue.resume()
+    await eventually { !subscription.isActive }
+    await withCheckedContinuation { done in queue.async { done.resume() } }
+    #expect(subscription.end == .disconnected)
+    #expect(journal.entries == [1] && ends.value == 0)
+  }
+
   @Test("of a topic, and of all topics: the last one removes the topic")
   func topics() {
     let hub = TopicHub<String, Int>()
