@@ -21,8 +21,6 @@
     static let streamCheckInterval = Duration.seconds(5)
     /// How long a fetch for a client waits for an unavailable broker.
     static let fetch = Duration.seconds(1)
-    /// How long a subscription waits for an event that the client has from another server.
-    static let arrival = Duration.seconds(1)
     /// How long the reading thread waits at most, so that it notices a shutdown.
     static let readMilliseconds: Int64 = 200
 

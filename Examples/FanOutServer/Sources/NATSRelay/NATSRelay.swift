@@ -224,7 +224,7 @@
       _ session: Session, _ position: inout Position?, _ backoff: inout Backoff
     ) async throws {
       _ = try await reader.runIfActive { try session.stream() }
-      // The stream exists. From here on, `arrival(of:)` asks the broker, so all accepted claims are
+      // The stream exists. From here on, `contains(_:)` asks the broker, so all accepted claims are
       // older than the following read of the state, which bounds them.
       current = session
       let stream = try await reader.runIfActive { try session.stream() }

@@ -56,8 +56,6 @@ extension ReadyStreams {
     if mustWake { wake() }
   }
 
-  var hasStreams: Bool { state.withLockedValue { !$0.streams.isEmpty } }
-
   /// Moves all streams to the end of `streams`. Call it on the event loop, once for each wake-up.
   func take(into streams: inout [TurnSignal]) {
     state.withLockedValue { state in
