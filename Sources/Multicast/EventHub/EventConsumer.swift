@@ -5,7 +5,7 @@
 /// next event.
 @usableFromInline
 final class EventConsumer: Sendable {
-  /// `nil` if the hub no longer existed.
+  /// `nil` if the hub no longer existed, or if `reader` ends the subscription.
   private let registration: EntryHandle?
   let mailbox: StreamMailbox
   /// How the hub has finished, if it has.

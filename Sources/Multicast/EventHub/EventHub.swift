@@ -32,8 +32,8 @@ public enum Ordering: Sendable, Hashable, CaseIterable {
 /// await storing.value      // on return, everything is stored
 /// ```
 ///
-/// A hub does not transform, merge or share sequences: use the algorithms that exist for every
-/// `AsyncSequence`.
+/// A hub does not transform or merge sequences: use the algorithms that exist for every
+/// `AsyncSequence`. Their `multicast(replay:storage:)` makes a hub of one.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while

@@ -33,7 +33,8 @@ final class BoundSubscription: EventSubscription, @unchecked Sendable {
 }
 
 extension EventSubscription {
-  /// `nil` for a handler that senders call, unless the hub has a replay.
+  /// `nil` for a handler that senders call, unless the hub has a replay or the handler receives
+  /// positions.
   private var mailbox: Mailbox? { registration.initialMailbox }
 
   /// Whether the handler can still be called.

@@ -24,7 +24,7 @@ class LogCursor: @unchecked Sendable {
     self.epoch = epoch
   }
 
-  /// The most events that are read at once, and that a handler gets before others run.
+  /// The most events that a handler reads at once, and gets before others run.
   static var share: Int { 64 }
 
   final func position(_ number: UInt64) -> EventPosition {

@@ -78,7 +78,7 @@ public struct PositionedSequence<Event: Sendable>: AsyncSequence, Sendable, Unre
 
     init(consumer: EventConsumer) {
       self.consumer = consumer
-      // SAFETY: only `EventHub.consumer(_:from:)` sets it, with a reader of this type.
+      // SAFETY: only `EventHub.consumer(_:from:origin:)` sets it, with a reader of this type.
       let reader = consumer.reader.map {
         unsafeDowncast($0 as AnyObject, to: LogReader<Event>.self)
       }

@@ -13,8 +13,8 @@ internal import Synchronization
 /// Any thread may send. Only the isolation that iterates may take; several tasks of one actor may
 /// take and sleep alternately, and each event goes to one of them.
 final class StreamMailbox: Mailbox, @unchecked Sendable {
-  // Sendable: `sleeper`, `moreSleepers` and `isInterrupted` are accessed inside `lock` alone; other
-  // variables, unless they synchronize themselves, by the isolation that iterates.
+  // Sendable: `sleeper`, `moreSleepers` and `isInterrupted` are accessed inside `withLock` alone;
+  // other variables, unless they synchronize themselves, by the isolation that iterates.
   //
   // SAFETY, of unchecked exclusivity: for the same reason no two accesses overlap, and none of them
   // runs other code.

@@ -11,7 +11,7 @@ struct SubscriberKinds: ~Copyable, Sendable {
 
   /// A handler that the sender calls directly.
   @usableFromInline static var handler: UInt8 { 1 }
-  /// A queue or a sequence, with a buffer.
+  /// A subscriber on a queue, on an actor or in a task, or a sequence: each has a buffer.
   @usableFromInline static var buffer: UInt8 { 2 }
   /// A handler with a buffer that senders drain.
   @usableFromInline static var handlerWithBuffer: UInt8 { 4 }

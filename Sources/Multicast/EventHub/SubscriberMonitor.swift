@@ -1,7 +1,7 @@
 /// Reports the number of subscribers of a hub as events of other hubs.
 ///
 /// A report may be late: a thread that changes the number leaves the report to one that is
-/// reporting. So those that wait for a number look at it themselves, at each report.
+/// reporting. So each waiter reads the number itself, at each report.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
@@ -44,7 +44,7 @@ final class SubscriberMonitor: @unchecked Sendable {
         last = count
         counts.send(count)
       }
-      // Also the same number again: who waits may have looked when it was another one.
+      // Also the same number again: a waiter may have read another one in the meantime.
       arrivals.send(count)
       departures.send(count)
       // Not by the thread that releases the hub, while another one has yet to report.

@@ -7,7 +7,7 @@
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class InlineMailbox: HandlerMailbox, @unchecked Sendable {
-  // Sendable: `role` is used only inside `lock`.
+  // Sendable: `role` is used only inside `withLock`.
 
   /// The role of calling the handler. Taken at first, for ``start(_:)``.
   // Unchecked, as `state`.

@@ -15,8 +15,8 @@ internal import Synchronization
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class TaskMailbox: Mailbox, @unchecked Sendable {
-  // Sendable: `callers` and `isAtEnd` are used only inside `lock`, `batch` only by the only worker;
-  // `receiver` does not change once the entry is published, and the rest never changes, or
+  // Sendable: `callers` and `isAtEnd` are used only inside `withLock`, `batch` only by the only
+  // worker; `receiver` does not change once the entry is published, and the rest never changes, or
   // synchronizes itself.
   //
   // SAFETY, of unchecked exclusivity: for the same reason no two accesses overlap, and none of them

@@ -73,8 +73,8 @@ struct EntryHead: ~Copyable {
     case errorEntry
   }
 
-  /// The previous entry in a chain of the ``IdentityIndex``, or the type of a value that the entry
-  /// owns.
+  /// The previous entry in a chain of the ``IdentityIndex``; or the type of the value, if its owner
+  /// is ``ValueOwner/entry``.
   private var previousOrType: UnsafeRawPointer?
   /// The next entry in that chain.
   var next: Unmanaged<Entry>?
@@ -111,7 +111,7 @@ struct EntryHead: ~Copyable {
     mailboxReference = Atomic(mailbox.map(EntryHead.retainedBits) ?? origin.bits)
   }
 
-  /// The type of the value of an entry that owns it.
+  /// The type of the value, if its owner is ``ValueOwner/entry``.
   var valueType: Any.Type {
     // SAFETY: see `init`; such an entry is in no chain.
     unsafeBitCast(previousOrType!, to: Any.Type.self)

@@ -88,7 +88,7 @@ extension EntryTable {
       return .added
     }
     // In this order: a reader whose count includes the new entry finds the old one inactive, so no
-    // invocation calls both. The count is stored with release and loaded with acquire.
+    // invocation calls both. The store of the count releases, and its load acquires.
     let old = take(existing, from: Int(existing.head.pointee.slot))
     append(entry)
     return .replaced(old)

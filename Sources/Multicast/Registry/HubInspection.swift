@@ -9,7 +9,7 @@ final class HubInspection: Sendable {
   /// Warns of too many registrations of one line, if the hub has been asked to.
   let leakWatch = LazyReference<LeakWatch>()
 
-  /// What is measured of the handlers, if the hub has been asked to.
+  /// What is measured of the handlers or delegates, if the hub has been asked to.
   let timing = LazyReference<TimingPlan>()
 
   init(name: String?) {

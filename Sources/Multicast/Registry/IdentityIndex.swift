@@ -6,8 +6,8 @@
 ///
 /// Few entries form one chain without a table: most hubs have no more.
 ///
-/// It owns no entry. An entry must be removed from it before it is released. Entries that own their
-/// value are never searched for, and are not in it.
+/// It owns no entry. An entry must be removed from it before it is released. It has only entries
+/// that are searched for: see `EntryHead.isIndexed`.
 struct IdentityIndex: ~Copyable {
   private typealias Chain = Unmanaged<Entry>?
 

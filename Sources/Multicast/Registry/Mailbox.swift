@@ -9,7 +9,7 @@ internal import Synchronization
 /// Every operation may be called from any thread.
 @usableFromInline
 class Mailbox: @unchecked Sendable {
-  // Sendable: `state` and `isDeserted` are used only inside `lock`, `blockedFlushes` and
+  // Sendable: `state` and `isDeserted` are used only inside `withLock`, `blockedFlushes` and
   // `hasNewSignal` are atomic, and other variables do not change once the entry, or the mailbox in
   // it, is published, except `isDirect`: in a hub with one order, only the thread that has the role
   // of delivering uses it then, and a lock hands that role over. Subclasses explain their own

@@ -6,7 +6,7 @@ struct Origin: Sendable {
   let fileID: StaticString
   let line: UInt
   let label: String?
-  /// Measures the calls of the handler.
+  /// Measures the calls of the handler or delegate.
   var timer: CallTimer?
 
   @usableFromInline
@@ -23,7 +23,7 @@ struct Origin: Sendable {
 /// What an entry keeps of its ``Origin``, in one word.
 ///
 /// Usually that is the address of the file's name, a literal, and the line: nothing is allocated.
-/// With a label, or in a hub that watches for leaks or measures handlers, it is a reference to an
+/// With a label, or in a hub that watches for leaks or measures calls, it is a reference to an
 /// ``OriginRecord``.
 struct OriginWord {
   /// Legal values: 1, unknown; line << 50 | address << 2 | 1, with an address of 48 bits and a line

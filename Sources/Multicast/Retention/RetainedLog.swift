@@ -69,7 +69,7 @@ struct RetainedLog: ~Copyable {
   /// The number of events.
   var count: Int { slots.count - holes }
 
-  /// The number of events and holes, and that of the slots for them.
+  /// The number of events and holes, and that of the slots for them; for tests.
   var slotCounts: (used: Int, all: Int) { (slots.count, slots.capacity) }
 }
 

@@ -14,8 +14,8 @@
 /// retention says, and asks the log for older events when a subscriber needs them.
 ///
 /// ## Thread safety
-/// The hub calls the functions from the tasks of its subscribers, any number at a time. It holds no
-/// lock.
+/// The hub calls the functions from the tasks of its subscribers, or from tasks of its own for
+/// subscribers without one, any number at a time. It holds no lock.
 public protocol ExternalLog<Event>: Sendable {
   /// What the log keeps, and the hub delivers.
   associatedtype Event: Sendable

@@ -15,7 +15,7 @@ struct ExternalRange {
   let reported: [String: UInt64]
 }
 
-/// Events that an iterator gets from an external log, page by page.
+/// Events that a subscriber gets from an external log, page by page.
 struct ExternalReplay<Event: Sendable> {
   private let range: ExternalRange
   /// The last position that was requested.
@@ -39,7 +39,7 @@ struct ExternalReplay<Event: Sendable> {
       at: EventPosition(epoch: through.epoch, number: element.number))
   }
 
-  /// Whether there is another page to request.
+  /// Whether there is no other page to request.
   var isComplete: Bool { after.number >= through.number }
 
   /// Requests the next page for ``take(_:)``.

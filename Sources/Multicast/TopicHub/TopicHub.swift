@@ -39,8 +39,7 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   let inspection: HubInspection
   /// The subscribers of all topics and of patterns.
   let crossTopic: CrossTopicDelivery<Topic, Event>
-  /// Whether the whole hub has finished, and whether it has subscribers of all topics or of
-  /// patterns.
+  /// What a sender checks besides the topic; also how the whole hub has finished.
   @usableFromInline let gate: TopicGate
   /// Delivers each event of every topic, with its topic: for subscribers of all topics.
   ///

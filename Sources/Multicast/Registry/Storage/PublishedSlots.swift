@@ -10,8 +10,9 @@
 // and then the count, and keeps both until the section ends.
 //
 // Which store pairs with which load:
-// - `slot.store` before `count.store` (releasing); `count.load` (acquiring) before `slot.load`. A
-//   reader finds every entry below its count, fully initialised.
+// - `slot.store` before `count.store`, which releases; `count.load`, which acquires, before
+//   `slot.load`. A reader finds every entry below its count, fully initialised. Both accesses of
+//   the count are sequentially consistent: `EventHub.finish` relies on the total order.
 // - `current.exchange` and `slot.exchange` unlink; both are sequentially consistent, and so are the
 //   loads of `current` and of slots, because `ReadIndicator` relies on the total order.
 //
