@@ -7,9 +7,6 @@ struct MeasuredCall {
   private let timer: Unmanaged<CallTimer>?
   private let began: UInt64
 
-  /// Measures nothing.
-  init() { (timer, began) = (nil, 0) }
-
   @usableFromInline @inline(never)
   init(of head: UnsafeMutablePointer<EntryHead>) {
     timer = head.pointee.timer

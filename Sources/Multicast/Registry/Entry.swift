@@ -194,10 +194,6 @@ struct EntryHead: ~Copyable {
 struct EntryValue<Value>: ~Copyable {
   @usableFromInline let value: Value
 
-  init(_ value: consuming Value) {
-    self.value = value
-  }
-
   // Not `@inline(__always)`: inlined too early, an existential without a class bound is copied.
   @inlinable
   borrowing func pass<R, E>(to body: (Value) throws(E) -> R) throws(E) -> R {
