@@ -30,6 +30,7 @@ extension MailboxState {
     let uncountedBefore = uncounted
     front -= elements.count
     let regained = uncounted - uncountedBefore
+    // Not above `.max`, also when the reserved space is given back.
     capacity = min(capacity, .max - reserved - regained) + regained
     while let next = waiting.popFirst() { elements.append(next) }
     swap(&elements, &waiting)

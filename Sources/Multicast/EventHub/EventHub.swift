@@ -33,7 +33,7 @@ public enum Ordering: Sendable, Hashable, CaseIterable {
 /// ```
 ///
 /// A hub does not transform or merge sequences: use the algorithms that exist for every
-/// `AsyncSequence`. Their `multicast(replay:storage:)` makes a hub of one.
+/// `AsyncSequence`. To share a sequence, use its `multicast(replay:storage:)`.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while

@@ -192,8 +192,8 @@ class Mailbox: @unchecked Sendable {
   final func close(_ reason: SubscriptionEnd, for entry: Entry) {
     var discarded = ItemBuffer()
     let effects = withLock {
-      // Relaxed: a thread that found the entry inactive, and then the mailbox without an end, has
-      // had the lock before. So what it has taken for a cancellation does not become a finish.
+      // Relaxed: whatever follows a load that found the entry inactive finds it inactive. So a
+      // finish that follows does not change the end of a cancelled subscription.
       let entryState = entry.head.pointee.state.load(ordering: .relaxed)
       guard reason != .finished || EntryHead.isActive(entryState) else {
         return MailboxState.Effects()

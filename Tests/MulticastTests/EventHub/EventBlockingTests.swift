@@ -55,22 +55,30 @@ struct EventBlockingTests {
     #expect(subscription.statistics?.dropped == 1)
   }
 
-  @Test(
-    "a replay that a handler puts off by a block does not count towards the limit",
-    arguments: [OverflowPolicy.disconnect, .suspend])
-  func replayPutOff(policy: OverflowPolicy) async {
-    let hub = EventHub<Int>(replay: 3)
-    for event in 1...3 { hub.send(event) }
-    let queue = DispatchQueue(label: "queue")
-    let journal = Journal()
+  /// A hub and a handler that blocks its subscription at the first event of a replay. When it is
+  /// unblocked, with space for two events, the rest of the replay waits and `queue` is suspended.
+  private func putOff(
+    replay count: Int, _ policy: OverflowPolicy, _ queue: DispatchQueue, _ journal: Journal
+  ) async -> (EventHub<Int>, EventSubscription) {
+    let hub = EventHub<Int>(replay: count)
+    for event in 1...count { hub.send(event) }
     let subscription = hub.subscribe(on: queue, buffering: .bounded(2, whenFull: policy)) {
       (subscription: EventSubscription, event: Int) in
       journal.record(event)
       if event == 1 { subscription.block() }
     }
-    await eventually { subscription.statistics?.pending == 2 }
+    await eventually { subscription.statistics?.pending == count - 1 }
     queue.suspend()
     subscription.unblock()
+    return (hub, subscription)
+  }
+
+  @Test(
+    "a replay that a handler puts off by a block does not count towards the limit",
+    arguments: [OverflowPolicy.disconnect, .suspend])
+  func replayPutOff(policy: OverflowPolicy) async {
+    let (queue, journal) = (DispatchQueue(label: "queue"), Journal())
+    let (hub, subscription) = await putOff(replay: 3, policy, queue, journal)
     // Two events have space beside the rest of the replay, and the third one has not.
     #expect(hub.send(4) == 1)
     #expect(hub.trySend(5))
@@ -85,18 +93,8 @@ struct EventBlockingTests {
     "what a handler puts off of a replay that counts does so again",
     arguments: [OverflowPolicy.dropOldest, .dropNewest])
   func replayCounted(policy: OverflowPolicy) async {
-    let hub = EventHub<Int>(replay: 2)
-    for event in 1...2 { hub.send(event) }
-    let queue = DispatchQueue(label: "queue")
-    let journal = Journal()
-    let subscription = hub.subscribe(on: queue, buffering: .bounded(2, whenFull: policy)) {
-      (subscription: EventSubscription, event: Int) in
-      journal.record(event)
-      if event == 1 { subscription.block() }
-    }
-    await eventually { subscription.statistics?.pending == 1 }
-    queue.suspend()
-    subscription.unblock()
+    let (queue, journal) = (DispatchQueue(label: "queue"), Journal())
+    let (hub, subscription) = await putOff(replay: 2, policy, queue, journal)
     for event in 3...4 { hub.send(event) }
     #expect(subscription.statistics?.dropped == 1)
     queue.resume()

@@ -7,7 +7,7 @@ import Testing
 @Suite("Reflection reads nothing that other threads change")
 struct ReflectionTests: ExternalLogSuite {
   /// A value of each type that has such parts.
-  private func values() async -> [Any] {
+  private func values() -> [Any] {
     let delegates = MulticastDelegate<RecordingObserver>()
     let delegate = RecordingObserver()
     let registration = delegates.add(delegate)
@@ -39,8 +39,8 @@ struct ReflectionTests: ExternalLogSuite {
   }
 
   @Test("no mirror has children")
-  func mirrors() async {
-    for value in await values() {
+  func mirrors() {
+    for value in values() {
       let mirror = Mirror(reflecting: value)
       #expect(mirror.children.isEmpty && mirror.superclassMirror == nil, "\(type(of: value))")
       var text = ""
@@ -63,8 +63,6 @@ struct ReflectionTests: ExternalLogSuite {
       #expect(owned.isActive)
       #expect(registration.isActive)
     }
-    // The private parts as well, which a debugger may show.
-    #expect(Mirror(reflecting: registration).children.isEmpty)
   }
 
   @Test("a hub can be reflected while other threads use it")

@@ -17,6 +17,7 @@ struct UnownedReferenceTests {
     for reference in references {
       #expect(reference.address == address)
       #expect(reference.object == nil)
+      #expect(Mirror(reflecting: reference).children.isEmpty)
     }
     // Its memory is not used again as long as a reference exists.
     let others = (0..<1000).map { _ in RecordingObserver() }
