@@ -96,8 +96,9 @@
         code = jsErrCode(0)
         status = create(&info, &code)
         do throws(BrokerError) { try check(status, code) } catch { throw cannotCreate(error) }
+      } else {
+        try check(status, code)
       }
-      try check(status, code)
       defer { jsStreamInfo_Destroy(info) }
       guard let info = info?.pointee, info.Config.pointee.AllowDirect else {
         throw BrokerError(

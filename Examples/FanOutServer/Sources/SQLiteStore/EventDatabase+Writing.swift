@@ -35,6 +35,7 @@ extension EventDatabase {
   ///
   /// - Parameter isByAge: whether events that are too old leave too.
   /// - Returns: whether there may be more of them.
+  @discardableResult
   func removeExcess(byAge isByAge: Bool) throws(StoreError) -> Bool {
     var removed = 0
     try transaction { db, before, _ in

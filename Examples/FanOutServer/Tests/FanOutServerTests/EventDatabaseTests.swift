@@ -136,17 +136,17 @@ import Testing
     clock.value = 1005
     try database?.store([try entry(start + 2), try entry(start + 3)])
     clock.value = 1010
-    _ = try database?.removeExcess(byAge: true)
+    try database?.removeExcess(byAge: true)
     #expect(try database?.newest(events: 9, bytes: .max).1.count == 3)
     clock.value = 1011
-    _ = try database?.removeExcess(byAge: true)
+    try database?.removeExcess(byAge: true)
     #expect(try database?.newest(events: 9, bytes: .max).1.map(\.id) == [start + 2, start + 3])
     #expect(
       try database?.page(
         of: .names(["news"]), after: start, through: start + 3, events: 9, bytes: 9)
         == nil)
     clock.value = 9999
-    _ = try database?.removeExcess(byAge: true)
+    try database?.removeExcess(byAge: true)
     // The newest event stays, and keeps its id.
     #expect(try database?.newest(events: 9, bytes: .max).1.map(\.id) == [start + 3])
     database?.close()
@@ -168,11 +168,11 @@ import Testing
     clock.value = 1005
     try database.store([try entry(start + 5)])
     clock.value = 1011
-    _ = try database.removeExcess(byAge: true)
+    try database.removeExcess(byAge: true)
     let ids = (2...5).map { start + $0 }
     #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == ids)
     clock.value = 1012
-    _ = try database.removeExcess(byAge: true)
+    try database.removeExcess(byAge: true)
     #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == [start + 5])
   }
 
@@ -207,7 +207,7 @@ import Testing
     store.maxAge = .seconds(10)
     clock.value = 1011
     database = try EventDatabase(store) { clock.value }
-    _ = try database.removeExcess(byAge: true)
+    try database.removeExcess(byAge: true)
     #expect(try database.newest(events: 9, bytes: .max).1.map(\.id) == [start + 3])
   }
 
@@ -308,7 +308,7 @@ import Testing
       let database = try EventDatabase(limited)
       defer { database.close() }
       _ = try SQLiteStore.Restored(database, keys: 9)
-      _ = try database.removeExcess(byAge: true)
+      try database.removeExcess(byAge: true)
     }
     let id = change.hasPrefix("id = ") ? String(change.dropFirst(5)) : "\(last + 1)"
     #expect(error?.description == "the store is damaged: event \(id) is not valid")

@@ -7,53 +7,33 @@
   /// The rights that the README gives the user of a relay.
   @Suite(.timeLimit(.minutes(5))) struct RelayRightsTests {
     @Test func aServerRunsWithTheRightsOfTheREADME() async throws {
-      let client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
-      let result: Result<Void, any Error>
-      do {
-        try await Self.withServer(rights: try Self.rights(), client, history: 1) { node, _ in
-          try await node.wait(until: "ok")
-          for number in 1...3 {
-            #expect(try await node.publish("\(number)") == UInt64(2 * number - 1))
-            #expect(try await node.publish("other", to: "other") == UInt64(2 * number))
-          }
-          #expect(try await node.publish("end") == 7)
-          try await node.wait(untilPublished: 7)
-          // The first ones are not in memory. The topic "none" has no event.
-          for topics in ["topic=news", "topic=news&topic=none", "topic=%3E"] {
-            let ids = try await node.seen(query: topics, after: 1).value.map(\.id)
-            #expect(ids == (topics.hasSuffix("E") ? [2, 3, 4, 5, 6, 7] : [3, 5, 7]))
-          }
+      try await Self.withServer(rights: try Self.rights(), history: 1) { node, _ in
+        try await node.wait(until: "ok")
+        for number in 1...3 {
+          #expect(try await node.publish("\(number)") == UInt64(2 * number - 1))
+          #expect(try await node.publish("other", to: "other") == UInt64(2 * number))
         }
-        result = .success(())
-      } catch {
-        result = .failure(error)
+        #expect(try await node.publish("end") == 7)
+        try await node.wait(untilPublished: 7)
+        // The first ones are not in memory. The topic "none" has no event.
+        for topics in ["topic=news", "topic=news&topic=none", "topic=%3E"] {
+          let ids = try await node.seen(query: topics, after: 1).value.map(\.id)
+          #expect(ids == (topics.hasSuffix("E") ? [2, 3, 4, 5, 6, 7] : [3, 5, 7]))
+        }
       }
-      try await client.shutdown()
-      try result.get()
     }
 
-    @Test(arguments: [
-      "STREAM.INFO.fanout", "STREAM.CREATE.fanout", "CONSUMER.CREATE.fanout",
-    ])
+    @Test(arguments: ["STREAM.INFO.fanout", "STREAM.CREATE.fanout", "CONSUMER.CREATE.fanout"])
     func aMissingRightIsNamedInTheLog(_ subject: String) async throws {
       let rights = try Self.rights()
       let fewer = rights.replacing("$JS.API.\(subject)\"", with: "none\"")
       try #require(fewer != rights)
-      let client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
-      let result: Result<Void, any Error>
-      do {
-        try await Self.withServer(rights: fewer, client) { _, output in
-          try await eventually {
-            try output().contains(
-              "the broker does not permit what the relay needs of the stream 'fanout'")
-          }
+      try await Self.withServer(rights: fewer, history: 100) { _, output in
+        try await eventually {
+          try output().contains(
+            "the broker does not permit what the relay needs of the stream 'fanout'")
         }
-        result = .success(())
-      } catch {
-        result = .failure(error)
       }
-      try await client.shutdown()
-      try result.get()
     }
 
     /// The configuration of the broker that the README shows, with a password.
@@ -67,9 +47,10 @@
     }
 
     private static func withServer(
-      rights: String, _ client: HTTPClient, history: Int = 100,
+      rights: String, history: Int,
       _ body: (Node, () throws -> String) async throws -> Void
     ) async throws {
+      let client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
       let broker = try Broker(authorization: rights)
       try await broker.start()
       let credentials = try CredentialsFile("fan-out:opensesame-5926\n")
@@ -93,6 +74,7 @@
       await broker.remove()
       credentials.remove()
       try? FileManager.default.removeItem(at: file)
+      try await client.shutdown()
       try result.get()
     }
   }
