@@ -70,9 +70,11 @@
       return id
     }
 
+    /// Polls the health check until it shows `status`; throws if the server has ended.
     func wait(until status: String) async throws {
       try await eventually {
-        await request("/health")?.1.contains("\"status\":\"\(status)\",\"log\":\"nats\"") == true
+        try #require(child.isRunning, "the server has ended")
+        return await request("/health")?.1.contains("\"status\":\"\(status)\",\"log\":\"nats\"") == true
       }
     }
 
