@@ -74,7 +74,8 @@
     func wait(until status: String) async throws {
       try await eventually {
         try #require(child.isRunning, "the server has ended")
-        return await request("/health")?.1.contains("\"status\":\"\(status)\",\"log\":\"nats\"") == true
+        return await request("/health")?.1.contains("\"status\":\"\(status)\",\"log\":\"nats\"")
+          == true
       }
     }
 
