@@ -85,6 +85,14 @@ public final class FanOutHub: Service {
   }
 }
 
+extension FanOutHub: CustomReflectable {
+  /// A mirror without children: `dump` and failed expectations of tests would read without locks
+  /// what other threads change.
+  public var customMirror: Mirror {
+    Mirror(self, children: EmptyCollection(), ancestorRepresentation: .suppressed)
+  }
+}
+
 // MARK: - Publishing
 
 extension FanOutHub {

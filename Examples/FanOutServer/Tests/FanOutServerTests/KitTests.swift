@@ -210,6 +210,10 @@ import Tracing
   }
 
   /// As an application that wants no limit sets them.
+  @Test func reflectionReadsNoPartsOfAHub() {
+    #expect(Mirror(reflecting: FanOutHub()).children.isEmpty)
+  }
+
   @Test func theLargestLimitsAreLimits() async throws {
     var limits = FanOutHub.Limits()
     limits.history = .max
