@@ -7,8 +7,8 @@ internal import NIOCore
 /// ``writePending(_:)``, or its ``StreamGroup`` ``write(_:)``.
 ///
 /// It is the handler next to the socket, or to the encryption, after the HTTP encoder, because a
-/// ``Frame`` already contains its chunk. So a write only adds a shared buffer to the pending writes
-/// of the socket. On HTTP/2 it is behind ``HTTP2Data``.
+/// ``Frame`` already contains its chunk. So a write only gives a shared buffer to the socket, or
+/// adds it to the pending writes of the channel. On HTTP/2 it is behind ``HTTP2Data``.
 ///
 /// Not thread-safe: it belongs to the event loop of the connection.
 final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
@@ -52,8 +52,8 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   private var acknowledgements = AcknowledgementMonitor()
   private var closing = Closing()
   private var context: ChannelHandlerContext?
+  private var writer = StreamWriter()
   private var isLost = false
-  private var isFlushDue = false
   /// Whether the last frame has been written.
   private var isEnding = false
 
@@ -207,18 +207,24 @@ extension EventStream {
   /// group if the channel does not take more.
   ///
   /// - Returns: the number of events, and of bytes.
-  func write(_ elements: [StreamGroup.Element]) -> (events: Int, bytes: Int) {
+  func write(_ batch: StreamGroup.Batch) -> (events: Int, bytes: Int) {
     guard var position = source?.position else { return (0, 0) }
     let before = bytes
     var events = 0
     var mustLeave = false
-    for element in elements where element.position > position {
-      // A range that begins before the position is not what this client misses.
-      mustLeave = element.start.map { $0 < position } ?? false
-      if mustLeave { break }
-      write(element.frame)
-      position = element.position
-      if element.start == nil { events += 1 }
+    if isChunked, let frames = batch.frames(after: position) {
+      write(frames)
+      position = batch.end ?? position
+      events = batch.elements.count
+    } else {
+      for element in batch.elements where element.position > position {
+        // A range that begins before the position is not what this client misses.
+        mustLeave = element.start.map { $0 < position } ?? false
+        if mustLeave { break }
+        write(element.frame)
+        position = element.position
+        if element.start == nil { events += 1 }
+      }
     }
     source?.position = position
     flush()
@@ -252,19 +258,20 @@ extension EventStream: TurnMember {
 // MARK: - Writing
 
 extension EventStream {
+  /// Makes it write to the socket of `channel` itself. Call it before the stream is added: no
+  /// handler may be between them.
+  func useSocket(of channel: any Channel) { writer.useSocket(of: channel) }
+
   private func write(_ frame: ByteBuffer) {
     guard !isLost, let context else { return }
     lastTick = loop.tick
     let bytes = isChunked ? frame : Frame.payload(of: frame)
     self.bytes += bytes.readableBytes
-    context.write(wrapOutboundOut(bytes), promise: nil)
-    isFlushDue = true
+    writer.write(bytes, context)
   }
 
   private func flush() {
-    guard isFlushDue else { return }
-    isFlushDue = false
-    context?.flush()
+    if let context { writer.flush(context) }
   }
 
   /// Ends the response, and closes the connection when all writes have reached the socket.
@@ -278,8 +285,7 @@ extension EventStream {
     // Writes complete in order: after this empty one, all earlier ones are complete. It ends a
     // stream of HTTP/2.
     let done = context.eventLoop.makePromise(of: Void.self)
-    context.write(wrapOutboundOut(ByteBuffer()), promise: done)
-    isFlushDue = true
+    writer.write(ByteBuffer(), context, done)
     // Checked, as in `handlerAdded`.
     done.futureResult.assumeIsolated().whenComplete { _ in self.closeConnection() }
   }

@@ -27,6 +27,40 @@ final class StreamGroup {
     var missedCount: Int?
   }
 
+  /// What was read at once.
+  struct Batch {
+    var elements: [Element] = []
+    /// The frames of all elements, one after the other; `nil` if some of them are missing ranges,
+    /// of which each member writes what it misses.
+    private var frames: ByteBuffer?
+
+    /// A stream that has the batch has everything up to this position; `nil`: it is empty.
+    var end: EventPosition? { elements.last?.position }
+
+    /// - Parameter position: what a stream has.
+    /// - Returns: the frames of all elements; `nil`: the stream has some of them, or writes them
+    ///   one by one.
+    func frames(after position: EventPosition) -> ByteBuffer? {
+      guard let first = elements.first, first.position > position else { return nil }
+      return frames
+    }
+
+    /// Joins the frames, so that a stream writes them at once. Call it after the last element.
+    mutating func joinFrames() {
+      guard elements.allSatisfy({ $0.start == nil }) else { return frames = nil }
+      guard elements.count > 1 else { return frames = elements.first?.frame }
+      let bytes = elements.reduce(0) { $0 + $1.frame.readableBytes }
+      var joined = ByteBufferAllocator().buffer(capacity: bytes)
+      for element in elements { joined.writeImmutableBuffer(element.frame) }
+      frames = joined
+    }
+
+    mutating func removeAll() {
+      elements.removeAll(keepingCapacity: true)
+      frames = nil
+    }
+  }
+
   /// The most elements, and bytes, of one read.
   private static let elementsPerRead = 256
   private static let bytesPerRead = 1 << 16
@@ -40,7 +74,7 @@ final class StreamGroup {
   /// Up to there everything was read.
   private var position: EventPosition
   /// What was read last; empty when every member has it.
-  private var elements: [Element] = []
+  private var batch = Batch()
   /// How many of the first members do not have it: it is written from the last one on, so that one
   /// that leaves is replaced by one that has it.
   private var rest = 0
@@ -65,7 +99,7 @@ extension StreamGroup {
   /// Whether a stream that has everything up to `position` may join: whether the group will read
   /// everything after it, and has nothing to write before.
   func accepts(_ position: EventPosition) -> Bool {
-    isUpToDate && elements.isEmpty && self.position.epoch == position.epoch
+    isUpToDate && batch.elements.isEmpty && self.position.epoch == position.epoch
       && self.position <= position
   }
 
@@ -108,15 +142,15 @@ extension StreamGroup {
 extension StreamGroup: TurnMember {
   func writePending(_ budget: inout TurnBudget) -> Bool {
     guard let reader else { return true }
-    if elements.isEmpty { read(reader) }
-    if elements.isEmpty {
+    if batch.elements.isEmpty { read(reader) }
+    if batch.elements.isEmpty {
       guard let end = reader.end else { return true }
       finish(end, &budget)
       return streams.count == 0
     }
     write(&budget)
     guard rest == 0 else { return false }
-    elements.removeAll(keepingCapacity: true)
+    batch.removeAll()
     // In another turn: meanwhile other members of this one write.
     if !isUpToDate || reader.end != nil { signal.send() }
     return true
@@ -126,18 +160,19 @@ extension StreamGroup: TurnMember {
   private func read(_ reader: TopicReader<Event>) {
     var bytes = 0
     isUpToDate = false
-    while elements.count < Self.elementsPerRead, bytes < Self.bytesPerRead {
+    while batch.elements.count < Self.elementsPerRead, bytes < Self.bytesPerRead {
       guard let next = reader.nextIfAvailable() else {
         isUpToDate = reader.position != nil
         break
       }
       let element = Element(next)
-      elements.append(element)
+      batch.elements.append(element)
       position = element.position
       bytes += element.frame.readableBytes
       topics.counts.addDropped(
         (element.missedCount ?? 0) * (streams.count - 1), of: topic.name)
     }
+    batch.joinFrames()
     rest = streams.count
   }
 
@@ -151,7 +186,7 @@ extension StreamGroup: TurnMember {
       rest = min(rest, streams.count)
       guard rest > 0 else { break }
       rest -= 1
-      let written = streams[rest].write(elements)
+      let written = streams[rest].write(batch)
       events += written.events
       if written.events > 0 { writes += 1 }
       budget.bytes -= written.bytes

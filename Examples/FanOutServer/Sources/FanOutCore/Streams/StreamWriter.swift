@@ -1,0 +1,100 @@
+internal import NIOCore
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
+/// Writes the bytes of a stream to the socket of its connection, or to its channel.
+///
+/// An event needs a write for each of its streams, and the way through a channel costs more than a
+/// call of the system. So what a stream writes at once goes to the socket itself, if the channel
+/// has nothing to write before. What the socket does not take is for the channel: it waits until
+/// the socket takes more, or finds the error.
+///
+/// Not thread-safe: it belongs to the event loop of the connection.
+struct StreamWriter {
+  /// `nil`: everything is for the channel.
+  private var socket: NIOBSDSocket.Handle?
+  /// The bytes that were written since the last flush, if all of them were written at once.
+  private var bytes: ByteBuffer?
+  /// Whether the channel may have something to write.
+  private var mayChannelWrite = true
+  private var isFlushDue = false
+}
+
+extension StreamWriter {
+  /// Uses the socket of `channel`, if it has one. No handler may change what the stream writes.
+  mutating func useSocket(of channel: any Channel) {
+    socket = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
+  }
+
+  mutating func write(_ new: ByteBuffer, _ context: ChannelHandlerContext) {
+    if !isFlushDue, socket != nil {
+      bytes = new
+    } else {
+      writeToChannel(context)
+      context.write(NIOAny(new), promise: nil)
+    }
+    isFlushDue = true
+  }
+
+  /// Writes what `promise` is for: the channel writes it, after everything before.
+  mutating func write(
+    _ new: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>
+  ) {
+    writeToChannel(context)
+    context.write(NIOAny(new), promise: promise)
+    isFlushDue = true
+  }
+
+  /// Sends what was written since the last flush.
+  mutating func flush(_ context: ChannelHandlerContext) {
+    guard isFlushDue else { return }
+    if let bytes {
+      self.bytes = writeToSocket(bytes, context.channel)
+      isFlushDue = self.bytes != nil
+      guard isFlushDue else { return }
+    }
+    isFlushDue = false
+    writeToChannel(context)
+    context.flush()
+  }
+
+  private mutating func writeToChannel(_ context: ChannelHandlerContext) {
+    mayChannelWrite = true
+    guard let bytes else { return }
+    self.bytes = nil
+    context.write(NIOAny(bytes), promise: nil)
+  }
+
+  /// - Returns: the bytes that the socket has not taken; `nil`: none.
+  private mutating func writeToSocket(_ bytes: ByteBuffer, _ channel: any Channel) -> ByteBuffer? {
+    // The channel closes the socket on this event loop, and is not active afterwards. So the number
+    // is not that of another file.
+    guard let socket, channel.isActive, isFirst(channel) else { return bytes }
+    // SAFETY: the call reads this memory, and keeps no pointer to it.
+    let count = bytes.withUnsafeReadableBytes { send($0, to: socket) }
+    guard count < bytes.readableBytes else { return nil }
+    var rest = bytes
+    rest.moveReaderIndex(forwardBy: max(0, count))
+    return rest
+  }
+
+  /// Whether the channel has nothing to write before.
+  private mutating func isFirst(_ channel: any Channel) -> Bool {
+    if mayChannelWrite {
+      let buffered = try? channel.syncOptions?.getOption(.bufferedWritableBytes)
+      mayChannelWrite = buffered != 0
+    }
+    return !mayChannelWrite
+  }
+}
+
+/// - Returns: how many of `bytes` the socket has taken; negative if there is an error.
+private func send(_ bytes: UnsafeRawBufferPointer, to socket: NIOBSDSocket.Handle) -> Int {
+  write(socket, bytes.baseAddress, bytes.count)
+}

@@ -1,0 +1,173 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import FanOutCore
+
+/// What a stream writes to the socket itself, and what to its channel.
+@Suite(.timeLimit(.minutes(5))) struct StreamWriterTests {
+  /// Counts what is written to the channel.
+  private final class Counter: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    var writes = 0
+    var context: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      writes += 1
+      context.write(data, promise: promise)
+    }
+  }
+
+  /// Writes through a channel. Belongs to its event loop.
+  private final class Stream: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+
+    let counter: Counter
+    private var writer = StreamWriter()
+    private var context: ChannelHandlerContext?
+
+    init(_ counter: Counter) { self.counter = counter }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+      self.context = context
+      writer.useSocket(of: context.channel)
+    }
+
+    func write(_ text: String) {
+      if let context { writer.write(ByteBuffer(string: text), context) }
+    }
+
+    func flush() {
+      if let context { writer.flush(context) }
+    }
+
+    var channel: (any Channel)? { context?.channel }
+  }
+
+  /// A channel, whose socket is one of a pair, and the other one.
+  private struct Pair {
+    let channel: any Channel
+    let peer: CInt
+    let stream: NIOLoopBound<Stream>
+
+    init() async throws {
+      var files: [CInt] = [0, 0]
+      #if canImport(Darwin)
+        let type = SOCK_STREAM
+      #else
+        let type = CInt(SOCK_STREAM.rawValue)
+      #endif
+      try #require(socketpair(AF_UNIX, type, 0, &files) == 0)
+      peer = files[1]
+      try #require(fcntl(peer, F_SETFL, O_NONBLOCK) == 0)
+      channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .withConnectedSocket(files[0]).get()
+      let channel = channel
+      stream = try await channel.eventLoop.submit {
+        let stream = Stream(Counter())
+        try channel.pipeline.syncOperations.addHandlers([stream.counter, stream])
+        return NIOLoopBound(stream, eventLoop: channel.eventLoop)
+      }.get()
+    }
+
+    /// Runs `body` on the event loop.
+    func run<Result: Sendable>(
+      _ body: @escaping @Sendable (Stream) throws -> Result
+    ) async throws -> Result {
+      let stream = stream
+      return try await channel.eventLoop.submit { try body(stream.value) }.get()
+    }
+
+    func close() async throws {
+      try? await channel.close()
+      try #require(Foundation.close(peer) == 0)
+    }
+  }
+
+  /// Reads what there is, up to `count` bytes.
+  private static func text(from file: CInt, upTo count: Int) -> String {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let result = read(file, &bytes, count)
+    return String(decoding: bytes.prefix(max(0, result)), as: UTF8.self)
+  }
+
+  private static func text(_ number: Int) -> String {
+    "\(number)\n".padding(toLength: 4096, withPad: ".", startingAt: 0)
+  }
+
+  @Test func everythingArrivesInTheOrderOfTheWrites() async throws {
+    let pair = try await Pair()
+    let peer = pair.peer
+    let count = 1000
+    // The peer reads nothing, so that the socket is soon full. Then it reads a part: the socket
+    // takes more while the channel still has what comes before.
+    let (beginning, writes) = try await pair.run { stream in
+      var received = ""
+      var writes: [Int] = []
+      for number in 0..<count {
+        if number == count / 2 { received = Self.text(from: peer, upTo: 100_000) }
+        stream.write(Self.text(number))
+        if number % 7 != 0 { stream.flush() }
+        writes.append(stream.counter.writes)
+      }
+      stream.flush()
+      return (received, writes + [stream.counter.writes])
+    }
+    #expect(writes[1] == 2, "two at once are for the channel")
+    #expect(writes[6] == 2, "single ones are not, up to the full socket")
+    #expect(writes[count] > count / 2)
+    let expected = (0..<count).map(Self.text).joined()
+    var received = beginning
+    while received.utf8.count < expected.utf8.count {
+      received += Self.text(from: peer, upTo: 100_000)
+      await Task.yield()
+    }
+    let isEqual = received == expected
+    #expect(isEqual)
+    // The channel has nothing to write any more.
+    let lastWrites = try await pair.run { stream in
+      stream.write("last")
+      stream.flush()
+      return stream.counter.writes
+    }
+    #expect(lastWrites == writes[count])
+    #expect(Self.text(from: peer, upTo: 100) == "last")
+    try await pair.close()
+  }
+
+  @Test func nothingIsWrittenToAnotherFileWithTheNumberOfAClosedSocket() async throws {
+    while true {
+      let pair = try await Pair()
+      let (hasNumber, writes, text) = try await pair.run { stream in
+        stream.write("first")
+        stream.flush()
+        let channel = try #require(stream.channel)
+        let number = try #require(
+          try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
+            (socket: NIOBSDSocket.Handle) in socket
+          })
+        var files: [CInt] = [0, 0]
+        try #require(pipe(&files) == 0)
+        channel.close(promise: nil)
+        let copy = fcntl(files[1], F_DUPFD, number)
+        stream.write("second")
+        stream.flush()
+        for file in [files[1], copy] { try #require(close(file) == 0) }
+        let text = Self.text(from: files[0], upTo: 100)
+        try #require(close(files[0]) == 0)
+        return (copy == number, stream.counter.writes, text)
+      }
+      #expect(writes == 1, "only the second write is for the channel, which fails it")
+      #expect(text == "")
+      #expect(Self.text(from: pair.peer, upTo: 100) == "first")
+      try await pair.close()
+      // Otherwise another thread has taken the number before.
+      if hasNumber { break }
+    }
+  }
+}
