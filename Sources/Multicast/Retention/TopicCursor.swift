@@ -50,6 +50,9 @@ final class TopicCursor {
 
   /// By topic, the number up to which the missing events were reported.
   var reported: [String?: UInt64] = [:]
+  /// ``TopicLog/removals`` when the subscriber began with what was retained: until there are more,
+  /// it misses nothing of the topics that are not kept, as `reported` says.
+  var removalsAtStart: Int?
   /// Where it was before it moved behind what is missing, because the external log may have that;
   /// `nil` if it has not moved, or has read since.
   var beforeMissing: BeforeMissing?

@@ -133,6 +133,7 @@ extension TopicLog {
   private func place(_ cursor: TopicCursor, beforeLast limit: Int, of topics: Topics) {
     cursor.number = start(beforeLast: limit, of: topics)
     _ = takeMissing(topics, cursor)
+    cursor.removalsAtStart = removals
   }
 
   private func start(beforeLast limit: Int, of topics: Topics) -> UInt64 {

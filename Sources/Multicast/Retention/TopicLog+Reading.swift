@@ -251,6 +251,11 @@ extension TopicLog {
         add(topic.name, through: through, count: isDropped ? count : nil)
       }
     case .matching(let accepts):
+      if let before = cursor.removalsAtStart, before != removals {
+        // A topic of which events were kept then has none now, perhaps all before the floor.
+        cursor.reported.removeValue(forKey: nil)
+        cursor.removalsAtStart = nil
+      }
       // From the place: a topic that was kept until now may have had events before those that were
       // reported, if one that was too large made the topic lose all others.
       add(nil, after: cursor.number, through: floor)

@@ -46,6 +46,8 @@ final class TopicLog: @unchecked Sendable {
   @exclusivity(unchecked) var newestNumber: UInt64 = 0
   /// The highest number of an event of a topic that is not kept.
   @exclusivity(unchecked) var floor: UInt64 = 0
+  /// The number of times that a topic has lost its last event, and is not kept any more.
+  @exclusivity(unchecked) private(set) var removals = 0
   /// The highest number of an event that is not kept any more.
   @exclusivity(unchecked) var maxTrimmed: UInt64 = 0
   @exclusivity(unchecked) private(set) var count = 0
@@ -152,6 +154,7 @@ extension TopicLog {
     guard topic.log.count == 0, topic.readers.isEmpty, keptTopics[topic.name] === topic else {
       return
     }
+    if topic.log.trimmedThrough > topic.floor { removals += 1 }
     floor = max(floor, topic.log.trimmedThrough)
     keptTopics[topic.name] = nil
   }

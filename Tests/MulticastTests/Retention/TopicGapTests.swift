@@ -31,6 +31,25 @@ struct TopicGapTests: ExternalLogSuite {
     #expect(read(reader) == ["missed a 7:0-7:\(later == 2 ? 2 : 1)"] && reader.end == .finished)
   }
 
+  @Test("an event that patterns began with leaves, though a later one had left before")
+  func leftBeforeAnEarlierOne() async {
+    for start in [.retained, .last(5)] as [SubscriptionStart] {
+      // The size of an event is its value.
+      let hub = Hub(retention: .bytes(4) { $0 }, total: .last(2), epoch: 7)
+      hub.send(1, to: "a")
+      hub.send(9, to: "b")  // Too large: `b` is not kept.
+      func patterns() -> TopicReader<Int> {
+        hub.reader(matching: [">"], from: start) {}
+      }
+      let (first, second) = (patterns(), patterns())
+      #expect(read(first) == ["a 1 @1"])
+      for _ in 0..<2 { hub.send(1, to: "c") }
+      // Only `a` is missed, but nothing is known of it any more.
+      #expect(read(second) == ["missed ? 7:0-7:2", "c 1 @3", "c 1 @4"])
+      #expect(read(first) == ["c 1 @3", "c 1 @4"])
+    }
+  }
+
   @Test("events that had left before the subscription began, and a gap")
   func leftBeforeAGap() async {
     let (hub, writer) = make(["c", "a"], total: .last(1))
