@@ -37,7 +37,8 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable,
     /// `nil` if the hub no longer existed.
     @usableFromInline let reader: TopicLogReader?
     private let retention: TopicRetention<Event>
-    /// The number of events that were read since the consumer last yielded.
+    /// The number of events that were read since the consumer last yielded, and of the requests of
+    /// pages.
     private var readSinceYield = 0
     private var hasBegun = false
     /// Whether what the reader has read is not the next to be returned: before the first call, and
@@ -114,13 +115,19 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable,
     /// The next event or missing range of what comes from an external log; `nil` if that is all.
     private mutating func nextElsewhere(_ reader: TopicLogReader) async -> Element? {
       while !rest.isEmpty || replay != nil {
-        if let element = replay?.next() { return element }
+        // A log that answers at once does not suspend the task.
+        if await yieldAfterMany() { return nil }
+        if let element = replay?.next() {
+          readSinceYield += 1
+          return element
+        }
         if !rest.isEmpty { return PositionedTopicEvent(rest.removeFirst()) }
         if replay?.isComplete != false {
           replay = nil
         } else if consumer.isCancelled {
           return nil
         } else {
+          readSinceYield += 1
           let page = await replay?.requestPage(of: reader.externalTopics, retention)
           rest = replay?.take(page ?? nil) ?? []
           if let position = replay?.failedAfter { reader.returnToLog(after: position) }
@@ -129,6 +136,16 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable,
         }
       }
       return nil
+    }
+
+    /// Yields if many events were read since the consumer last did.
+    ///
+    /// - Returns: whether the subscription has been cancelled since.
+    private mutating func yieldAfterMany() async -> Bool {
+      guard readSinceYield >= EventConsumer.readShare else { return false }
+      readSinceYield = 0
+      await Task.yield()
+      return consumer.isCancelled
     }
   }
 }

@@ -35,6 +35,22 @@ private actor Consumer {
   }
 }
 
+/// An external log that has every event of each range, and never suspends.
+private struct ReadyLog: ExternalLog {
+  let pageLimit: UInt64
+
+  func page(
+    of topics: [String], after position: EventPosition, through last: UInt64
+  ) async -> ExternalPage<Int>? {
+    let end = min(last, position.number + pageLimit)
+    let numbers = position.number + 1...end
+    return ExternalPage(
+      numbers.map { .init(topic: topics[0], event: Int($0), number: $0) }, through: end)
+  }
+
+  func contains(_ position: EventPosition) async -> Bool? { true }
+}
+
 @Suite("A task that always finds something lets others run after at most 64 results")
 struct FairnessTests {
   @Test("while a million events wait")
@@ -148,6 +164,20 @@ struct FairnessTests {
     }
     let count = try #require(before)
     #expect(count > 64 && count < 512)
+  }
+
+  @Test("with positions: an external log whose pages are there at once", arguments: [1, 100, 3000])
+  func pages(limit: UInt64) async throws {
+    var writer: ExternalLogWriter<Int>?
+    let topics = TopicHub<String, Int>(retention: .last(1)) {
+      writer = $0
+      return ReadyLog(pageLimit: limit)
+    }
+    writer?.begin(epoch: 7, after: 3000)
+    var events = topics.events(for: "a", from: .after(EventPosition(epoch: 7, number: 0)))
+      .makeAsyncIterator()
+    let before = await Consumer().takeSeveral(3000) { await events.next() == nil ? 0 : 1 }
+    #expect(try #require(before) < 512)
   }
 
   @Test("sendWaiting: with space, without subscribers, after the end", arguments: 0..<5)
