@@ -159,12 +159,12 @@ final class TopicCursor {
     forgetUncounted()
   }
 
-  /// Whether the place is one of the first beginning that the reader finds, with this epoch.
+  /// Whether the place is one of the epoch that begins, perhaps again.
   ///
   /// - Parameter isFirst: whether the numbers have not begun before. A reader that named no epoch
   ///   awaits that beginning only.
   func awaitsBeginning(of epoch: UInt64, isFirst: Bool) -> Bool {
-    beginning == 0 && (self.epoch == 0 ? isFirst : self.epoch == epoch)
+    self.epoch == 0 ? isFirst : self.epoch == epoch
   }
 
   /// The next event is the first one after the place, which was ahead of the log.
@@ -180,6 +180,7 @@ final class TopicCursor {
     reported = [:]
     absentThrough = 0
     uncountedThrough = []
+    begun = topics.indices.map { max(begun[$0], topics[$0].arrivedAtStart) }
   }
 
   /// The subscriber, which came before the numbers began, gets all events after that place.

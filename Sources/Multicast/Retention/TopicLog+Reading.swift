@@ -167,15 +167,19 @@ extension TopicLog {
   private func takeBeginning(_ cursor: TopicCursor) -> MissingEvents? {
     let isFirst = cursor.beginning == 0
     let before = positionBeforeBeginning(of: cursor)
+    let isOfEpoch = cursor.beginning >= numbering.epochBeginning
     cursor.beginning = numbering.beginnings
     cursor.begin(epoch: numbering.epoch, after: numbering.start)
     let start = EventPosition(epoch: numbering.epoch, number: numbering.start)
     // An epoch of 0 stands for the one with which the external log begins.
     guard isFirst, before.epoch == 0 || before.epoch == start.epoch else {
+      // Of the same epoch it may have everything up to there, and more if it was ahead.
+      if isOfEpoch, before > start { return nil }
+      let isComplete = isOfEpoch && before == start
       cursor.number = start.number
       cursor.claim = nil
       cursor.isAhead = false
-      return MissingEvents(topic: nil, after: before, through: start)
+      return isComplete ? nil : MissingEvents(topic: nil, after: before, through: start)
     }
     // The first events of this hub. A subscriber without a position misses none, unless the numbers
     // have begun again since.

@@ -13,6 +13,8 @@ struct TopicNumbering: ~Copyable {
   /// How often the numbers have begun.
   private(set) var beginnings = 0
   private(set) var epoch: UInt64 = 0
+  /// The beginning with which the epoch began: later ones go on with it.
+  private(set) var epochBeginning = 0
   /// The number before the first of the epoch.
   private(set) var start: UInt64 = 0
   /// Where the numbers began for the first time.
@@ -38,6 +40,7 @@ struct TopicNumbering: ~Copyable {
   mutating func begin(epoch: UInt64, after number: UInt64) {
     if beginnings == 0 { first = EventPosition(epoch: epoch, number: number) }
     beginnings += 1
+    if epoch != self.epoch { epochBeginning = beginnings }
     self.epoch = epoch
     start = number
     minimum = 0

@@ -23,9 +23,9 @@ extension ExternalLogWriter {
   /// Begins, or begins anew: the next event has a number above `number`.
   ///
   /// What the hub retained is not valid any more, and is removed. A subscriber receives the range
-  /// from its position to the beginning as missed, except at the first beginning: then one that
-  /// named a position receives the events after it from the log. Does nothing after the hub has
-  /// finished.
+  /// from its position to the beginning as missed, unless it has come as far in the same epoch; and
+  /// except at the first beginning: then one that named a position receives the events after it
+  /// from the log. Does nothing after the hub has finished.
   ///
   /// - Parameters:
   ///   - epoch: identifies the log and its beginning, not 0: for example, when the stream was

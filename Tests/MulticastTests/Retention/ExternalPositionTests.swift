@@ -174,6 +174,26 @@ struct ExternalPositionTests: ExternalLogSuite {
     #expect(message.contains("events up to 5 in the same epoch; use another epoch"))
   }
 
+  @Test("the same epoch begins again: a client that has come as far, or is ahead, misses nothing")
+  func sameEpochAgain() async {
+    for readsBetween in [false, true] {
+      let broker = Broker()
+      for number in 1...5 { await broker.append(number, to: "a", UInt64(number)) }
+      let (hub, writer) = make(broker)
+      writer.begin(epoch: 7, after: 0)
+      writer.deliver(1, to: "a", number: 1)
+      let current = hub.reader(for: ["a"], from: .after(at(1))) {}
+      let ahead = hub.reader(for: ["a"], from: .after(at(4))) {}
+      #expect(await readAnswers(ahead) == [] && read(current) == [])
+      writer.begin(epoch: 7, after: 1)
+      if readsBetween { #expect(read(ahead) == [] && read(current) == []) }
+      for number in 2...5 { writer.deliver(number, to: "a", number: UInt64(number)) }
+      #expect(read(current) == ["a 2 @2", "a 3 @3", "a 4 @4", "a 5 @5"])
+      #expect(read(ahead) == ["a 5 @5"])
+      withExtendedLifetime(hub) {}
+    }
+  }
+
   @Test("a refusal counts, also if the log has come as far before it is asked")
   func refusedBeforeTheQuestion() async {
     let broker = Broker()
