@@ -20,6 +20,6 @@ extension TopicHub {
     allTopics.cancelSubscriptions()
     for hub in crossTopic.patternHubs { hub.cancelSubscriptions() }
     LastCalls.shared.forget(allOf: ObjectIdentifier(allTopics.registry.hub))
-    signals.endInactive()
+    signals.endInactive(isCancelled: true)
   }
 }

@@ -18,8 +18,10 @@ final class TopicSignalSet: @unchecked Sendable {
   }
 
   /// Ends the subscribers that no topic or pattern signals any more.
-  func endInactive() {
-    for signals in all { signals.endIfInactive() }
+  ///
+  /// - Parameter isCancelled: whether all subscriptions of the hub were cancelled.
+  func endInactive(isCancelled: Bool = false) {
+    for signals in all { signals.endIfInactive(isCancelled: isCancelled) }
   }
 
   /// Makes every subscriber read.

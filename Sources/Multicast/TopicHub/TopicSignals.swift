@@ -45,12 +45,15 @@ final class TopicSignals: @unchecked Sendable {
 
   /// Ends the target if no subscription is active, and all have been made: as finished if one of
   /// them has finished, otherwise as cancelled. What is sent afterwards does not reach it.
-  func endIfInactive() {
+  ///
+  /// - Parameter isCancelled: whether all subscriptions of the hub were cancelled: then a target
+  ///   that has not ended before is cancelled, although one of its topics has finished.
+  func endIfInactive(isCancelled: Bool = false) {
     let (subscriptions, place) = lock.withLock { (self.subscriptions, self.place) }
     guard let subscriptions, let place else { return }
     let ends = subscriptions.map(\.end)
     guard !ends.contains(nil) else { return }
-    if ends.contains(.finished) {
+    if ends.contains(.finished), !(isCancelled && ends.contains(.cancelled)) {
       // Before the target learns of the end, and reads what is left.
       place.log.endReading(of: place.cursor)
       target.end(.finished, subscriptions.lazy.compactMap(\.failure).first)

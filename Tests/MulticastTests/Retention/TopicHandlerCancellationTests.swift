@@ -73,6 +73,19 @@ struct TopicHandlerCancellationTests: ExternalLogSuite {
     }
   }
 
+  @Test("all subscriptions are cancelled after one topic has finished: what waits is discarded")
+  func cancelAfterAFinish() async {
+    let hub = Hub(retention: .last(100))
+    let reader = hub.reader(for: ["a", "b"], from: .live) {}
+    let sequence = hub.events(for: ["a", "b"], from: .live)
+    let handler = hub.subscribe(to: ["a", "b"], from: .live, on: .sender) { _ in }
+    hub.send(1, to: "b")
+    hub.finish("a")
+    hub.cancelSubscriptions()
+    #expect(read(reader) == [] && reader.end == .cancelled && handler.end == .cancelled)
+    #expect(await texts(sequence) == [])
+  }
+
   @Test("a cancellation beside a drain is a cancellation, and not a finish")
   func cancelBesideADrain() async {
     let actor = FollowingActor()
