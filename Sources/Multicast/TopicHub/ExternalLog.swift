@@ -13,6 +13,10 @@
 /// the hub through an ``ExternalLogWriter``, in the order of their numbers. The hub keeps what its
 /// retention says, and asks the log for older events when a subscriber needs them.
 ///
+/// A sequence waits in its task until the log has answered, also if its subscription ends in the
+/// meantime. So answer in a limited time, and at once if the task is cancelled. Handlers and
+/// readers do not wait: if one is cancelled, so is the task that asks for it.
+///
 /// ## Thread safety
 /// The hub calls the functions from the tasks of its subscribers, or from tasks of its own for
 /// subscribers without one, any number at a time. It holds no lock.
