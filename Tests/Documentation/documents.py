@@ -23,7 +23,7 @@ class Program:
     source: str
     lines: list = field(default_factory=list)  # the line of the document of each line of the source
     output: str = ""
-    runs: bool = True
+    may_print: bool = False  # something that the document does not show
 
     @property
     def place(self):
@@ -139,7 +139,8 @@ def blocks(path, name):
 
 
 def read_tutorial(path, name):
-    """The code files of a tutorial. A file that ends with `.txt` is the output of the step before it."""
+    """The code files of a tutorial. A file that ends with `.txt` is the output of the step before it;
+    without one a step may print anything, and must end."""
     programs = []
     resources = {file.name: file for file in path.parent.parent.rglob("Resources/**/*")}
     unused = {file for file in resources if Path(file).suffix in (".swift", ".txt", ".sh")}
@@ -157,9 +158,9 @@ def read_tutorial(path, name):
         if step[2].endswith(".txt"):
             if not programs:
                 raise DocumentError(f"{name}:{number}: no step above prints {step[2]}")
-            programs[-1].output, programs[-1].runs = text, True
+            programs[-1].output, programs[-1].may_print = text, False
         elif step[2].endswith(".swift"):
             result = Program(step[2], 1, text, list(range(1, text.count("\n") + 2)))
-            result.runs = False
+            result.may_print = True
             programs.append(result)
     return programs

@@ -6,12 +6,7 @@ nonisolated struct Price: Sendable {
 }
 
 let prices = EventHub<Price>()
-
-let subscription = prices.subscribe { price in
-  print(price.symbol, price.cents)
-}
 let newest = prices.events(buffering: .coalescing(by: \.symbol))
 
 prices.send(Price(symbol: "TEA", cents: 450))
 prices.send(Price(symbol: "RICE", cents: 120))
-await prices.flush()
