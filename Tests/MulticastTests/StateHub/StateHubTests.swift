@@ -44,6 +44,34 @@ struct StateHubTests {
     withExtendedLifetime(outer) {}
   }
 
+  @Test("what is lost during a block comes as a snapshot in place of the next change")
+  func lostDuringABlock() async {
+    let hub = makeChainHub()
+    let copies = (0..<2).map { _ in StateCopy() }
+    let subscriptions = [
+      hub.subscribe(on: .sender) { copies[0].receive($0) },
+      hub.subscribe(on: DispatchQueue(label: "blocked")) { copies[1].receive($0) },
+    ]
+    await hub.flush()  // each has its snapshot, before the first change
+    hub.apply(1)
+    await hub.flush()
+    for subscription in subscriptions { subscription.block() }
+    hub.apply(2)
+    hub.apply(3)
+    for subscription in subscriptions { subscription.unblock() }
+    await hub.flush()
+    for copy in copies { #expect(copy.snapshots == 1 && copy.changes == [1]) }
+    hub.apply(4)
+    await hub.flush()  // the snapshot has 4, and not 5
+    hub.apply(5)
+    await hub.flush()
+    for copy in copies {
+      #expect(copy.snapshots == 2 && copy.changes == [1, 5] && copy.strays == 0)
+      #expect(copy.state == hub.value)
+    }
+    withExtendedLifetime(subscriptions) {}
+  }
+
   @Test("at every place: a snapshot, and then each change, in order")
   @MainActor func places() async {
     let hub = makeChainHub()
