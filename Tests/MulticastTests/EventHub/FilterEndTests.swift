@@ -100,4 +100,65 @@ struct FilterEndTests {
     #expect(journal.entries == [1, 1])
     holder.value = nil
   }
+
+  @Test("a filter that blocks: the event waits in the buffer, and comes after the last unblock")
+  func waits() async {
+    for replay in [0, 1] {
+      let hub = EventHub<Int>(replay: replay)
+      let (holder, journal) = (Holder<EventSubscription>(nil), Journal())
+      holder.value = hub.subscribe(
+        on: DispatchQueue(label: "filter-end"),
+        where: { event in
+          if event == 2 { holder.value!.block() }
+          return true
+        }
+      ) { journal.record($0) }
+      hub.send(1)
+      await hub.flush()  // otherwise the first event waits, too
+      hub.send(2)
+      hub.send(3)
+      #expect(journal.entries == [1])
+      holder.value!.unblock()
+      hub.send(4)
+      await hub.flush()
+      #expect(journal.entries == [1, 2, 4])
+      holder.value = nil
+    }
+  }
+
+  /// Ends the subscription when event 2 is compared.
+  private struct Ending: Equatable {
+    let number: Int
+    let subscription: Holder<EventSubscription>
+
+    static func == (first: Self, second: Self) -> Bool {
+      if second.number == 2 { second.subscription.value!.cancel() }
+      return first.number == second.number
+    }
+  }
+
+  @Test("a comparison or an interceptor that ends it: the call has begun, and is made")
+  func begunCalls() {
+    let holder = Holder<EventSubscription>(nil)
+    let compared = Journal()
+    let hub = EventHub<Ending>()
+    holder.value = hub.subscribe(on: .sender, options: [.removingDuplicates]) {
+      compared.record($0.number)
+    }
+    for number in 1...3 { hub.send(Ending(number: number, subscription: holder)) }
+    #expect(compared.entries == [1, 2])
+
+    let intercepted = Journal()
+    let numbers = EventHub<Int>()
+    let option = SubscriberOption<Int>.intercepting { call in
+      if intercepted.entries == [1] { holder.value!.cancel() }
+      call()
+    } async: {
+      await $0()
+    }
+    holder.value = numbers.subscribe(on: .sender, options: [option]) { intercepted.record($0) }
+    for number in 1...3 { numbers.send(number) }
+    #expect(intercepted.entries == [1, 2])
+    holder.value = nil
+  }
 }
