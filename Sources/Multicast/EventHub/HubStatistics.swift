@@ -17,7 +17,7 @@ public struct HubStatistics: Sendable, Hashable, Codable {
   /// Events that were sent after `finish`, and refused. An event that no subscriber received while
   /// the hub finished counts too, also if a buffer dropped it.
   public internal(set) var refused = 0
-  /// Events of a topic that a ``TopicHub`` retains.
+  /// Events of a topic that a ``TopicHub`` retains; 0 for an ``EventHub``, also if that retains.
   public internal(set) var retained = 0
 }
 

@@ -5,7 +5,7 @@ extension TopicHub {
   public var isBlocked: Bool { gate.isBlocked }
 
   /// Blocks the whole hub until ``unblock()``: an event that is sent in the meantime reaches no
-  /// subscriber of any topic. Blocks nest: each needs its ``unblock()``.
+  /// subscriber, and is not retained. Blocks nest: each needs its ``unblock()``.
   ///
   /// `send` returns 0 then, `sendWaiting` and `trySend` return `true`, and the event does not count
   /// as refused. An event that was sent before is still delivered. To hold back events for one

@@ -25,7 +25,7 @@ extension TopicHub {
   /// reach no subscriber. Finishing again does nothing. If a thread subscribes to a topic
   /// concurrently, another subscription of that topic may end shortly after this returns.
   ///
-  /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
+  /// - Complexity: O(all subscribers), and O(largest number of topics so far).
   public func finish() {
     finish(nil)
   }

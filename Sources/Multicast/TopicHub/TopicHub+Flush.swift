@@ -3,7 +3,7 @@ extension TopicHub {
   /// subscriber, or discarded; also events of topics that were finished since. See
   /// ``EventHub/flush()``.
   ///
-  /// - Complexity: O(subscribers of all topics), O(largest number of topics so far), and the wait.
+  /// - Complexity: O(all subscribers), O(largest number of topics so far), and the wait.
   public func flush() async {
     await HubFlush(targets: flushTargets).wait()
     // Afterwards: the topics pass their events on to these.

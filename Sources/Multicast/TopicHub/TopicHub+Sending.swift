@@ -34,7 +34,7 @@ extension TopicHub {
   ///   - events: what subscribers receive.
   ///   - topic: whose subscribers.
   /// - Precondition: the events of the hub do not come from an ``ExternalLog``.
-  /// - Complexity: O(events × subscribers of `topic` and of all topics).
+  /// - Complexity: that of ``send(_:to:)`` for each event, without the search for the topic.
   @inlinable
   public func send(contentsOf events: some Sequence<Event>, to topic: Topic) {
     // Retains the hub instead of reading in a section: `events` may block, and a long read section
@@ -66,7 +66,7 @@ extension TopicHub {
   ///   receives it. Events sent to a topic without subscribers, or to a finished hub, are not
   ///   counted as refused.
   /// - Precondition: the events of the hub do not come from an ``ExternalLog``.
-  /// - Complexity: O(subscribers of `topic`), and the wait.
+  /// - Complexity: as for ``send(_:to:)``, and the wait.
   @discardableResult
   public func sendWaiting(_ event: Event, to topic: Topic) async -> Bool {
     let accepts = beginSending(event, to: topic)

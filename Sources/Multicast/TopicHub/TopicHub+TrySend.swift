@@ -11,7 +11,8 @@ extension TopicHub {
   /// - Returns: whether the event was sent; `true` if the topic has no subscriber, and while the
   ///   hub is blocked. After ``finish()``: `false`.
   /// - Precondition: the events of the hub do not come from an ``ExternalLog``.
-  /// - Complexity: O(subscribers of `topic`).
+  /// - Complexity: as for ``send(_:to:)``, with allocations in proportion to the subscribers of
+  ///   `topic`.
   public func trySend(_ event: Event, to topic: Topic) -> Bool {
     guard !gate.isFinished else { return false }
     guard !gate.isBlocked else { return true }
