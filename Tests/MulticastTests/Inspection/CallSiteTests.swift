@@ -154,9 +154,11 @@ struct CallSiteTests {
     let subscription = hub.subscribe(fileID: "App/Board.swift", line: 12) { _ in }
     #expect(hub.snapshot.receivers.map { $0.site?.description } == ["App/Board.swift:12"])
     subscription.cancel()
-    let far = hub.subscribe(fileID: "App/Board.swift", line: 16_384) { _ in }
-    #expect(hub.snapshot.receivers.map(\.site) == [CallSite(fileID: "App/Board.swift", line: 0)])
-    far.cancel()
+    for line: UInt in [16_384, 20_000] {
+      let far = hub.subscribe(fileID: "App/Board.swift", line: line) { _ in }
+      #expect(hub.snapshot.receivers.map(\.site) == [CallSite(fileID: "App/Board.swift", line: 0)])
+      far.cancel()
+    }
     let largest = hub.subscribe(fileID: "App/Board.swift", line: 16_383) { _ in }
     #expect(hub.snapshot.receivers.map { $0.site?.line } == [16_383])
     largest.cancel()

@@ -151,8 +151,16 @@ struct HandlerTimingTests {
     hub.measureHandlers(sampling: 1, slowerThan: .zero) { warning in
       reported.withLock { $0.append(warning.duration) }
     }
-    let subscription = hub.subscribe(on: .sender) { _ in }
-    for value in 0..<10_000 { hub.send(value) }
+    let subscription = hub.subscribe(on: .sender) { microseconds in
+      let end = ContinuousClock.now + .microseconds(microseconds)
+      while ContinuousClock.now < end {}
+    }
+    // Calls that take longer and longer, by less than that.
+    var microseconds = 20
+    while microseconds < 2000 {
+      hub.send(microseconds)
+      microseconds += microseconds / 5
+    }
     let durations = reported.withLock { $0 }
     #expect(!durations.isEmpty)
     for (earlier, later) in zip(durations, durations.dropFirst()) { #expect(later > earlier * 2) }

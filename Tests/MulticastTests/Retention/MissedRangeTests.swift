@@ -49,23 +49,26 @@ struct MissedRangeTests {
     "after a position of another epoch: all that is retained follows, and the number is unknown")
   func otherEpoch() async {
     let old = EventHub<Int>(retention: .last(10), epoch: 1)
-    let last = (1...5).map { old.publish($0)! }.last!
+    let positions = (1...5).map { old.publish($0)! }
     let new = EventHub<Int>(retention: .last(3), epoch: 2)
     for event in 1...7 { new.send(event) }
-    for kind in FollowerKind.allCases {
-      let follower = Follower<Int>()
-      let following = await new.follow(kind, from: .after(last)) { follower.receive($0) }
-      await eventually { follower.events.count == 3 }
-      #expect(follower.events == [5, 6, 7])
-      let through = EventPosition(epoch: 2, number: 4)
-      #expect(follower.missed == [MissedEvents(after: last, through: through)])
-      #expect(follower.elements[0] == .missed(MissedEvents(after: last, through: through)))
-      #expect(follower.missed[0].count == nil)
-      following.cancel()
+    // The number of the first is below that of what is missing, and that of the last above it.
+    for last in [positions[0], positions[4]] {
+      for kind in FollowerKind.allCases {
+        let follower = Follower<Int>()
+        let following = await new.follow(kind, from: .after(last)) { follower.receive($0) }
+        await eventually { follower.events.count == 3 }
+        #expect(follower.events == [5, 6, 7])
+        let through = EventPosition(epoch: 2, number: 4)
+        #expect(follower.missed == [MissedEvents(after: last, through: through)])
+        #expect(follower.elements[0] == .missed(MissedEvents(after: last, through: through)))
+        #expect(follower.missed[0].count == nil)
+        following.cancel()
+      }
     }
     // Also in a hub that has sent nothing.
     let empty = EventHub<Int>(retention: .last(3), epoch: 9)
-    let start = EventPosition(epoch: 9, number: 0)
+    let (last, start) = (positions[4], EventPosition(epoch: 9, number: 0))
     #expect(
       empty.retainedEvents(from: .after(last))
         == [.missed(MissedEvents(after: last, through: start))])
