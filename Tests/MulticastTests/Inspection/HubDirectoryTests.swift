@@ -14,8 +14,11 @@ struct HubDirectoryTests {
     directory.add(watchers)
     #expect(directory["rooms"]?.type == "TopicHub<String, Int>")
     #expect(directory["none"] == nil)
-    #expect(directory.snapshots.map(\.name) == ["prices", "rooms", "watchers"])
-    withExtendedLifetime((prices, rooms, watchers)) {}
+    let others = TopicHub<Int, Int>(name: "rooms")
+    directory.add(others)
+    #expect(directory["rooms"]?.type == "TopicHub<String, Int>")  // the first
+    #expect(directory.snapshots.map(\.name) == ["prices", "rooms", "watchers", "rooms"])
+    withExtendedLifetime((prices, rooms, watchers, others)) {}
   }
 
   @Test func aHubThatIsGoneIsNotFound() {

@@ -74,6 +74,20 @@ struct LeakWarningTests {
     #expect(warnings.withLock { $0 } == [4])
   }
 
+  @Test func aDeadDelegateBesideAsManyAsAreAllowedIsNoLeak() {
+    let hub = MulticastDelegate<Counter>(duplicates: .allow)
+    let warnings = Counter()
+    hub.warnOfLeaks(above: 3) { _ in warnings.add() }
+    let others = (0..<1000).map { _ in Counter() }
+    for (line, other) in others.enumerated() { hub.add(other, line: UInt(line + 1000)) }
+    let delegate = Counter()
+    func add(_ delegate: Counter) { hub.add(delegate) }
+    add(Counter())
+    for _ in 0..<3 { add(delegate) }
+    #expect(warnings.value == 0)
+    #expect(hub.prune() == 1)
+  }
+
   @Test(
     "a line that changes existing registrations made them", arguments: StorageStrategy.allCases)
   func changedRegistrationsCount(_ storage: StorageStrategy) {

@@ -153,6 +153,27 @@ struct SnapshotTests {
     withExtendedLifetime((all, pattern, topic)) {}
   }
 
+  @Test("an age is in seconds, and known of what has a label or was watched")
+  func ages() {
+    let (hub, measured) = (EventHub<Int>(), EventHub<Int>())
+    measured.measureHandlers()
+    let began = ContinuousClock.now
+    var subscriptions = [
+      hub.subscribe(on: .sender, label: "board") { _ in },
+      hub.subscribe(on: .sender) { _ in },
+      measured.subscribe(on: .sender) { _ in },
+    ]
+    hub.warnOfLeaks { _ in }
+    subscriptions.append(hub.subscribe(on: .sender) { _ in })
+    let registered = ContinuousClock.now
+    while ContinuousClock.now < registered + .milliseconds(1) {}
+    let ages = (hub.snapshot.receivers + measured.snapshot.receivers).map(\.age)
+    let longest = (ContinuousClock.now - began) / .seconds(1)
+    #expect(ages.map { $0 == nil } == [false, true, false, false])
+    #expect(ages.compactMap { $0 }.allSatisfy { $0 >= 0.001 && $0 <= longest })
+    withExtendedLifetime(subscriptions) {}
+  }
+
   @Test func aSnapshotSurvivesCoding() throws {
     let hub = EventHub<Int>(name: "prices")
     let subscription = hub.subscribe(on: .main, label: "board") { _ in }
