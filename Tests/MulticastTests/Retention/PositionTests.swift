@@ -20,6 +20,8 @@ struct PositionTests {
       #expect(events.compactMap(\.event) == Array([3, 4].prefix(limit)))
     }
     #expect(hub.retainedEvents().map(\.position) == positions[2...].map { $0! })
+    hub.withBlocked { #expect(hub.publish(6) == nil) }
+    #expect(hub.statistics.refused == 0 && hub.newestPosition == positions[4])
     hub.finish()
     #expect(hub.publish(6) == nil && hub.statistics.refused == 1)
     #expect(hub.newestPosition == positions[4])
