@@ -23,6 +23,8 @@ extension EventDatabase {
     of topics: StoredTopics, after id: EventID, through last: EventID, events limit: Int, bytes: Int
   ) throws(StoreError) -> ExternalPage<Event>? {
     do {
+      // Another connection to the database would read what is at its place now.
+      try files.check()
       return try pool.read { db in
         guard EventID(clamping: try Self.removed(db)) <= id else { return nil }
         let range = Int64(clamping: id)...Int64(clamping: last)

@@ -56,6 +56,7 @@ extension EventDatabase {
       let before = count.withLock { $0 }
       var after = before
       try pool.writeWithoutTransaction { db in
+        try files.check()
         let now = now()
         try db.inTransaction(.immediate) {
           try correctTimes(db, now)
@@ -87,6 +88,7 @@ extension EventDatabase {
   func probe(_ bytes: Int) throws(StoreError) {
     do {
       try pool.writeWithoutTransaction { db in
+        try files.check()
         // Two transactions: what one inserts and deletes, it does not write.
         try db.inTransaction(.immediate) {
           try db.execute(sql: "DELETE FROM probe")

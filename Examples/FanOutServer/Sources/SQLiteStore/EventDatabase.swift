@@ -34,6 +34,7 @@ public final class EventDatabase: Sendable {
   let now: @Sendable () -> Int64
   let lock: FolderLock
   let pool: DatabasePool
+  let files: StoreFiles
   /// The id of the newest stored event, or the one before the first.
   let last: Mutex<EventID>
   /// The number of stored events. Only the writing thread uses it.
@@ -61,14 +62,16 @@ public final class EventDatabase: Sendable {
       let pool = try DatabasePool(
         path: "\(settings.folder)/events.sqlite", configuration: configuration)
       self.pool = pool
-      let (last, count) = try pool.writeWithoutTransaction { db in
+      let (last, count, files) = try pool.writeWithoutTransaction { db in
         // Each commit waits for the disk.
         try db.execute(sql: "PRAGMA synchronous = FULL")
         try Self.check(db)
         try Self.createTables(db)
         try Self.checkWritable(db)
-        return try Self.state(db)
+        let (last, count) = try Self.state(db)
+        return (last, count, try StoreFiles(settings.folder, db))
       }
+      self.files = files
       self.last = Mutex(last)
       self.count = Mutex(count)
     } catch {

@@ -29,7 +29,8 @@ public final class SQLiteStore: EventLog {
   /// after a restart rarely need the disk.
   private static let restoredEvents = 10_000
   private static let restoredBytes = 16 << 20
-  /// How often the store removes old events, and, after an error, checks whether it can write.
+  /// How often the store removes old events, checks that its files are at their place, and, after an
+  /// error, whether it can write.
   private static let maintenanceInterval = Duration.seconds(1)
 
   private let topics: Topics
@@ -217,11 +218,11 @@ extension SQLiteStore {
   /// - Returns: whether there are more old events.
   private func maintainOnce() -> Bool {
     let failed = problem.withLock { $0?.bytes }
-    guard failed != nil || removesOldEvents else { return false }
     var hasMore = false
     _ = attempt(failed ?? 0) { () throws(StoreError) in
+      try database.files.check()
       if let failed { try database.probe(failed) }
-      hasMore = try database.removeExcess(byAge: true)
+      if failed != nil || removesOldEvents { hasMore = try database.removeExcess(byAge: true) }
     }
     return hasMore
   }

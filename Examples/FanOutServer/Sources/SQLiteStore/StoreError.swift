@@ -11,6 +11,8 @@ public struct StoreError: Error, Hashable, CustomStringConvertible {
 
 extension StoreError {
   static let noSpace = StoreError("the store has no space left")
+  static let moved = StoreError(
+    "files of the store were removed or replaced: move them back, or start the server again")
 
   /// The event `id` of the store has a value that no event has.
   static func notValid(_ id: Int64) -> StoreError {

@@ -1,0 +1,92 @@
+import FanOutCore
+import Foundation
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import SQLiteStore
+
+/// What happens to the files of a history on disk while a server uses them.
+@Suite(.timeLimit(.minutes(5))) struct StoreFilesTests {
+  private static let moved =
+    "files of the store were removed or replaced: move them back, or start the server again"
+
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private var settings: StoreSettings { StoreSettings(folder: folder.path("store")) }
+
+  private func store(_ text: String, _ database: EventDatabase) throws {
+    try database.store([
+      EventDatabase.Entry(
+        id: database.last.withLock { $0 } + 1, topic: try Topic("news", limit: 9),
+        message: try #require(Message(ByteBuffer(string: text))))
+    ])
+  }
+
+  /// Without a publication, too; and it needs no restart if they come back.
+  @Test func aServerWhoseFolderIsMovedRefusesEventsUntilItIsBack() async throws {
+    let server = try ServerProcess(["--port", "0", "--store", settings.folder])
+    let port = try server.port()
+    try await ProcessClient.with { http in
+      let client = ProcessClient(port: port, client: http)
+      let id = try #require(try await client.publish("1"))
+      var stream = try await client.stream(after: id)
+      let other = folder.path("other")
+      try FileManager.default.moveItem(atPath: settings.folder, toPath: other)
+      while try await !client.request("/health").1.contains(#""status":"disconnected""#) {
+        try Task.checkCancellation()
+      }
+      #expect(try await client.request("/health").1.contains(#""problem":"\#(Self.moved)""#))
+      let (status, body) = try await client.request("/topics/news", publish: "2")
+      #expect(status == 503 && body == #"{"error":"\#(Self.moved)"}"# + "\n")
+      try FileManager.default.moveItem(atPath: other, toPath: settings.folder)
+      while try await !client.request("/health").1.contains(#""status":"ok""#) {
+        try Task.checkCancellation()
+      }
+      #expect(try await client.publish("3") == id + 1)
+      #expect(try await stream.data(1) == ["3"])
+    }
+    server.terminate()
+    let errors = try server.wait().errors
+    #expect(errors.ranges(of: "events cannot be stored: \(Self.moved)").count == 1, "\(errors)")
+  }
+
+  @Test(arguments: ["lock", "events.sqlite", "events.sqlite-wal"], [true, false])
+  func aFileThatIsRemovedOrReplacedIsAnError(_ name: String, _ isReplaced: Bool) throws {
+    let database = try EventDatabase(settings)
+    let start = database.last.withLock { $0 }
+    try store("1", database)
+    let file = "\(settings.folder)/\(name)"
+    let copy = folder.path("copy")
+    try FileManager.default.copyItem(atPath: file, toPath: copy)
+    try FileManager.default.removeItem(atPath: file)
+    if isReplaced { try FileManager.default.moveItem(atPath: copy, toPath: file) }
+    let error = #expect(throws: StoreError.self) { try store("2", database) }
+    #expect(error == .moved)
+    #expect(throws: StoreError.moved) { try database.probe(9) }
+    #expect(throws: StoreError.moved) {
+      try database.page(
+        of: .names(["news"]), after: start, through: start + 1, events: 9, bytes: 9)
+    }
+    #expect(database.last.withLock { $0 } == start + 1)
+  }
+
+  /// The file may be on another disk.
+  @Test func theDatabaseMayBeASymbolicLink() throws {
+    var database = try EventDatabase(settings)
+    database.close()
+    let files = FileManager.default
+    let (link, file) = ("\(settings.folder)/events.sqlite", folder.path("file"))
+    try files.moveItem(atPath: link, toPath: file)
+    try files.createSymbolicLink(atPath: link, withDestinationPath: file)
+    database = try EventDatabase(settings)
+    try store("1", database)
+    #expect(files.fileExists(atPath: file + "-wal"))
+    try files.removeItem(atPath: file + "-wal")
+    #expect(throws: StoreError.moved) { try store("2", database) }
+  }
+}
