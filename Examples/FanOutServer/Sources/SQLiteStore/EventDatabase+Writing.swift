@@ -56,7 +56,7 @@ extension EventDatabase {
       let before = count.withLock { $0 }
       var after = before
       try pool.writeWithoutTransaction { db in
-        try files.check()
+        try checkFiles(db)
         let now = now()
         try db.inTransaction(.immediate) {
           try correctTimes(db, now)
@@ -88,7 +88,7 @@ extension EventDatabase {
   func probe(_ bytes: Int) throws(StoreError) {
     do {
       try pool.writeWithoutTransaction { db in
-        try files.check()
+        try checkFiles(db)
         // Two transactions: what one inserts and deletes, it does not write.
         try db.inTransaction(.immediate) {
           try db.execute(sql: "DELETE FROM probe")
@@ -102,6 +102,28 @@ extension EventDatabase {
       }
     } catch {
       throw StoreError(error)
+    }
+  }
+
+  /// Fails if the store should not be written now.
+  func check() throws(StoreError) {
+    do {
+      try pool.writeWithoutTransaction { try checkFiles($0) }
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// Fails if what the store writes would be lost, or would only make its log larger.
+  private func checkFiles(_ db: Database) throws {
+    try files.check()
+    // SQLite empties the log after a transaction, but it ignores that it cannot, and it does not
+    // wait for those who read.
+    guard files.logBytes > settings.maxLogBytes else { return }
+    do {
+      try db.checkpoint(.truncate)
+    } catch {
+      throw StoreError.fullLog(StoreError(error))
     }
   }
 

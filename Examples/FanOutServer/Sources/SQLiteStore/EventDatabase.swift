@@ -53,7 +53,7 @@ public final class EventDatabase: Sendable {
     lock = try FolderLock(settings.folder)
     do {
       var configuration = Configuration()
-      configuration.busyMode = .timeout(5)
+      configuration.busyMode = .timeout(settings.patience)
       configuration.maximumReaderCount = SQLiteStore.readingThreads
       configuration.prepareDatabase { db in
         // Before the first write, so that it counts for a new file.
@@ -82,7 +82,7 @@ public final class EventDatabase: Sendable {
       while try removeExcess(byAge: false) {}
     } catch {
       // There may be space later.
-      guard error == .noSpace else { throw error }
+      guard error.isTemporary else { throw error }
     }
   }
 }

@@ -29,8 +29,8 @@ public final class SQLiteStore: EventLog {
   /// after a restart rarely need the disk.
   private static let restoredEvents = 10_000
   private static let restoredBytes = 16 << 20
-  /// How often the store removes old events, checks that its files are at their place, and, after an
-  /// error, whether it can write.
+  /// How often the store removes old events, and checks its files, and, after an error, whether it
+  /// can write.
   private static let maintenanceInterval = Duration.seconds(1)
 
   private let topics: Topics
@@ -220,7 +220,7 @@ extension SQLiteStore {
     let failed = problem.withLock { $0?.bytes }
     var hasMore = false
     _ = attempt(failed ?? 0) { () throws(StoreError) in
-      try database.files.check()
+      try database.check()
       if let failed { try database.probe(failed) }
       if failed != nil || removesOldEvents { hasMore = try database.removeExcess(byAge: true) }
     }

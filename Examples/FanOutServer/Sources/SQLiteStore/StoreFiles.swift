@@ -45,6 +45,9 @@ struct StoreFiles: Sendable {
     }
   }
 
+  /// The size of the write-ahead log.
+  var logBytes: Int { Self.status(log)?.bytes ?? 0 }
+
   private static func status(_ path: String) -> (identity: Identity, bytes: Int)? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

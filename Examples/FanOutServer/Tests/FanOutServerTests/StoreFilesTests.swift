@@ -1,5 +1,6 @@
 import FanOutCore
 import Foundation
+import GRDB
 import NIOCore
 import Synchronization
 import Testing
@@ -88,5 +89,48 @@ import Testing
     #expect(files.fileExists(atPath: file + "-wal"))
     try files.removeItem(atPath: file + "-wal")
     #expect(throws: StoreError.moved) { try store("2", database) }
+  }
+
+  /// Otherwise it would grow until the disk is full.
+  @Test func aLogThatCannotBeWrittenToTheDatabaseIsAnErrorWhenItIsLarge() throws {
+    var limited = settings
+    limited.maxLogBytes = 1 << 20
+    limited.patience = 0.1
+    var database = try EventDatabase(limited)
+    let first = database.last.withLock { $0 } + 1
+    let text = String(repeating: "x", count: 100_000)
+    let reader = try DatabaseQueue(path: "\(settings.folder)/events.sqlite")
+    let error = try reader.read { db in
+      // From now on it sees this state, which a checkpoint keeps.
+      _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM events")
+      let error = try #require(throws: StoreError.self) {
+        for _ in 0..<99 { try store(text, database) }
+      }
+      // A restart does not fail, because streams can be served.
+      database.close()
+      database = try EventDatabase(limited)
+      #expect(throws: error) { try database.check() }
+      #expect(throws: error) { try store(text, database) }
+      return error
+    }
+    #expect(
+      error.description
+        == "the write-ahead log of the store is full, because it cannot be written to the database: "
+        + "another program uses the database: end it")
+    let last = database.last.withLock { $0 }
+    #expect((first + 5..<first + 20).contains(last), "\(last - first)")
+    #expect(database.files.logBytes < 2 << 20)
+    // What was stored is there, and there is space for more.
+    let copy = folder.path("copy")
+    try FileManager.default.copyItem(atPath: settings.folder, toPath: copy)
+    #expect(
+      try EventDatabase(StoreSettings(folder: copy)).newest(events: 99, bytes: .max).1.map(\.id)
+        == Array(first...last))
+    try store(text, database)
+    #expect(database.files.logBytes < 1 << 20)
+    database.close()
+    database = try EventDatabase(settings)
+    #expect(
+      try database.newest(events: 99, bytes: .max).1.map(\.id) == Array(first...last + 1))
   }
 }
