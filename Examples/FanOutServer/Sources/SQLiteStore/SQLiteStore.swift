@@ -32,6 +32,8 @@ public final class SQLiteStore: EventLog {
   /// How often the store removes old events, and checks its files, and, after an error, whether it
   /// can write.
   private static let maintenanceInterval = Duration.seconds(1)
+  /// How often the log says that events cannot be read: each client that reconnects may find that.
+  private static let readErrorInterval = Duration.seconds(30)
 
   private let topics: Topics
   private let database: EventDatabase
@@ -42,6 +44,8 @@ public final class SQLiteStore: EventLog {
   private let publications = Publications()
   /// Why the last transaction failed, and how many bytes it had; `nil` if it did not.
   private let problem = Mutex<(error: StoreError, bytes: Int)?>(nil)
+  /// Pages that could not be read and are not in the log, and when the next message may be.
+  private let unreadPages = Mutex((count: 0, nextMessage: ContinuousClock.now))
   private let removesOldEvents: Bool
 
   /// The newest stored events, from ``EventDatabase/newest(events:bytes:since:)``, and the keys of
@@ -183,9 +187,21 @@ extension SQLiteStore {
       // The client has left, or the server ends.
       return nil
     } catch {
-      logger.error("events cannot be read: \(error)")
+      logUnreadPage(error)
       return nil
     }
+  }
+
+  private func logUnreadPage(_ error: any Error) {
+    let count = unreadPages.withLock { pages in
+      pages.count += 1
+      guard .now >= pages.nextMessage else { return 0 }
+      pages.nextMessage = .now + Self.readErrorInterval
+      defer { pages.count = 0 }
+      return pages.count
+    }
+    guard count > 0 else { return }
+    logger.error("events cannot be read\(count == 1 ? "" : " (\(count) pages)"): \(error)")
   }
 
   public func contains(_ position: EventPosition) async -> Bool? {

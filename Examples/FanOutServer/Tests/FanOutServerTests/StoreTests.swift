@@ -253,6 +253,21 @@ import Testing
     #expect(log.entries.isEmpty, "\(log.entries)")
   }
 
+  /// Each client that reconnects may need a page.
+  @Test func pagesThatCannotBeReadAreOneMessage() async throws {
+    let log = try await withStore { [folder] _, store in
+      try FileManager.default.removeItem(atPath: folder.path("store/events.sqlite"))
+      for _ in 0..<20 {
+        let page = await store.page(
+          of: ["news"], after: EventPosition(epoch: 1, number: 0), through: .max)
+        #expect(page == nil)
+      }
+    }
+    let messages = log.entries.map { "\($0.message)" }
+    #expect(messages.count { $0.hasPrefix("events cannot be read: files of the store") } == 1)
+    #expect(messages.count { $0.hasPrefix("events cannot be read") } == 1, "\(messages)")
+  }
+
   /// Each client that does not read has one.
   @Test func aPageTakesLittleMemory() async throws {
     _ = try await withStore { server, store in
