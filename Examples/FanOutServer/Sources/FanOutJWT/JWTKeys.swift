@@ -16,6 +16,7 @@ internal import Multicast
 public struct JWTKeys: TokenVerifier {
   /// Why a text has no keys.
   public enum Refusal: Error, Hashable {
+    case byteOrderMark
     case keySet
     case publicKey
     case tooShort
@@ -32,6 +33,8 @@ public struct JWTKeys: TokenVerifier {
   /// - Parameter text: a JSON web key set, a public key in PEM for ES256, or a secret for HS256:
   ///   one line, of which white space at both ends is no part.
   public init(_ text: String) async throws(Refusal) {
+    // As a part of a secret it would make each token one that is not valid.
+    guard text.unicodeScalars.first != "\u{feff}" else { throw .byteOrderMark }
     let keys = JWTKeyCollection()
     let text = text.trimming(while: \.isWhitespace)
     if text.hasPrefix("{") {
@@ -139,6 +142,7 @@ private struct ES256KeySet: Decodable {
 extension JWTKeys.Refusal: CustomStringConvertible {
   public var description: String {
     switch self {
+    case .byteOrderMark: "it begins with a byte order mark: save it as UTF-8 without one"
     case .keySet:
       "it is not a JSON web key set with keys for ES256, each of them with a 'kid' of its own"
     case .publicKey: "it is not a public key for ES256 in PEM"

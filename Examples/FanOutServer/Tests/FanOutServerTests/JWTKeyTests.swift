@@ -79,7 +79,7 @@ import Testing
   }
 
   /// A client that knows the public key could sign tokens with the text of the file.
-  @Test(arguments: ["# The key\n", "\u{feff}", "\"", "Bag Attributes: <Empty>\n"])
+  @Test(arguments: ["# The key\n", " \u{feff}", "\"", "Bag Attributes: <Empty>\n"])
   func aPublicKeyIsNoSecret(_ before: String) async throws {
     let set = #"{"keys":[\#(try key(#""kid":"one""#))]}"#
     for text in [Self.pair.publicKey.pemRepresentation, set] {
@@ -89,6 +89,15 @@ import Testing
     }
     await #expect(throws: JWTKeys.Refusal.unknown) {
       try await JWTKeys("[\(try key(#""kid":"one""#))]")
+    }
+  }
+
+  /// Some editors write it. No token would have a secret that begins with it.
+  @Test func aByteOrderMarkIsRefused() async throws {
+    let set = #"{"keys":[\#(try key(#""kid":"one""#))]}"#
+    for text in [Self.secret, Self.pair.publicKey.pemRepresentation, set] {
+      await #expect(throws: JWTKeys.Refusal.byteOrderMark) { try await JWTKeys("\u{feff}" + text) }
+      _ = try await JWTKeys(text)
     }
   }
 
