@@ -34,6 +34,7 @@ struct OptionSources {
     self.arguments = arguments
     guard !["--help", "-h", "--version"].contains(where: arguments.contains) else { return }
     try refusePasswords()
+    try refuseEmptyFlags()
     try take(environment)
   }
 }
@@ -61,6 +62,15 @@ extension OptionSources {
       throw ValidationError(
         "--relay: the process list would show the password: use --relay-credentials, or set the "
           + "address with FANOUT_RELAY or --config")
+    }
+  }
+
+  /// Refuses `--flag=`, which the parser takes for `--flag`. It refuses other values itself.
+  private func refuseEmptyFlags() throws {
+    let names = Self.options.filter { $0.kind == .flag }.flatMap { [$0.name, "no-\($0.name)"] }
+    for name in names + ["health"] where commandLine.contains("--\(name)=") {
+      throw ValidationError(
+        "--\(name): the option takes no value, and '--\(name)=' has an empty one")
     }
   }
 

@@ -26,6 +26,12 @@ import Testing
         "--host 0.0.0.0 is not a loopback address: use --publish-token-file and "
           + "--subscribe-token-file, or --jwt-key-file, or --allow-anonymous"
       ),
+      (
+        ["--allow-anonymous=", "--port", "65536"],
+        "--allow-anonymous: the option takes no value, and '--allow-anonymous=' has an empty one"
+      ),
+      (["--no-allow-anonymous=", "--port", "65536"], "--no-allow-anonymous: the option takes no"),
+      (["--health=", "--port", "65536"], "--health: the option takes no value"),
       (["--host", "127.0.0.1.example.org", "--port", "0"], "--host 127.0.0.1.example.org is not"),
     ])
   func aWrongOptionIsOneLine(_ arguments: [String], _ message: String) throws {
