@@ -161,12 +161,18 @@ private func withoutPasswords(_ message: Substring) -> String {
   }.joined(separator: " ")
 }
 
-/// Writes `line` without buffering.
+/// Writes `line` without buffering. Waits while the file takes nothing.
 func writeLine(_ line: String, to file: Int32) {
   var rest = Array((line + "\n").utf8)[...]
   while !rest.isEmpty {
     let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
     if count < 0, errno == EINTR { continue }
+    if count < 0, errno == EAGAIN {
+      // Another process that shares the pipe may have made it non-blocking.
+      var status = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
+      _ = poll(&status, 1, -1)
+      continue
+    }
     guard count > 0 else { return }
     rest = rest.dropFirst(count)
   }

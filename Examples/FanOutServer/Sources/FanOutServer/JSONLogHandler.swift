@@ -1,8 +1,12 @@
 internal import FanOutCore
 internal import Logging
+internal import Synchronization
 
 /// Writes each message of the log as one JSON object to standard error.
 struct JSONLogHandler: LogHandler {
+  /// One line at a time: a pipe may take a long one in parts.
+  private static let output = Mutex(())
+
   let label: String
   var logLevel = Logger.Level.info
   var metadata: Logger.Metadata = [:]
@@ -29,6 +33,7 @@ struct JSONLogHandler: LogHandler {
       members.append(
         ("metadata", "{" + fields.map { "\($0):\($1)" }.joined(separator: ",") + "}"))
     }
-    writeLine(JSON.object(members), to: 2)
+    let line = JSON.object(members)
+    Self.output.withLock { _ in writeLine(line, to: 2) }
   }
 }

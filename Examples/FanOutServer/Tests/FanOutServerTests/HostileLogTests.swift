@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import FanOutServer
+
 /// Lines of both logs about values that contain what would end a string, a field or a line.
 @Suite(.timeLimit(.minutes(5))) struct HostileLogTests {
   /// Quotes, backslashes, ends of lines, other control characters, and what is not ASCII.
@@ -38,6 +40,20 @@ import Testing
       "\(messages)")
     #expect(messages.contains { $0.contains("'\(file.path(percentEncoded: false))': the token") })
     #expect(messages.count { $0 == "refused a request" } == 3)
+  }
+
+  /// A parent such as Node.js makes its pipes non-blocking.
+  @Test func aLineIsWholeAlthoughThePipeTakesItInParts() throws {
+    let pipe = Pipe()
+    let file = pipe.fileHandleForWriting
+    _ = fcntl(file.fileDescriptor, F_SETFL, O_NONBLOCK)
+    let line = String(repeating: "x", count: 1 << 20)
+    Thread.detachNewThread {
+      writeLine(line, to: file.fileDescriptor)
+      try? file.close()
+    }
+    let text = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    #expect(text.count == line.utf8.count + 1)
   }
 
   @Test(arguments: ["json", "combined"])
