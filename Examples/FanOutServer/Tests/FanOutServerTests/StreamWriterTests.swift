@@ -28,7 +28,7 @@ import Testing
     typealias OutboundIn = ByteBuffer
 
     let counter: Counter
-    private var writer = StreamWriter()
+    private let writer = StreamWriter()
     private var context: ChannelHandlerContext?
 
     init(_ counter: Counter) { self.counter = counter }

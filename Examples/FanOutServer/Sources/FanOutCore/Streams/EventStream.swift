@@ -52,7 +52,7 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   private var acknowledgements = AcknowledgementMonitor()
   private var closing = Closing()
   private var context: ChannelHandlerContext?
-  private var writer = StreamWriter()
+  private let writer = StreamWriter()
   private var isLost = false
   /// Whether the last frame has been written.
   private var isEnding = false

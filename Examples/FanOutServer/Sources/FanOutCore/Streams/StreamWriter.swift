@@ -15,8 +15,10 @@ internal import NIOCore
 /// has nothing to write before. What the socket does not take is for the channel: it waits until
 /// the socket takes more, or finds the error.
 ///
+/// A class, because a write or flush of the channel may call the stream, which may write again.
+///
 /// Not thread-safe: it belongs to the event loop of the connection.
-struct StreamWriter {
+final class StreamWriter {
   /// `nil`: everything is for the channel.
   private var socket: NIOBSDSocket.Handle?
   /// The bytes that were written since the last flush, if all of them were written at once.
@@ -28,11 +30,11 @@ struct StreamWriter {
 
 extension StreamWriter {
   /// Uses the socket of `channel`, if it has one. No handler may change what the stream writes.
-  mutating func useSocket(of channel: any Channel) {
+  func useSocket(of channel: any Channel) {
     socket = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
   }
 
-  mutating func write(_ new: ByteBuffer, _ context: ChannelHandlerContext) {
+  func write(_ new: ByteBuffer, _ context: ChannelHandlerContext) {
     if !isFlushDue, socket != nil {
       bytes = new
     } else {
@@ -43,7 +45,7 @@ extension StreamWriter {
   }
 
   /// Writes what `promise` is for: the channel writes it, after everything before.
-  mutating func write(
+  func write(
     _ new: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>
   ) {
     writeToChannel(context)
@@ -52,19 +54,18 @@ extension StreamWriter {
   }
 
   /// Sends what was written since the last flush.
-  mutating func flush(_ context: ChannelHandlerContext) {
+  func flush(_ context: ChannelHandlerContext) {
     guard isFlushDue else { return }
+    isFlushDue = false
     if let bytes {
       self.bytes = writeToSocket(bytes, context.channel)
-      isFlushDue = self.bytes != nil
-      guard isFlushDue else { return }
+      guard self.bytes != nil else { return }
     }
-    isFlushDue = false
     writeToChannel(context)
     context.flush()
   }
 
-  private mutating func writeToChannel(_ context: ChannelHandlerContext) {
+  private func writeToChannel(_ context: ChannelHandlerContext) {
     mayChannelWrite = true
     guard let bytes else { return }
     self.bytes = nil
@@ -72,7 +73,7 @@ extension StreamWriter {
   }
 
   /// - Returns: the bytes that the socket has not taken; `nil`: none.
-  private mutating func writeToSocket(_ bytes: ByteBuffer, _ channel: any Channel) -> ByteBuffer? {
+  private func writeToSocket(_ bytes: ByteBuffer, _ channel: any Channel) -> ByteBuffer? {
     // The channel closes the socket on this event loop, and is not active afterwards. So the number
     // is not that of another file.
     guard let socket, channel.isActive, isFirst(channel) else { return bytes }
@@ -85,7 +86,7 @@ extension StreamWriter {
   }
 
   /// Whether the channel has nothing to write before.
-  private mutating func isFirst(_ channel: any Channel) -> Bool {
+  private func isFirst(_ channel: any Channel) -> Bool {
     if mayChannelWrite {
       let buffered = try? channel.syncOptions?.getOption(.bufferedWritableBytes)
       mayChannelWrite = buffered != 0
