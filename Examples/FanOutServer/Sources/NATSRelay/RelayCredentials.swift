@@ -13,6 +13,7 @@
       case unreadable(String)
       case empty(String)
       case severalLines(String)
+      case byteOrderMark(String)
     }
 
     /// The contents of a file.
@@ -40,6 +41,8 @@
       guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= Self.maxBytes,
         let text = String(validating: data, as: UTF8.self)
       else { throw .unreadable(path) }
+      // It would be a part of the user or the token.
+      guard text.unicodeScalars.first != "\u{feff}" else { throw .byteOrderMark(path) }
       if text.contains("BEGIN NATS USER JWT") { return .account(path: path) }
       let lines = text.split(whereSeparator: \.isNewline)
       guard let line = lines.first else { throw .empty(path) }
@@ -77,6 +80,8 @@
       case .unreadable(let path): "cannot read '\(path)'"
       case .empty(let path): "'\(path)' has no credentials"
       case .severalLines(let path): "'\(path)' has more than one line and no JWT"
+      case .byteOrderMark(let path):
+        "'\(path)' begins with a byte order mark: save it as UTF-8 without one"
       }
     }
   }

@@ -47,6 +47,7 @@
     @Test(arguments: [
       ("", "' has no credentials"), ("\n\n", "' has no credentials"),
       ("a:b\nc:d", "' has more than one line and no JWT"),
+      ("\u{feff}a:b\n", "' begins with a byte order mark: save it as UTF-8 without one"),
     ])
     func aFileWithoutCredentialsIsRefused(_ text: String, _ message: String) throws {
       let file = try CredentialsFile(text)
