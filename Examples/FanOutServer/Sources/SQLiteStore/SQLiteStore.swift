@@ -127,7 +127,7 @@ extension SQLiteStore {
     guard let error else {
       var receipts = rows.map { row in
         let event = Event(id: row.id, topic: row.topic, message: row.message)
-        return Receipt(id: row.id, subscribers: topics.deliver(event))
+        return Receipt(id: row.id, subscribers: topics.deliver(event) ?? 0)
       }[...]
       for batch in batches {
         batch.continuation.resume(returning: .success(Array(receipts.prefix(batch.events.count))))

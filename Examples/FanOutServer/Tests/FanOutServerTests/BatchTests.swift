@@ -177,7 +177,7 @@ import Testing
       rest -= 1
       last += 1
       let event = Event(id: last, topic: topic, message: message)
-      return Receipt(id: last, subscribers: topics.deliver(event))
+      return Receipt(id: last, subscribers: topics.deliver(event) ?? 0)
     }
 
     nonisolated func run() async throws { try? await gracefulShutdown() }

@@ -132,7 +132,7 @@ import Testing
         return last
       }
       let event = Event(id: id, topic: topic, message: message)
-      return Receipt(id: id, subscribers: topics.deliver(event))
+      return Receipt(id: id, subscribers: topics.deliver(event) ?? 0)
     }
 
     func run() async throws { try? await gracefulShutdown() }

@@ -15,10 +15,12 @@ actor LocalLog: EventLog {
   }
 
   func publish(_ message: Message, to topic: Topic) throws(Unavailable) -> Receipt {
-    guard !topics.isClosed else { throw Unavailable("the server is shutting down") }
     lastID += 1
     let event = Event(id: lastID, topic: topic, message: message)
-    return Receipt(id: lastID, subscribers: topics.deliver(event))
+    guard let subscribers = topics.deliver(event) else {
+      throw Unavailable("the server is shutting down")
+    }
+    return Receipt(id: lastID, subscribers: subscribers)
   }
 
   /// No other event is between them.

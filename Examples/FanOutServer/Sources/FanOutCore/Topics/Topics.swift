@@ -87,12 +87,13 @@ extension Topics {
 
   /// Keeps an event, and sends it to the subscribers.
   ///
-  /// - Returns: the number of streams of the topic; 0 if the event is not newer than the newest.
+  /// - Returns: the number of streams of the topic; `nil`, and nothing was done, if the event is not
+  ///   newer than the newest, or the server shuts down.
   @discardableResult
-  public func deliver(_ event: Event) -> Int {
+  public func deliver(_ event: Event) -> Int? {
     let name = event.topic.name
     guard delivery({ log.writer?.deliver(event, to: name, number: event.id) }) != nil else {
-      return 0
+      return nil
     }
     let count = streamCounts.count(of: name)
     counts.add(name, reached: count)
