@@ -87,8 +87,8 @@ extension Topics {
 
   /// Keeps an event, and sends it to the subscribers.
   ///
-  /// - Returns: the number of streams of the topic; `nil`, and nothing was done, if the event is not
-  ///   newer than the newest, or the server shuts down.
+  /// - Returns: the number of streams of the topic; `nil`, and nothing was done, if the event is
+  ///   not newer than the newest, or the server shuts down.
   @discardableResult
   public func deliver(_ event: Event) -> Int? {
     let name = event.topic.name
