@@ -42,6 +42,12 @@ import Testing
       if let context { writer.write(ByteBuffer(string: text), context) }
     }
 
+    func write(_ texts: [String]) {
+      guard let context else { return }
+      writer.write(
+        ByteBuffer(string: texts.joined()), of: texts.lazy.map { ByteBuffer(string: $0) }, context)
+    }
+
     func flush() {
       if let context { writer.flush(context) }
     }
@@ -97,7 +103,7 @@ import Testing
   }
 
   private static func text(_ number: Int) -> String {
-    "\(number)\n".padding(toLength: 4096, withPad: ".", startingAt: 0)
+    "\(number)\n".padding(toLength: 512, withPad: ".", startingAt: 0)
   }
 
   @Test func everythingArrivesInTheOrderOfTheWrites() async throws {
@@ -137,6 +143,30 @@ import Testing
     }
     #expect(lastWrites == writes[count])
     #expect(Self.text(from: peer, upTo: 100) == "last")
+    try await pair.close()
+  }
+
+  @Test func theSocketTakesJoinedPartsAndTheChannelTheRestOfThem() async throws {
+    let pair = try await Pair()
+    let texts = (0..<2000).map(Self.text)
+    let (first, second) = try await pair.run { stream in
+      stream.write(Array(texts[0..<3]))
+      stream.flush()
+      let first = stream.counter.writes
+      stream.write(Array(texts[3...]))
+      stream.flush()
+      return (first, stream.counter.writes)
+    }
+    #expect(first == 0)
+    #expect((2..<texts.count).contains(second), "the rest, in parts: \(second)")
+    let expected = texts.joined()
+    var received = ""
+    while received.utf8.count < expected.utf8.count {
+      received += Self.text(from: pair.peer, upTo: 100_000)
+      await Task.yield()
+    }
+    let isEqual = received == expected
+    #expect(isEqual)
     try await pair.close()
   }
 

@@ -42,7 +42,8 @@ import Testing
     let signals = try await eventLoop.submit {
       (0..<count).map { _ in
         let stream = EventStream(
-          loops[eventLoop].value, retryMilliseconds: 0, closesWhenStalled: false)
+          loops[eventLoop].value, isEncrypted: false, retryMilliseconds: 0, closesWhenStalled: false
+        )
         return TurnSignal(stream, ready)
       }
     }.get()

@@ -63,7 +63,8 @@ extension Routes {
     do {
       return try await channel.eventLoop.submit {
         let stream = EventStream(
-          loop.value, retryMilliseconds: settings.retry.nanoseconds / 1_000_000,
+          loop.value, isEncrypted: settings.security != nil,
+          retryMilliseconds: settings.retry.nanoseconds / 1_000_000,
           closesWhenStalled: streamRequest.policy == .disconnect,
           hasBeginning: streamRequest.hasBeginning, place: place, end: end)
         try stream.subscribe(

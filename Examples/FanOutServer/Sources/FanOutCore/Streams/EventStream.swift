@@ -17,6 +17,8 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = ByteBuffer
 
   let loop: ConnectionLoop
+  /// Whether the connection is encrypted.
+  let isEncrypted: Bool
   private let retryMilliseconds: Int64
   /// Whether to disconnect a client that reads nothing.
   private let closesWhenStalled: Bool
@@ -58,13 +60,14 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   private var isEnding = false
 
   init(
-    _ loop: ConnectionLoop, retryMilliseconds: Int64, closesWhenStalled: Bool,
+    _ loop: ConnectionLoop, isEncrypted: Bool, retryMilliseconds: Int64, closesWhenStalled: Bool,
     hasBeginning: Bool = false, place: StreamPlace? = nil, end: NIODeadline? = nil
   ) {
     self.hasBeginning = hasBeginning
     self.place = place
     self.end = end
     self.loop = loop
+    self.isEncrypted = isEncrypted
     self.retryMilliseconds = retryMilliseconds
     self.closesWhenStalled = closesWhenStalled
   }
@@ -213,7 +216,7 @@ extension EventStream {
     var events = 0
     var mustLeave = false
     if isChunked, let frames = batch.frames(after: position) {
-      write(frames)
+      write(frames, of: batch.elements)
       position = batch.end ?? position
       events = batch.elements.count
     } else {
@@ -268,6 +271,14 @@ extension EventStream {
     let bytes = isChunked ? frame : Frame.payload(of: frame)
     self.bytes += bytes.readableBytes
     writer.write(bytes, context)
+  }
+
+  /// Writes the frames of `elements`, which `frames` has too. For a stream with chunks.
+  private func write(_ frames: ByteBuffer, of elements: [StreamGroup.Element]) {
+    guard !isLost, let context else { return }
+    lastTick = loop.tick
+    bytes += frames.readableBytes
+    writer.write(frames, of: elements.lazy.map(\.frame), context)
   }
 
   private func flush() {

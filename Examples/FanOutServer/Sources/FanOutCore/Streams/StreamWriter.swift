@@ -21,7 +21,8 @@ internal import NIOCore
 final class StreamWriter {
   /// `nil`: everything is for the channel.
   private var socket: NIOBSDSocket.Handle?
-  /// The bytes that were written since the last flush, if all of them were written at once.
+  /// What was written since the last flush, if that was a single write: it is for the socket.
+  /// `nil`: nothing was, or the channel has it.
   private var bytes: ByteBuffer?
   /// Whether the channel may have something to write.
   private var mayChannelWrite = true
@@ -42,6 +43,24 @@ extension StreamWriter {
       context.write(NIOAny(new), promise: nil)
     }
     isFlushDue = true
+  }
+
+  /// Writes bytes that are in one buffer and in parts. The socket gets the one buffer at once. What
+  /// it does not take is for the channel in parts, which others share: a slow client keeps no copy.
+  func write(
+    _ joined: ByteBuffer, of parts: some Sequence<ByteBuffer>, _ context: ChannelHandlerContext
+  ) {
+    // The encryption makes copies in any case.
+    guard socket != nil else { return write(joined, context) }
+    let rest = isFlushDue ? joined : writeToSocket(joined, context.channel)
+    guard let rest else { return }
+    var taken = joined.readableBytes - rest.readableBytes
+    for var part in parts {
+      let count = min(taken, part.readableBytes)
+      taken -= count
+      part.moveReaderIndex(forwardBy: count)
+      if part.readableBytes > 0 { write(part, context) }
+    }
   }
 
   /// Writes what `promise` is for: the channel writes it, after everything before.
@@ -78,7 +97,7 @@ extension StreamWriter {
     // is not that of another file.
     guard let socket, channel.isActive, isFirst(channel) else { return bytes }
     // SAFETY: the call reads this memory, and keeps no pointer to it.
-    let count = bytes.withUnsafeReadableBytes { send($0, to: socket) }
+    let count = bytes.withUnsafeReadableBytes { writeOnce($0, to: socket) }
     guard count < bytes.readableBytes else { return nil }
     var rest = bytes
     rest.moveReaderIndex(forwardBy: max(0, count))
@@ -96,6 +115,6 @@ extension StreamWriter {
 }
 
 /// - Returns: how many of `bytes` the socket has taken; negative if there is an error.
-private func send(_ bytes: UnsafeRawBufferPointer, to socket: NIOBSDSocket.Handle) -> Int {
+private func writeOnce(_ bytes: UnsafeRawBufferPointer, to socket: NIOBSDSocket.Handle) -> Int {
   write(socket, bytes.baseAddress, bytes.count)
 }
