@@ -33,7 +33,8 @@
           "4000000",
         ] + options,
         // Not an argument: an address may have a password.
-        environment: ["FANOUT_RELAY": urls ?? broker.url], output: output, errors: output)
+        environment: ["FANOUT_RELAY": urls ?? broker.url, "FANOUT_IDLE": "3600"], output: output,
+        errors: output)
     }
 
     func kill() { child.kill() }
