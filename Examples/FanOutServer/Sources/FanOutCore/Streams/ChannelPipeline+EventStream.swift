@@ -8,7 +8,6 @@ extension ChannelPipeline.SynchronousOperations {
   func add(_ stream: EventStream) throws {
     if let encoder = try? handler(type: HTTPResponseEncoder.self) {
       // Behind the encryption, if there is one.
-      if !stream.isEncrypted { stream.useSocket(of: try context(handler: encoder).channel) }
       try addHandler(stream, position: .before(encoder))
     } else {
       let data = HTTP2Data()

@@ -17,8 +17,8 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = ByteBuffer
 
   let loop: ConnectionLoop
-  /// Whether the connection is encrypted.
-  let isEncrypted: Bool
+  /// Whether the connection is encrypted. HTTP/2 always is.
+  private let isEncrypted: Bool
   private let retryMilliseconds: Int64
   /// Whether to disconnect a client that reads nothing.
   private let closesWhenStalled: Bool
@@ -74,6 +74,7 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
+    if !isEncrypted { writer.useSocket(of: context.channel) }
     lastTick = loop.tick
     lastPoll = loop.tick
     lastProgress = loop.tick
@@ -261,10 +262,6 @@ extension EventStream: TurnMember {
 // MARK: - Writing
 
 extension EventStream {
-  /// Makes it write to the socket of `channel` itself. Call it before the stream is added: no
-  /// handler may be between them.
-  func useSocket(of channel: any Channel) { writer.useSocket(of: channel) }
-
   private func write(_ frame: ByteBuffer) {
     guard !isLost, let context else { return }
     lastTick = loop.tick

@@ -30,7 +30,7 @@ final class StreamWriter {
 }
 
 extension StreamWriter {
-  /// Uses the socket of `channel`, if it has one. No handler may change what the stream writes.
+  /// Uses the socket of `channel`, if it has one. No handler may change what is written.
   func useSocket(of channel: any Channel) {
     socket = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
   }
