@@ -120,14 +120,24 @@ extension BenchmarkProgram {
   /// How many times a figure is measured, if it misses its limit and that is to be checked.
   private static var attempts: Int { 3 }
 
-  /// - Returns: whether every requirement was reached, if that was to be checked.
-  private func measure(_ experiments: [Experiment], _ options: Options) throws -> Bool {
-    // Files that cannot be written are detected before the time is spent.
+  /// Opens the reports, before the time is spent. Empties older ones only if both can be used.
+  static func openFiles(_ options: Options) throws(OptionError) -> (OutputFile?, OutputFile?) {
+    Console.reserve()
     let json = try options.jsonPath.map { path throws(OptionError) in try OutputFile(path) }
     let csv = try options.csvPath.map { path throws(OptionError) in try OutputFile(path) }
     if let json, let csv, json.isSame(as: csv) {
       throw OptionError(message: "--json and --csv name the same file '\(options.csvPath!)'")
     }
+    try json?.clear()
+    try csv?.clear()
+    // A reader that closes the pipe of the text does not end the reports, nor the verdict.
+    if json != nil || csv != nil || options.checks { signal(SIGPIPE, SIG_IGN) }
+    return (json, csv)
+  }
+
+  /// - Returns: whether every requirement was reached, if that was to be checked.
+  private func measure(_ experiments: [Experiment], _ options: Options) throws -> Bool {
+    let (json, csv) = try Self.openFiles(options)
     let runner = Runner(isQuick: options.isQuick)
     var report = Report(name, .current(), isQuick: options.isQuick, notes: notes)
     Console.output.print(report.headline + "\n")

@@ -9,6 +9,15 @@ struct Console {
 
   private let descriptor: Int32
 
+  /// Opens those of the standard files that are closed, so that no report gets their numbers, and
+  /// then what is printed.
+  static func reserve() {
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
+    where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", O_RDWR)  // Gets the lowest free number.
+    }
+  }
+
   func print(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     var rest = bytes[...]
@@ -27,10 +36,11 @@ struct Console {
   // Relaxed: nothing else is read because of it.
   private static let failure = Atomic<Int32>(0)
 
-  /// Why something that was printed on standard output is lost.
+  /// Why something that was printed on standard output is lost. `nil` if nothing is, or if the
+  /// reader of a pipe had seen enough.
   static var outputError: String? {
     let error = failure.load(ordering: .relaxed)
-    guard error != 0 else { return nil }
+    guard error != 0 && error != EPIPE else { return nil }
     return "cannot write standard output: \(String(cString: strerror(error)))"
   }
 }

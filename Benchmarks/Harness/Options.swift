@@ -35,7 +35,7 @@ extension Options {
       }
       switch option {
       case "--workload": workloads += try Self.values(of: option, &rest)
-      case "--strategy", "--system": systems.append(try Self.value(of: option, &rest))
+      case "--strategy", "--system": systems.append(try Self.system(of: option, &rest))
       case "--sizes": sizes = try (sizes ?? []) + Self.numbers(of: option, &rest)
       case "--threads": threads = try (threads ?? []) + Self.numbers(of: option, &rest)
       case "--iterations": iterations = try Self.number(Self.value(of: option, &rest), option)
@@ -47,6 +47,9 @@ extension Options {
       case "--help", "-h": asksForHelp = true
       default: throw OptionError(message: "unknown option '\(option)'; --help lists them")
       }
+    }
+    if iterations != nil, checks || jsonPath != nil || csvPath != nil {
+      throw OptionError(message: "--iterations measures nothing for --check, --json and --csv")
     }
   }
 
@@ -82,6 +85,16 @@ extension Options {
     of option: String, _ rest: inout ArraySlice<String>
   ) throws(OptionError) -> String {
     guard let value = rest.popFirst(), !value.hasPrefix("--"), !value.isEmpty else {
+      throw OptionError(message: "\(option) needs a value")
+    }
+    return value
+  }
+
+  private static func system(
+    of option: String, _ rest: inout ArraySlice<String>
+  ) throws(OptionError) -> String {
+    let value = try value(of: option, &rest)
+    guard !value.commaSeparated.isEmpty else {
       throw OptionError(message: "\(option) needs a value")
     }
     return value

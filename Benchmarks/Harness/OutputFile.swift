@@ -9,27 +9,38 @@ struct OutputFile {
   private let path: String
   private let file: Stream
 
-  /// Opens `path`, and empties it.
+  /// Opens `path`, and leaves what it contains.
   init(_ path: String) throws(OptionError) {
-    guard let file = fopen(path, "w") else {
-      throw OptionError(message: "cannot write '\(path)': \(String(cString: strerror(errno)))")
-    }
+    guard let file = fopen(path, "a") else { throw Self.error(path) }
     self.path = path
     self.file = file
   }
 
   /// Whether both are the same file, and not a terminal or another device.
   func isSame(as other: OutputFile) -> Bool {
-    var (mine, its) = (stat(), stat())
-    return fstat(fileno(file), &mine) == 0 && fstat(fileno(other.file), &its) == 0
-      && mine.st_mode & S_IFMT == S_IFREG && mine.st_dev == its.st_dev && mine.st_ino == its.st_ino
+    guard let mine = regular, let its = other.regular else { return false }
+    return mine.st_dev == its.st_dev && mine.st_ino == its.st_ino
+  }
+
+  /// Removes what an earlier run has written.
+  func clear() throws(OptionError) {
+    guard regular == nil || ftruncate(fileno(file), 0) == 0 else { throw Self.error(path) }
+  }
+
+  /// What the system says of the file; `nil` for a pipe, a terminal or another device.
+  private var regular: stat? {
+    var status = stat()
+    return fstat(fileno(file), &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
+  }
+
+  /// What the operating system says of the last call.
+  private static func error(_ path: String) -> OptionError {
+    OptionError(message: "cannot write '\(path)': \(String(cString: strerror(errno)))")
   }
 
   /// Writes `text` and closes the file.
   func write(_ text: String) throws(OptionError) {
     let written = fputs(text, file) >= 0
-    guard fclose(file) == 0, written else {
-      throw OptionError(message: "cannot write '\(path)': \(String(cString: strerror(errno)))")
-    }
+    guard fclose(file) == 0, written else { throw Self.error(path) }
   }
 }

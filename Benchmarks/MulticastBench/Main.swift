@@ -6,7 +6,10 @@ internal import Foundation
 enum Main {
   static func main() {
     // Instruction counters need one thread, and measure nothing of the main actor.
-    if CommandLine.arguments.contains("--iterations") { program.main() }
+    let countsInstructions = CommandLine.arguments.contains {
+      $0 == "--iterations" || $0.hasPrefix("--iterations=")
+    }
+    if countsInstructions { program.main() }
     // On a thread of its own, so that the main actor runs while it is measured.
     Thread.detachNewThread { program.main() }
     dispatchMain()

@@ -33,6 +33,7 @@ import Testing
 
   @Test(arguments: [
     ["--nonsense"], ["floor"], ["--workload"], ["--workload", ","], ["--strategy", ""],
+    ["--strategy", ","], ["--iterations", "1", "--json", "x"], ["--check", "--iterations", "1"],
     ["--sizes", ","], ["--sizes", "0"], ["--sizes", "1,x"], ["--threads", "-1"],
     ["--iterations", "1,2"], ["--json", "--quick"],
     ["--sizes="], ["--json="], ["--quick=1"], ["--help="], ["=1"],
