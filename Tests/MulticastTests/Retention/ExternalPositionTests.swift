@@ -262,4 +262,17 @@ struct ExternalPositionTests: ExternalLogSuite {
         == .missed(MissedEvents(after: at(0), through: at(7), count: 6), of: "a"))
     #expect(read(slow) == ["a 8 @8"] && hub.droppedEvents == 6)
   }
+
+  @Test("a position of an epoch that the hub has not reached is missed, and its events come again")
+  func laterEpoch() async {
+    let (hub, writer) = make(Broker())
+    writer.begin(epoch: 7, after: 0)
+    writer.deliver(1, to: "a", number: 1)
+    // The client comes from a hub that knows of the new beginning.
+    let reader = hub.reader(for: ["a"], from: .after(at(2, epoch: 8)), whenReadable: {})
+    #expect(read(reader) == ["missed ? 8:2-7:0", "a 1 @1"])
+    writer.begin(epoch: 8, after: 0)
+    for number in 1...3 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    #expect(await readAnswers(reader) == ["missed ? 7:1-8:0", "a 1 @1", "a 2 @2", "a 3 @3"])
+  }
 }
