@@ -224,7 +224,7 @@ private func failingSeed(_ test: ScheduleTest) throws -> UInt64 {
   }
 
   @Test func aScheduleThatNeedsAnotherThreadSaysSo() throws {
-    let test = ScheduleTest { schedule in
+    let test = ScheduleTest(patience: .infinity) { schedule in
       let gate = Gate()
       let suspended = Task { gate.open() }  // Runs when the first task is suspended.
       let thread = Holder<RunningThread>(nil)
