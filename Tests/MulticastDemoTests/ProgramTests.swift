@@ -18,8 +18,10 @@ import Testing
         "rate: received 3",
         "the totals agree: 3 delegates received 3 lines each",
       ])
-    #expect(run.errorLines.count == 1)
-    #expect(run.errors.hasPrefix("multicast-demo: 3 lines, "))
+    // One for each second before.
+    let progress = try #require(run.errorLines.last)
+    #expect(progress.hasPrefix("multicast-demo: 3 lines, "))
+    #expect(run.errorLines.allSatisfy { $0.hasPrefix("multicast-demo: ") })
   }
 
   @Test func matchesGoToAFileInOrderWithOneThread() throws {

@@ -56,7 +56,8 @@ struct ParkedTasksTests {
   }
 
   @Test(
-    "the tasks that wait end, and keep nothing", .timeLimit(.minutes(1)), arguments: Place.allCases)
+    "the tasks that wait end, and keep nothing", .timeLimit(.minutes(10)),
+    arguments: Place.allCases)
   func end(place: Place) async {
     weak var weakTasks: ParkedTasks?
     do {
