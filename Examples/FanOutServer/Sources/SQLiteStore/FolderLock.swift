@@ -40,7 +40,11 @@ final class FolderLock: Sendable {
 
   /// Allows another process to use the folder.
   func release() {
-    if let file = file.withLock({ $0.take() }) { close(file) }
+    guard let file = file.withLock({ $0.take() }) else { return }
+    // A process that is being started has the file too, until it runs its program. Until then, to
+    // close the file here does not end the lock.
+    flock(file, LOCK_UN)
+    close(file)
   }
 
   private static var reason: String { String(cString: strerror(errno)) }

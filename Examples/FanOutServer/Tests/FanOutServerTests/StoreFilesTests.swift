@@ -76,6 +76,21 @@ import Testing
     #expect(database.last.withLock { $0 } == start + 1)
   }
 
+  #if os(Linux)
+    /// A process that is being started has all files, until it runs its program.
+    @Test func aClosedDatabaseMayBeOpenedWhileACopyOfItsLockIsOpen() throws {
+      let database = try EventDatabase(settings)
+      let lock = "\(settings.folder)/lock"
+      let number = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").first {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == lock
+      }
+      let copy = dup(try #require(number.flatMap { Int32($0) }))
+      defer { close(copy) }
+      database.close()
+      try EventDatabase(settings).close()
+    }
+  #endif
+
   /// The file may be on another disk.
   @Test func theDatabaseMayBeASymbolicLink() throws {
     var database = try EventDatabase(settings)
