@@ -70,8 +70,6 @@ import Testing
   func monitoringIsAnsweredWhenAllConnectionsAreTaken(_ path: String) async throws {
     var settings = Settings()
     settings.maxConnections = 5
-    // Longer than a client waits for its turn on a loaded machine.
-    settings.patience = .minutes(5)
     try await RunningServer.with(settings) { server in
       let streams = try await takeAll(5, server)
       for _ in 0..<50 {
@@ -104,6 +102,7 @@ import Testing
   @Test func silentClientsDoNotHinderMonitoring() async throws {
     var settings = Settings()
     settings.maxConnections = 1
+    settings.patience = .seconds(3)
     try await RunningServer.with(settings) { server in
       let stream = try await takeAll(1, server)
       var silent: [RawClient] = []

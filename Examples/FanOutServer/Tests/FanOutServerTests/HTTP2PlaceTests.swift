@@ -4,13 +4,6 @@ import Testing
 
 /// Places for connections and for requests of HTTP/2.
 @Suite(.timeLimit(.minutes(5))) struct HTTP2PlaceTests {
-  private var settings: Settings {
-    var settings = Settings()
-    // Longer than a client waits for its turn on a loaded machine.
-    settings.patience = .minutes(5)
-    return settings
-  }
-
   private func stream(_ client: HTTP2Client) async throws -> RawClient {
     let stream = try await client.get("/topics/news/events")
     #expect(try await stream.read(until: "retry:").contains("retry:"))
@@ -18,7 +11,7 @@ import Testing
   }
 
   @Test func streamsTakePlacesAsConnectionsDo() async throws {
-    var settings = settings
+    var settings = Settings()
     settings.maxConnections = 5
     try await RunningServer.with(settings, over: .http2) { server in
       let client = try await server.connectHTTP2()
@@ -42,7 +35,7 @@ import Testing
   }
 
   @Test func anAddressHasAtMostAsManyAsItMay() async throws {
-    var settings = settings
+    var settings = Settings()
     settings.maxConnectionsPerAddress = 2
     try await RunningServer.with(settings, over: .http2) { server in
       let client = try await server.connectHTTP2()
@@ -56,7 +49,7 @@ import Testing
   }
 
   @Test func aConnectionWithoutAPlaceIsClosedSoon() async throws {
-    var settings = settings
+    var settings = Settings()
     settings.maxConnections = 1
     settings.patience = .milliseconds(200)
     settings.idleTimeout = .hours(24)
@@ -71,7 +64,7 @@ import Testing
   }
 
   @Test func placesAreGivenBack() async throws {
-    var settings = settings
+    var settings = Settings()
     // Two streams and their connection, those of the last round, and the connection for metrics.
     settings.maxConnections = 8
     try await RunningServer.with(settings, over: .http2) { server in

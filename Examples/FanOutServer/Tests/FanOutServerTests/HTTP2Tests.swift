@@ -7,8 +7,6 @@ import Testing
   /// A server with an address limit for one connection and `streams` of its streams.
   private func settings(perAddress streams: Int? = nil) -> Settings {
     var settings = Settings()
-    // Longer than a client waits for its turn on a loaded machine.
-    settings.patience = .minutes(5)
     settings.maxConnectionsPerAddress = streams.map { 1 + $0 }
     return settings
   }

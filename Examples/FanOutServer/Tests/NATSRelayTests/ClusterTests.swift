@@ -229,21 +229,29 @@
         let late = try Node(cluster.broker, cluster.client)
         defer { late.kill() }
         try await late.wait(until: "ok")
-        let live = try await late.seen(of: "live")
-        // All at once, so that the first ones have not got everything before the last one is there.
-        let returning = try await withThrowingTaskGroup { group in
-          for _ in 0..<40 { group.addTask { try await late.seen(after: 1) } }
-          return try await group.reduce(into: []) { $0.append($1) }
+        func sent() async throws -> Int {
+          let text = try #require(await late.request("/metrics")?.1)
+          let line = try #require(
+            text.split(separator: "\n").first { $0.hasPrefix("fanout_sent_total ") })
+          return try #require(Int(line.drop { $0 != " " }.dropFirst()))
         }
-        _ = try #require(try await late.publish("end", to: "live"))
-        #expect(try await live.value.map(\.data) == ["end"])
-        let text = try #require(await late.request("/metrics")?.1)
-        let line = try #require(
-          text.split(separator: "\n").first { $0.hasPrefix("fanout_sent_total ") })
-        // The fetches for them are not half done yet.
-        let sent = try #require(Int(line.drop { $0 != " " }.dropFirst()))
-        #expect(sent < 40 * 2999 / 2)
-        for client in returning { client.cancel() }
+        // On a loaded machine the server may be done before this test goes on, but not each time.
+        var isEarly = false
+        for _ in 1...5 where !isEarly {
+          let before = try await sent()
+          let live = try await late.seen(of: "live")
+          // All at once, so that the first ones have not got everything before the last is there.
+          let returning = try await withThrowingTaskGroup { group in
+            for _ in 0..<40 { group.addTask { try await late.seen(after: 1) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+          }
+          _ = try #require(try await late.publish("end", to: "live"))
+          #expect(try await live.value.map(\.data) == ["end"])
+          // The fetches for them are not half done yet.
+          isEarly = try await sent() - before < 40 * 2999 / 2
+          for client in returning { client.cancel() }
+        }
+        #expect(isEarly)
       }
     }
 

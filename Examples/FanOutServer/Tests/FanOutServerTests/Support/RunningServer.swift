@@ -34,8 +34,10 @@ struct RunningServer: Sendable {
     var settings = settings
     settings.port = 0
     settings.logger.logLevel = .critical
-    // On a busy machine the next step of a test may come later than after the usual minute.
+    // On a busy machine the next step of a test may come later than after the usual minute, and a
+    // request of a client without a place later than after two seconds.
     if settings.idleTimeout == Settings().idleTimeout { settings.idleTimeout = .hours(1) }
+    if settings.patience == Settings().patience { settings.patience = .minutes(5) }
     // Not the hubs of other tests.
     if settings.hubs === HubDirectory.shared { settings.hubs = HubDirectory() }
     let certificate = transport == .http1 ? nil : TestCertificate.first

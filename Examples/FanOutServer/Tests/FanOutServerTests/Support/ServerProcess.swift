@@ -58,8 +58,9 @@ final class ServerProcess {
   /// The names of the threads, on Linux.
   func threadNames() throws -> [String] {
     let tasks = "/proc/\(process.identifier)/task"
-    return try FileManager.default.contentsOfDirectory(atPath: tasks).map {
-      try String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)
+    // A thread may have ended meanwhile.
+    return try FileManager.default.contentsOfDirectory(atPath: tasks).compactMap {
+      try? String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)
     }
   }
 
