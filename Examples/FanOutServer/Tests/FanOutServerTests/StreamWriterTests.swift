@@ -55,13 +55,15 @@ import Testing
     var channel: (any Channel)? { context?.channel }
   }
 
-  /// A channel, whose socket is one of a pair, and the other one.
-  private struct Pair {
+  /// A channel with a stream, whose socket is one of a pair, and the other one.
+  private struct Pair<Handler: ChannelHandler & SendableMetatype> {
     let channel: any Channel
     let peer: CInt
-    let stream: NIOLoopBound<Stream>
+    let counter: NIOLoopBound<Counter>
+    let stream: NIOLoopBound<Handler>
 
-    init() async throws {
+    /// - Parameter make: makes the stream, on its event loop.
+    init(_ make: @escaping @Sendable (Counter, any EventLoop) throws -> Handler) async throws {
       var files: [CInt] = [0, 0]
       #if canImport(Darwin)
         let type = SOCK_STREAM
@@ -74,16 +76,20 @@ import Testing
       channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .withConnectedSocket(files[0]).get()
       let channel = channel
-      stream = try await channel.eventLoop.submit {
-        let stream = Stream(Counter())
-        try channel.pipeline.syncOperations.addHandlers([stream.counter, stream])
-        return NIOLoopBound(stream, eventLoop: channel.eventLoop)
+      (counter, stream) = try await channel.eventLoop.submit {
+        let counter = Counter()
+        let stream = try make(counter, channel.eventLoop)
+        try channel.pipeline.syncOperations.addHandlers([counter, stream])
+        return (
+          NIOLoopBound(counter, eventLoop: channel.eventLoop),
+          NIOLoopBound(stream, eventLoop: channel.eventLoop)
+        )
       }.get()
     }
 
     /// Runs `body` on the event loop.
     func run<Result: Sendable>(
-      _ body: @escaping @Sendable (Stream) throws -> Result
+      _ body: @escaping @Sendable (Handler) throws -> Result
     ) async throws -> Result {
       let stream = stream
       return try await channel.eventLoop.submit { try body(stream.value) }.get()
@@ -107,7 +113,7 @@ import Testing
   }
 
   @Test func everythingArrivesInTheOrderOfTheWrites() async throws {
-    let pair = try await Pair()
+    let pair = try await Pair { counter, _ in Stream(counter) }
     let peer = pair.peer
     let count = 1000
     // The peer reads nothing, so that the socket is soon full. Then it reads a part: the socket
@@ -147,7 +153,7 @@ import Testing
   }
 
   @Test func theSocketTakesJoinedPartsAndTheChannelTheRestOfThem() async throws {
-    let pair = try await Pair()
+    let pair = try await Pair { counter, _ in Stream(counter) }
     let texts = (0..<2000).map(Self.text)
     let (first, second) = try await pair.run { stream in
       stream.write(Array(texts[0..<3]))
@@ -172,7 +178,7 @@ import Testing
 
   @Test func nothingIsWrittenToAnotherFileWithTheNumberOfAClosedSocket() async throws {
     while true {
-      let pair = try await Pair()
+      let pair = try await Pair { counter, _ in Stream(counter) }
       let (hasNumber, writes, text) = try await pair.run { stream in
         stream.write("first")
         stream.flush()
@@ -199,5 +205,33 @@ import Testing
       // Otherwise another thread has taken the number before.
       if hasNumber { break }
     }
+  }
+
+  @Test(arguments: [false, true])
+  func aStreamUsesItsSocketUnlessThatIsEncrypted(_ isEncrypted: Bool) async throws {
+    let source = TopicSource(Settings())
+    let loops = try await ConnectionLoops(
+      NIOSingletons.posixEventLoopGroup, heartbeat: .hours(1), idle: .hours(1))
+    defer { loops.stop() }
+    let pair = try await Pair { _, eventLoop in
+      let stream = EventStream(
+        loops[eventLoop].value, isEncrypted: isEncrypted, retryMilliseconds: 0,
+        closesWhenStalled: false)
+      let topic = try Topic("news", limit: 9)
+      try stream.subscribe(to: .topic(topic), of: source.topics, after: nil, .dropOldest)
+      return stream
+    }
+    var received = ""
+    for number in 0..<3 {
+      _ = try await source.publish(ByteBuffer(string: "<\(number)>"), to: "news", type: nil)
+      while !received.contains("<\(number)>") {
+        received += Self.text(from: pair.peer, upTo: 1000)
+        await Task.yield()
+      }
+    }
+    let counter = pair.counter
+    let writes = try await pair.run { _ in counter.value.writes }
+    #expect(writes == (isEncrypted ? 4 : 0), "the time to wait, and each event")
+    try await pair.close()
   }
 }
