@@ -13,7 +13,7 @@ import Testing
       payloadBytes: 64, warmUp: 20,
       schedule: Schedule(rate: rate, window: 8, extent: .events(100)), processes: [],
       // A loaded machine may make no progress for seconds.
-      patienceSeconds: fault == .streamClosed ? 5 : 40)
+      patienceSeconds: fault == .streamClosed ? 15 : 40)
     do {
       let report = try await run.run()
       try await server.stop()
@@ -62,7 +62,7 @@ import Testing
         // The window allows seven more events, none of which reaches all streams.
         "8 events missing on 1 streams",
         "1 streams failed, the first one: the server closed a stream",
-        "ended after 5 s without progress",
+        "ended after 15 s without progress",
       ]
     ),
   ])
