@@ -120,8 +120,11 @@ extension BenchmarkProgram {
   /// How many times a figure is measured, if it misses its limit and that is to be checked.
   private static var attempts: Int { 3 }
 
-  /// Opens the reports, before the time is spent. Empties older ones only if both can be used.
-  static func openFiles(_ options: Options) throws(OptionError) -> (OutputFile?, OutputFile?) {
+  /// Prepares everything that is written to, before the time is spent. Empties older reports only
+  /// if both can be used.
+  static func prepareOutput(
+    _ options: Options
+  ) throws(OptionError) -> (json: OutputFile?, csv: OutputFile?) {
     Console.reserve()
     let json = try options.jsonPath.map { path throws(OptionError) in try OutputFile(path) }
     let csv = try options.csvPath.map { path throws(OptionError) in try OutputFile(path) }
@@ -137,7 +140,7 @@ extension BenchmarkProgram {
 
   /// - Returns: whether every requirement was reached, if that was to be checked.
   private func measure(_ experiments: [Experiment], _ options: Options) throws -> Bool {
-    let (json, csv) = try Self.openFiles(options)
+    let (json, csv) = try Self.prepareOutput(options)
     let runner = Runner(isQuick: options.isQuick)
     var report = Report(name, .current(), isQuick: options.isQuick, notes: notes)
     Console.output.print(report.headline + "\n")

@@ -9,8 +9,8 @@ struct Console {
 
   private let descriptor: Int32
 
-  /// Opens those of the standard files that are closed, so that no report gets their numbers, and
-  /// then what is printed.
+  /// Opens those of the standard files that are closed. Otherwise a report could get the number of
+  /// one, and then what is printed.
   static func reserve() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
     where fcntl(descriptor, F_GETFD) < 0 {

@@ -35,7 +35,7 @@ extension Options {
       }
       switch option {
       case "--workload": workloads += try Self.values(of: option, &rest)
-      case "--strategy", "--system": systems.append(try Self.system(of: option, &rest))
+      case "--strategy", "--system": systems.append(try Self.list(of: option, &rest))
       case "--sizes": sizes = try (sizes ?? []) + Self.numbers(of: option, &rest)
       case "--threads": threads = try (threads ?? []) + Self.numbers(of: option, &rest)
       case "--iterations": iterations = try Self.number(Self.value(of: option, &rest), option)
@@ -49,7 +49,7 @@ extension Options {
       }
     }
     if iterations != nil, checks || jsonPath != nil || csvPath != nil {
-      throw OptionError(message: "--iterations measures nothing for --check, --json and --csv")
+      throw OptionError(message: "--iterations measures nothing for --check, --json or --csv")
     }
   }
 
@@ -90,7 +90,8 @@ extension Options {
     return value
   }
 
-  private static func system(
+  /// A value with commas, of which something is left without them.
+  private static func list(
     of option: String, _ rest: inout ArraySlice<String>
   ) throws(OptionError) -> String {
     let value = try value(of: option, &rest)
@@ -103,9 +104,7 @@ extension Options {
   private static func values(
     of option: String, _ rest: inout ArraySlice<String>
   ) throws(OptionError) -> [String] {
-    let values = try value(of: option, &rest).commaSeparated
-    guard !values.isEmpty else { throw OptionError(message: "\(option) needs a value") }
-    return values
+    try list(of: option, &rest).commaSeparated
   }
 
   private static func numbers(

@@ -18,10 +18,10 @@ import Testing
     try "older".write(toFile: report, atomically: false, encoding: .utf8)
     for csv in [report, folder.path, report + "/csv"] {
       let options = try Options(["--json", report, "--csv", csv])
-      #expect(throws: OptionError.self) { try BenchmarkProgram.openFiles(options) }
+      #expect(throws: OptionError.self) { try BenchmarkProgram.prepareOutput(options) }
       #expect(try String(contentsOfFile: report, encoding: .utf8) == "older")
     }
-    let (json, csv) = try BenchmarkProgram.openFiles(Options(["--json", report]))
+    let (json, csv) = try BenchmarkProgram.prepareOutput(Options(["--json", report]))
     #expect(csv == nil)
     try json?.write("newer")
     // Not read while it is empty: Foundation loses the memory for the bytes of an empty file.
@@ -33,7 +33,7 @@ import Testing
       let (folder, report) = try Self.makeFolder()
       defer { try? FileManager.default.removeItem(at: folder) }
       close(STDOUT_FILENO)
-      let (file, _) = try BenchmarkProgram.openFiles(Options(["--json", report]))
+      let (file, _) = try BenchmarkProgram.prepareOutput(Options(["--json", report]))
       Console.output.print("text")
       try file?.write("report")
       guard try String(contentsOfFile: report, encoding: .utf8) == "report" else { exit(1) }
@@ -44,7 +44,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       var ends: [Int32] = [0, 0]
       guard pipe(&ends) == 0, dup2(ends[1], STDOUT_FILENO) == STDOUT_FILENO else { exit(1) }
-      _ = try BenchmarkProgram.openFiles(Options(["--check"]))
+      _ = try BenchmarkProgram.prepareOutput(Options(["--check"]))
       close(ends[0])
       Console.output.print("text")
       guard Console.outputError == nil else { exit(1) }

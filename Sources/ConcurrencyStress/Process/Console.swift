@@ -15,8 +15,8 @@ struct Console: Sendable {
     isTerminal = isatty(descriptor) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
 
-  /// Opens those of the standard files that are closed, so that no other file gets their numbers,
-  /// and then what is printed.
+  /// Opens those of the standard files that are closed. Otherwise another file could get the number
+  /// of one, and then what is printed.
   static func reserve() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
     where fcntl(descriptor, F_GETFD) < 0 {

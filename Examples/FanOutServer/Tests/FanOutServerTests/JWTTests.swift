@@ -177,68 +177,6 @@ import Testing
     }
   }
 
-  /// A verifier whose tokens are the milliseconds for which they are valid.
-  private struct Milliseconds: TokenVerifier {
-    func claims(of token: String) async -> TokenClaims? {
-      guard let milliseconds = Int(token) else { return nil }
-      return TokenClaims(
-        publish: ["news"], subscribe: ["news"],
-        timeLeft: .milliseconds(milliseconds))
-    }
-  }
-
-  @Test func aStreamEndsWithItsToken() async throws {
-    var settings = Settings()
-    settings.tokens = AccessTokens(jwt: Milliseconds())
-    try await RunningServer.with(settings) { (server) async throws -> Void in
-      var long = try await server.stream(headers: bearer("3600000000"))
-      for milliseconds in [0, 1, 200] {
-        let client = try await RawClient.connect(port: server.port)
-        try await client.send(
-          "GET /topics/news/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(milliseconds)\r\n\r\n"
-        )
-        // Without a heartbeat: the end asks the client to come again.
-        let text = try await client.readAll()
-        #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(text)")
-        #expect(text.ranges(of: "retry: 2000\n").count == 2, "\(text)")
-        #expect(text.hasSuffix("retry: 2000\n\n\r\n0\r\n\r\n"), "\(text)")
-      }
-      // The others continue.
-      #expect(try await publish(server, "news", bearer("1")) == 200)
-      #expect(try await long.data(1) == ["x"])
-    }
-  }
-
-  @Test func aStreamThatIsNotReadEndsWithItsTokenToo() async throws {
-    var settings = Settings()
-    settings.tokens = AccessTokens(jwt: Milliseconds())
-    settings.heartbeat = .milliseconds(200)
-    settings.historyEvents = 1
-    settings.bufferLimit = 4
-    try await RunningServer.with(settings) { (server) async throws -> Void in
-      var client: RawClient?
-      // On a busy machine a stream may have ended before it is counted.
-      for seconds in [10, 120] {
-        await client?.close()
-        client = try await RawClient.openStalledStream(
-          port: server.port, query: "?access_token=\(seconds * 1000)")
-        let end = ContinuousClock.now + .seconds(seconds)
-        var streams = 0
-        while streams == 0, .now < end { streams = try await server.metric("streams") }
-        if streams == 1 { break }
-      }
-      let text = String(repeating: "x", count: 50_000)
-      for _ in 0..<150 {
-        let answer = try await server.request(
-          "POST", "/topics/news", bearer("3600000"), body: .bytes(ByteBuffer(string: text)))
-        #expect(answer.status == 200)
-      }
-      // It does not read the end, so the server closes its connection.
-      try await server.wait(until: "streams", is: 0)
-      await client?.close()
-    }
-  }
-
   @Test func theTimeOfATokenEndsWithItsClaim() async throws {
     let keys = try await JWTKeys(Self.secret)
     for (seconds, limit) in [(300.0, 300.0), (1e15, 1e9)] {
