@@ -42,6 +42,7 @@ extension Query {
   /// - Parameter names: its names; capitals do not matter.
   /// - Returns: its value; `nil` if it is missing.
   mutating func take(_ names: String...) throws(RequestError) -> String? {
+    guard !parameters.isEmpty else { return nil }
     let lowercased = names.map { $0.lowercased() }
     let isWanted = { (parameter: (name: String, value: String)) in
       lowercased.contains(parameter.name.lowercased())

@@ -61,7 +61,7 @@ extension Routes {
   ) async throws(RequestError) -> OpenStream {
     let loop = loops[channel.eventLoop]
     do {
-      return try await channel.eventLoop.submit {
+      return try await channel.eventLoop.submit { [settings, topics] in
         let stream = EventStream(
           loop.value, isEncrypted: settings.security != nil,
           retryMilliseconds: settings.retry.nanoseconds / 1_000_000,

@@ -6,7 +6,9 @@ internal import NIOHTTPTypes
 internal import NIOPosix
 
 /// Routes requests, and answers them.
-struct Routes: HTTPResponder {
+///
+/// A class, because each request captures it, and it has many members.
+final class Routes: HTTPResponder {
   let settings: Settings
   let topics: Topics
   let log: any EventLog
@@ -108,7 +110,7 @@ extension Routes {
     case .metrics:
       let status = await log.status
       return .text(
-        try await onThreadPool {
+        try await onThreadPool { [topics, loops, series] in
           Metrics(topics.counts, loops.statistics, status).text + series.text
         },
         "text/plain; version=0.0.4; charset=utf-8")
@@ -117,13 +119,13 @@ extension Routes {
       let grant = try await access.authorize(
         request.headers, query: topicsRequest.token, .subscribe)
       return .json(
-        try await onThreadPool { topicsRequest.page(of: topics.counts.topics, grant) })
+        try await onThreadPool { [topics] in topicsRequest.page(of: topics.counts.topics, grant) })
     case .hubs:
       let hubsRequest = try HubsRequest(query: query)
       let grant = try await access.authorize(
         request.headers, query: hubsRequest.token, .subscribe)
-      return .json(
-        try await onThreadPool { hubsRequest.page(of: settings.hubs.snapshots, grant) })
+      let hubs = settings.hubs
+      return .json(try await onThreadPool { hubsRequest.page(of: hubs.snapshots, grant) })
     case .events: return try await publishBatch(request, query)
     case .topic(let name) where request.method == .post:
       let grant = try await access.authorize(request.headers, .publish)

@@ -3,12 +3,23 @@ internal import Synchronization
 
 /// The ``ConnectionLoop`` of each event loop of a server.
 struct ConnectionLoops: Sendable {
-  private struct Slot: Sendable {
+  private final class Slot: Sendable {
     let loop: NIOLoopBound<ConnectionLoop>
     let counts: ConnectionLoop.Counts
     let ready: ReadyStreams
     let eventLoop: any EventLoop
     let executor: EventLoopExecutor
+
+    init(
+      _ loop: NIOLoopBound<ConnectionLoop>, _ counts: ConnectionLoop.Counts,
+      _ ready: ReadyStreams, _ eventLoop: any EventLoop
+    ) {
+      self.loop = loop
+      self.counts = counts
+      self.ready = ready
+      self.eventLoop = eventLoop
+      executor = EventLoopExecutor(eventLoop)
+    }
   }
 
   private let slots: [ObjectIdentifier: Slot]
@@ -26,8 +37,7 @@ struct ConnectionLoops: Sendable {
         return (NIOLoopBound(loop, eventLoop: eventLoop), loop.ready)
       }.get()
       slots[ObjectIdentifier(eventLoop)] = Slot(
-        loop: loop, counts: counts, ready: ready, eventLoop: eventLoop,
-        executor: EventLoopExecutor(eventLoop))
+        loop, counts, ready, eventLoop)
     }
     self.slots = slots
   }
