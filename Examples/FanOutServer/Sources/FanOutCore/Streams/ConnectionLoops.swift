@@ -3,6 +3,7 @@ internal import Synchronization
 
 /// The ``ConnectionLoop`` of each event loop of a server.
 struct ConnectionLoops: Sendable {
+  /// A class, so that a copy retains one object, not each member.
   private final class Slot: Sendable {
     let loop: NIOLoopBound<ConnectionLoop>
     let counts: ConnectionLoop.Counts
@@ -36,8 +37,7 @@ struct ConnectionLoops: Sendable {
         loop.start(heartbeat: heartbeat, idle: idle, pause: pause)
         return (NIOLoopBound(loop, eventLoop: eventLoop), loop.ready)
       }.get()
-      slots[ObjectIdentifier(eventLoop)] = Slot(
-        loop, counts, ready, eventLoop)
+      slots[ObjectIdentifier(eventLoop)] = Slot(loop, counts, ready, eventLoop)
     }
     self.slots = slots
   }
