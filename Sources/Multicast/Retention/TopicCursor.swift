@@ -39,8 +39,8 @@ final class TopicCursor {
   var newestAtStart: UInt64 = 0
   /// How many events of each topic had come when the subscription began.
   var begun: [Int]
-  /// The number of refusals by the log when the subscriber named a position that the log had not
-  /// reached; `nil` once it is known whether there is such an event.
+  /// The number of marks when the subscriber named a position that the log had not reached; `nil`
+  /// once it is known whether there is such an event.
   var claim: Int?
   /// Whether no event has come after the place yet, which the log had not reached when the
   /// subscription began. What comes up to there is not for the subscriber.

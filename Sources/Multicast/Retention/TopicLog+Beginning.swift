@@ -187,7 +187,7 @@ extension TopicLog {
   /// Notes that the log has not reached the place of a reader. Inside the lock.
   private func addAhead(_ cursor: TopicCursor) {
     cursor.hasPosition = true
-    cursor.claim = numbering.refusalCount
+    cursor.claim = numbering.marks
     cursor.isAhead = true
     aheadReaders.append(cursor)
   }
@@ -212,7 +212,7 @@ extension TopicLog {
     return lock.withLock {
       if isThere {
         // Otherwise the log has got there only since: the next read moves the reader back.
-        if !numbering.refuses(cursor.number, since: claim) { cursor.claim = nil }
+        if !numbering.refuses(cursor.number, namedAfter: claim) { cursor.claim = nil }
         return nil
       }
       // Otherwise the next read finds what has changed, or the event has arrived.

@@ -54,8 +54,11 @@ extension TopicLog {
     }
   }
 
-  /// Refuses the positions after `newest` that subscribers have named so far.
-  func refusePositions(after newest: UInt64) {
-    lock.withLock { numbering.addRefusal(after: newest) }
+  /// - Returns: a mark after the positions that subscribers have named so far.
+  func markPositions() -> Int { lock.withLock { numbering.addMark() } }
+
+  /// Refuses the positions after `newest` that subscribers named before `mark`.
+  func refusePositions(after newest: UInt64, namedBefore mark: Int) {
+    lock.withLock { numbering.addRefusal(after: newest, namedBefore: mark) }
   }
 }

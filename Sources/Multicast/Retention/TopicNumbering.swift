@@ -10,6 +10,12 @@ struct TopicNumbering: ~Copyable {
     let isOfBlock: Bool
   }
 
+  /// When the mark was set, the external log had no event after this number.
+  private struct Refusal {
+    let newest: UInt64
+    let mark: Int
+  }
+
   /// How often the numbers have begun.
   private(set) var beginnings = 0
   private(set) var epoch: UInt64 = 0
@@ -24,10 +30,12 @@ struct TopicNumbering: ~Copyable {
   /// The end of the newest gap that is not in `gaps` any more: a reader before it misses everything
   /// up to there.
   private(set) var minimum: UInt64 = 0
-  /// The newest refusals, in order: the external log has no event after each of these numbers.
-  private var refusals = RingBuffer<UInt64>()
-  /// How many refusals there have been.
-  private(set) var refusalCount = 0
+  /// The newest refusals, in order.
+  private var refusals = RingBuffer<Refusal>()
+  /// How often ``addMark()`` was called: a subscriber named its position after this many marks.
+  private(set) var marks = 0
+  /// The newest mark of the refusals.
+  private var newestRefusedMark = 0
 
   /// The most gaps and refusals that are kept.
   static var most: Int { 256 }
@@ -90,19 +98,29 @@ struct TopicNumbering: ~Copyable {
     return nil
   }
 
-  mutating func addRefusal(after newest: UInt64) {
-    refusalCount += 1
-    refusals.append(newest)
+  /// - Returns: the mark, which is the number of all so far.
+  mutating func addMark() -> Int {
+    marks += 1
+    return marks
+  }
+
+  mutating func addRefusal(after newest: UInt64, namedBefore mark: Int) {
+    newestRefusedMark = max(newestRefusedMark, mark)
+    refusals.append(Refusal(newest: newest, mark: mark))
     if refusals.count > Self.most { _ = refusals.popFirst() }
   }
 
-  /// Whether the position `number` was refused, which a subscriber named after `count` refusals.
-  func refuses(_ number: UInt64, since count: Int) -> Bool {
-    var offset = max(0, count - (refusalCount - refusals.count))
-    while offset < refusals.count {
-      if number > refusals[offset] { return true }
-      offset += 1
+  /// Whether the position `number` was refused, which a subscriber named after `marks` marks.
+  ///
+  /// - Complexity: O(refusals).
+  func refuses(_ number: UInt64, namedAfter marks: Int) -> Bool {
+    for offset in 0..<refusals.count {
+      let refusal = refusals[offset]
+      if refusal.mark > marks && number > refusal.newest { return true }
     }
     return false
   }
+
+  /// Whether a refusal was for the positions that subscribers named after `marks` marks.
+  func hasRefusal(ofPositionsNamedAfter marks: Int) -> Bool { newestRefusedMark > marks }
 }

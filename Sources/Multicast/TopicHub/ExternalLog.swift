@@ -61,7 +61,8 @@ public protocol ExternalLog<Event>: Sendable {
   /// - Parameter position: with an epoch of 0 if the subscriber named no epoch.
   /// - Returns: `false`: the subscriber receives the range up to the position as missed, unless the
   ///   hub has received as many events in the meantime. `nil` if the log cannot be reached: the hub
-  ///   then accepts the position until ``ExternalLogWriter/refusePositions(after:)`` refuses it.
+  ///   then accepts the position until
+  ///   ``ExternalLogWriter/refusePositions(after:namedBefore:)`` refuses it.
   func contains(_ position: EventPosition) async -> Bool?
 }
 

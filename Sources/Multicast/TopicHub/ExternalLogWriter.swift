@@ -70,16 +70,48 @@ extension ExternalLogWriter {
     target.hub?.skipExternal(through: number)
   }
 
-  /// Refuses the positions above `newest` that subscribers have named so far: the log has no such
-  /// events.
+  /// Marks the positions that subscribers have named so far, for
+  /// ``refusePositions(after:namedBefore:)``.
   ///
-  /// Call it when the log can be reached again, after ``begin(epoch:after:)``. A subscriber with
-  /// such a position receives the range as missed, and then each event that the hub has received
-  /// since.
-  ///
-  /// - Parameter newest: the number of the newest event of the log.
-  /// - Complexity: O(subscribers with positions).
-  public func refusePositions(after newest: UInt64) {
-    target.hub?.refuseExternal(after: newest)
+  /// - Complexity: O(1).
+  public func markPositions() -> PositionMark {
+    PositionMark(writer: ObjectIdentifier(target), number: target.hub?.markExternal() ?? 0)
   }
+
+  /// Refuses the positions above `newest` that subscribers named before the mark: the log has no
+  /// such events.
+  ///
+  /// Call it when the log can be reached again, after ``begin(epoch:after:)``. First set the mark,
+  /// then read the number of the newest event of the log: another process may add an event at any
+  /// time, and a subscriber may have received it there before it comes here and names its position.
+  /// A subscriber with a position that is refused receives the range as missed, and then each event
+  /// that the hub has received since.
+  ///
+  /// ```swift
+  /// let mark = writer.markPositions()
+  /// let newest = try await log.newestNumber()
+  /// writer.refusePositions(after: newest, namedBefore: mark)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - newest: the number of the newest event of the log at a time after the mark.
+  ///   - mark: one of this writer.
+  /// - Precondition: `mark` is of this writer or a copy of it.
+  /// - Complexity: O(subscribers with positions).
+  public func refusePositions(after newest: UInt64, namedBefore mark: PositionMark) {
+    require(
+      mark.writer == ObjectIdentifier(target),
+      "Multicast: the mark is of another writer; use one of markPositions() of this writer."
+    )
+    target.hub?.refuseExternal(after: newest, namedBefore: mark.number)
+  }
+}
+
+/// Which positions subscribers had named at a time; see ``ExternalLogWriter/markPositions()``.
+///
+/// ## Thread safety
+/// A value without references.
+public struct PositionMark: Sendable, Hashable {
+  let writer: ObjectIdentifier
+  let number: Int
 }

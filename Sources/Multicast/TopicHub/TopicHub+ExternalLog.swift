@@ -82,8 +82,10 @@ extension TopicHub where Topic == String {
     if retention.log.skip(through: number, isOfBlock: false) { signals.signalAll() }
   }
 
-  func refuseExternal(after newest: UInt64) {
-    retention?.log.refusePositions(after: newest)
+  func markExternal() -> Int? { retention?.log.markPositions() }
+
+  func refuseExternal(after newest: UInt64, namedBefore mark: Int) {
+    retention?.log.refusePositions(after: newest, namedBefore: mark)
     signals.signalAll()
   }
 }

@@ -175,7 +175,7 @@ extension ExternalLogTests {
     #expect(hub.object == nil)
     writer.begin(epoch: 7, after: 0)
     writer.skip(through: 3)
-    writer.refusePositions(after: 1)
+    writer.refusePositions(after: 1, namedBefore: writer.markPositions())
     #expect(writer.deliver(1, to: "a", number: 4) == nil)
   }
 }

@@ -134,17 +134,60 @@ struct ExternalPositionTests: ExternalLogSuite {
     let right = hub.events(for: "a", from: .after(at(3)))
     let received = Task { await texts(right) }
     var wrong = hub.events(for: "a", from: .after(at(4))).makeAsyncIterator()
-    writer.refusePositions(after: 3)
+    writer.refusePositions(after: 3, namedBefore: writer.markPositions())
     #expect(await wrong.next().map(text) == "missed ? 7:4-7:1")
     // Named after the refusal: another server may have got so far since.
     let later = hub.events(for: "a", from: .after(at(4)))
     // A later statement that there are more events does not undo the first.
-    writer.refusePositions(after: 9)
+    writer.refusePositions(after: 9, namedBefore: writer.markPositions())
     for number in 2...4 { writer.deliver(number, to: "a", number: UInt64(number)) }
     hub.finish()
     #expect(await received.value == ["a 4 @4"])
     #expect(await texts(later) == [])
     for number in 2...4 { #expect(await wrong.next().map(text) == "a \(number) @\(number)") }
+  }
+
+  @Test("a refusal is for the positions that were named before its mark")
+  func marks() async {
+    let broker = Broker()
+    await broker.setReachable(false)
+    let (hub, writer) = make(broker)
+    writer.begin(epoch: 7, after: 0)
+    writer.deliver(1, to: "a", number: 1)
+    var before = hub.events(for: "a", from: .after(at(3))).makeAsyncIterator()
+    let first = writer.markPositions()
+    // Another process added events 2 and 3 after the log was asked for its newest one.
+    let between = hub.events(for: "a", from: .after(at(3)))
+    let received = Task { await texts(between) }
+    let second = writer.markPositions()
+    writer.refusePositions(after: 1, namedBefore: first)
+    #expect(await before.next().map(text) == "missed ? 7:3-7:1")
+    // A mark counts by when it was set, not by when it is used.
+    writer.refusePositions(after: 3, namedBefore: second)
+    writer.refusePositions(after: 2, namedBefore: first)
+    for number in 2...4 { writer.deliver(number, to: "a", number: UInt64(number)) }
+    hub.finish()
+    #expect(await received.value == ["a 4 @4"])
+    for number in 2...4 { #expect(await before.next().map(text) == "a \(number) @\(number)") }
+  }
+
+  @Test("a mark of another writer is refused")
+  func markOfAnotherWriter() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      var writers: [ExternalLogWriter<Int>] = []
+      let hubs = (0..<2).map { _ in
+        TopicHub<String, Int>(retention: .last(9)) { writer in
+          writers.append(writer)
+          return GatedLog.unreachable
+        }
+      }
+      writers[0].refusePositions(after: 1, namedBefore: writers[1].markPositions())
+      withExtendedLifetime(hubs) {}
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("the mark is of another writer; use one of markPositions() of this"))
   }
 
   @Test("the same epoch begins again only after what the hub has received of it")
@@ -202,7 +245,7 @@ struct ExternalPositionTests: ExternalLogSuite {
     await broker.append(1, to: "a", 1)
     writer.deliver(1, to: "a", number: 1)
     let sequence = hub.events(for: "a", from: .after(at(3)))
-    writer.refusePositions(after: 1)
+    writer.refusePositions(after: 1, namedBefore: writer.markPositions())
     for number in 2...4 {
       await broker.append(number, to: "a", UInt64(number))
       writer.deliver(number, to: "a", number: UInt64(number))

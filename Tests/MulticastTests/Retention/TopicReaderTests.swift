@@ -304,7 +304,7 @@ struct TopicReaderTests: ExternalLogSuite {
     #expect(read(reader) == [])
     open.finish()
     await notices.next()
-    writer.refusePositions(after: 1)
+    writer.refusePositions(after: 1, namedBefore: writer.markPositions())
     #expect(read(reader) == ["missed ? 7:5-7:1"])
   }
 

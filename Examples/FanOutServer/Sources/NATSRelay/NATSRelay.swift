@@ -224,11 +224,13 @@
       _ session: Session, _ position: inout Position?, _ backoff: inout Backoff
     ) async throws {
       _ = try await reader.runIfActive { try session.stream() }
-      // The stream exists. From here on, `contains(_:)` asks the broker, so all accepted claims are
-      // older than the following read of the state, which bounds them.
+      // The stream exists. From here on, `contains(_:)` asks the broker. So the claims that were
+      // accepted without asking are older than the mark, and the mark is older than the state,
+      // which bounds them.
       current = session
+      let mark = topics.markClaims()
       let stream = try await reader.runIfActive { try session.stream() }
-      var cursor = resume(position, stream)
+      var cursor = resume(position, stream, mark)
       defer { position = cursor }
       try await reader.runIfActive { [last = cursor.last] in try session.subscribe(after: last) }
       backoff.reset()
@@ -250,9 +252,11 @@
     }
 
     /// The position to continue from.
-    private func resume(_ position: Position?, _ stream: StreamState) -> Position {
+    private func resume(
+      _ position: Position?, _ stream: StreamState, _ mark: PositionMark?
+    ) -> Position {
       if let position, position.created == stream.created, position.last <= stream.last {
-        topics.rejectClaims(after: stream.last)
+        topics.rejectClaims(after: stream.last, madeBefore: mark)
         return position
       }
       var start = stream.last

@@ -85,7 +85,7 @@ import Testing
       try topics.deliver(Self.event(1))
       var right = try await server.stream(headers: [("Last-Event-ID", "3")])
       var wrong = try await server.stream(headers: [("Last-Event-ID", "4")])
-      topics.rejectClaims(after: 3)
+      topics.rejectClaims(after: 3, madeBefore: topics.markClaims())
       for id: EventID in 2...4 { try topics.deliver(Self.event(id)) }
       #expect(try await right.data(1) == ["4"])
       #expect(try await wrong.data(4) == [missed(after: 4, through: 1), "2", "3", "4"])

@@ -12,8 +12,9 @@ public import Multicast
 ///   be delivered. This function does not deliver it.
 /// - ``run()`` connects, calls ``Topics/begin(after:)`` with the broker's last sequence number, and
 ///   then ``Topics/deliver(_:)`` for each event from the broker, including the server's own, in the
-///   order of ids. After a reconnection it continues after the last event that it delivered, and
-///   calls ``Topics/rejectClaims(after:)``. If the broker has removed events in the meantime, it
+///   order of ids. After a reconnection it calls ``Topics/markClaims()``, reads the broker's last
+///   sequence number, calls ``Topics/rejectClaims(after:madeBefore:)`` with both, and continues
+///   after the last event that it delivered. If the broker has removed events in the meantime, it
 ///   calls ``Topics/skip(through:)``. It returns when the service shuts down (`gracefulShutdown()`
 ///   of swift-service-lifecycle), after the HTTP server.
 /// - ``drain(within:)`` runs before that, and waits until acknowledged events are delivered.

@@ -1,4 +1,4 @@
-internal import Multicast
+public import Multicast
 internal import MulticastLogging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
@@ -121,9 +121,15 @@ extension Topics {
   /// Continues after `id`: the log does not have the events up to it any more.
   public func skip(through id: EventID) { log.writer?.skip(through: id) }
 
-  /// Continues without a gap, and rejects unconfirmed claims of clients to have an event after
-  /// `newest`: the log has no such event yet.
-  public func rejectClaims(after newest: EventID) { log.writer?.refusePositions(after: newest) }
+  /// Marks the claims of clients so far to have an event that the log has not delivered yet.
+  public func markClaims() -> PositionMark? { log.writer?.markPositions() }
+
+  /// Continues without a gap, and rejects unconfirmed claims from before the mark to have an event
+  /// after `newest`: at a time after the mark the log had no such event.
+  public func rejectClaims(after newest: EventID, madeBefore mark: PositionMark?) {
+    guard let mark else { return }
+    log.writer?.refusePositions(after: newest, namedBefore: mark)
+  }
 
   /// The number of streams that get the events of `topic`.
   public func subscriberCount(of topic: Topic) -> Int { streamCounts.count(of: topic.name) }
