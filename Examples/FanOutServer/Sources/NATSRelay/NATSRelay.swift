@@ -24,6 +24,12 @@
       var last: EventID
     }
 
+    /// A session, and whether this server reads the stream with it.
+    private struct Connection {
+      let session: Session
+      var isReading = false
+    }
+
     private let topics: Topics
     private let settings: RelaySettings
     private let logger: Logger
@@ -34,8 +40,8 @@
     private let fetchers = NIOThreadPool(numberOfThreads: Limits.fetchingThreads)
     /// For short requests to the broker.
     private let queries = NIOThreadPool(numberOfThreads: 1)
-    /// The current session; `nil` while disconnected.
-    private let session = Mutex<Session?>(nil)
+    /// `nil` while disconnected.
+    private let connection = Mutex<Connection?>(nil)
     private let publications = Publications()
     private let deliveries = Deliveries()
     /// Why there is no session, if the broker can be reached. For clients: without details.
@@ -47,11 +53,18 @@
       self.logger = logger
     }
 
-    public var status: LogStatus { LogStatus(kind: "nats", isConnected: current != nil) }
+    public var status: LogStatus { LogStatus(kind: "nats", isConnected: reading != nil) }
 
-    private var current: Session? {
-      get { session.withLock { $0 } }
-      set { session.withLock { $0 = newValue } }
+    /// The current session, which answers questions.
+    private var current: Session? { connection.withLock { $0?.session } }
+
+    /// The current session if this server has its place in the stream: it delivers each event that
+    /// the broker takes in from now on.
+    private var reading: Session? {
+      connection.withLock { connection in
+        guard let connection, connection.isReading else { return nil }
+        return connection.session
+      }
     }
 
     private var problem: String? {
@@ -75,7 +88,7 @@
     }
 
     private func store(_ message: Message, in topic: Topic) async throws(Unavailable) -> Receipt {
-      guard current != nil else { throw Unavailable(problem ?? "the broker cannot be reached") }
+      guard reading != nil else { throw Unavailable(problem ?? "the broker cannot be reached") }
       // A name of a topic has no '/', so keys of different topics differ.
       let key =
         message.key.map { "\(topic.name)/\($0.text)" }
@@ -83,7 +96,7 @@
       var isFirst = true
       let deadline = ContinuousClock.now + Limits.publication
       while ContinuousClock.now < deadline, !publications.isAbandoned {
-        if let session = current,
+        if let session = reading,
           let stored = try await send(message, topic, key, session, deadline)
         {
           // A later attempt may find what the first one has stored.
@@ -188,6 +201,8 @@
     private func connectAndRead() async {
       var backoff = Backoff()
       var position: Position?
+      // Whether a failure was of the stream, for the kinds of failure since the last success.
+      var reported: Set<Bool> = []
       // The addresses that were not tried yet, in random order.
       var urls: [Secret<String>] = []
       while !Task.isCancelled {
@@ -206,12 +221,14 @@
           }
           // Not awaited: closing may block the reader's thread, but must not delay this task.
           defer { reader.submit { _ in session.close() } }
-          defer { current = nil }
+          defer { connection.withLock { $0 = nil } }
           try await read(session, &position, &backoff)
         } catch {
-          // A warning for the first attempt only.
-          let level: Logger.Level = backoff.isFresh && !Task.isCancelled ? .warning : .debug
           let isOfStream = (error as? BrokerError)?.isOfStream ?? false
+          // A warning for the first attempts, and when a failure is of another kind.
+          if backoff.isFresh { reported = [] }
+          let isNew = reported.insert(isOfStream).inserted
+          let level: Logger.Level = isNew && !Task.isCancelled ? .warning : .debug
           problem = isOfStream ? "the stream of the broker is not available" : nil
           logger.log(level: level, "\(isOfStream ? "" : "the broker is not available: ")\(error)")
         }
@@ -227,11 +244,12 @@
       // The stream exists. From here on, `contains(_:)` asks the broker. So the claims that were
       // accepted without asking are older than the mark, and the mark is older than the state,
       // which bounds them.
-      current = session
+      connection.withLock { $0 = Connection(session: session) }
       let mark = topics.markClaims()
       let stream = try await reader.runIfActive { try session.stream() }
       var cursor = resume(position, stream, mark)
       defer { position = cursor }
+      connection.withLock { $0?.isReading = true }
       try await reader.runIfActive { [last = cursor.last] in try session.subscribe(after: last) }
       backoff.reset()
       logger.info("reading from the broker after event \(cursor.last)")

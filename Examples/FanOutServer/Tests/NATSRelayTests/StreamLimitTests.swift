@@ -6,15 +6,16 @@
 
   /// A broker whose storage is smaller than the stream.
   @Suite(.timeLimit(.minutes(5))) struct StreamLimitTests {
-    @Test func aStreamThatCannotBeCreatedIsNamedWithTheReason() async throws {
+    @Test(arguments: [false, true])
+    func aStreamThatCannotBeCreatedIsNamedWithTheReason(isBrokerLate: Bool) async throws {
       let broker = try Broker(storage: 64 << 20)
-      try await broker.start()
+      if !isBrokerLate { try await broker.start() }
       let client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
       let file = FileManager.default.temporaryDirectory.appending(path: "node-\(UUID().uuidString)")
       try Data().write(to: file)
       let result: Result<Void, any Error>
       do {
-        try await check(broker, client, output: file)
+        try await check(broker, isBrokerLate, client, output: file)
         result = .success(())
       } catch {
         result = .failure(error)
@@ -25,10 +26,16 @@
       try result.get()
     }
 
-    private func check(_ broker: Broker, _ client: HTTPClient, output file: URL) async throws {
+    private func check(
+      _ broker: Broker, _ isBrokerLate: Bool, _ client: HTTPClient, output file: URL
+    ) async throws {
       let text = { String(decoding: try Data(contentsOf: file), as: UTF8.self) }
       let large = try Node(broker, client, output: FileHandle(forWritingTo: file))
       defer { large.kill() }
+      if isBrokerLate {
+        try await eventually { try text().contains("the broker is not available: ") }
+        try await broker.start()
+      }
       try await eventually { try text().contains("the stream 'fanout' cannot be created: ") }
       #expect(try text().contains("insufficient storage resources available"))
       #expect(try text().contains("it has 1073741824 bytes: use a smaller --relay-bytes"))
