@@ -177,13 +177,20 @@ extension TopicLog {
   ///
   /// - Complexity: O(readers).
   var totalDropped: Int {
-    let names = lock.withLock { Array(keptTopics.keys) }
-    let current = names.reduce(0) { sum, name in
-      lock.withLock {
-        sum + (keptTopics[name].map { statistics(of: $0).dropped - $0.dropped } ?? 0)
+    for _ in 0..<8 {
+      let (names, counted) = lock.withLock { (Array(keptTopics.keys), droppedEvents) }
+      let uncounted = names.reduce(0) { sum, name in
+        lock.withLock { sum + (keptTopics[name].map(uncountedDrops) ?? 0) }
       }
+      // Otherwise a reader has counted some in between, which may be in both numbers, or in none.
+      if lock.withLock({ droppedEvents }) == counted { return counted + uncounted }
     }
-    return current + lock.withLock { droppedEvents }
+    return lock.withLock { keptTopics.values.reduce(droppedEvents) { $0 + uncountedDrops(of: $1) } }
+  }
+
+  /// Inside the lock.
+  private func uncountedDrops(of topic: KeptTopic) -> Int {
+    statistics(of: topic).dropped - topic.dropped
   }
 }
 
