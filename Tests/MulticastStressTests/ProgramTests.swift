@@ -95,7 +95,10 @@ import Testing
   }
 
   @Test func aRunThatHoldsHasStatus0() async throws {
-    let options = try StressOptions(["--rounds", "1", "--threads", "2", "--scenario", "sequence"])
+    let options = try StressOptions([
+      // A stall would end the process of all tests.
+      "--rounds", "1", "--threads", "2", "--scenario", "sequence", "--stall", "1200",
+    ])
     let report = await onOwnThread { StressRun(Program.stress, options).perform() }
     #expect(report.finish(writingTo: nil) == 0)
     #expect(report.results.map(\.rounds) == [1, 1, 1, 1, 1])

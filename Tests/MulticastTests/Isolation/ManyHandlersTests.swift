@@ -169,6 +169,8 @@ struct ManyHandlersTests {
         }
       }
       await hub.flush()
+      // A flush does not wait for a call that was running when its subscription was cancelled.
+      await eventually { subscriptions.allSatisfy { ($0.statistics?.pending ?? 0) == 0 } }
       for (index, calls) in calls.enumerated() {
         for sender in 0..<3 {
           let numbers = calls.entries.filter { $0 / 1_000_000 == sender }.map { $0 % 1_000_000 }

@@ -36,23 +36,22 @@
     func sendersNeverDestroy() {
       let tracker = LifetimeTracker()
       let elsewhere = Counter()
-      let station = Station()
       let (rounds, count) = (50, 1_000)
       let outcomes = race(
         rounds: rounds,
         setUp: {
-          station.executor.queue.suspend()
           let state = Delegates(count, hasSideTable: false, tracker, elsewhere)
-          state.call(on: station)
+          state.station.executor.queue.suspend()
+          state.call()
           return state
         },
         actors: [
           { @Sendable (state: Delegates) in state.drop() },
-          { @Sendable (state: Delegates) in for _ in 0..<20 { state.call(on: station) } },
+          { @Sendable (state: Delegates) in for _ in 0..<20 { state.call() } },
         ],
         outcome: { state in
-          station.executor.queue.resume()
-          return state.call(on: station)
+          state.station.executor.queue.resume()
+          return state.call()
         })
       #expect(outcomes == [0: rounds])
       #expect(elsewhere.value == 0, "a sender has run a deinit")
@@ -65,6 +64,8 @@
   private final class Delegates: @unchecked Sendable {
     // Sendable: `objects` and `observers` are changed by one actor alone; the rest never changes.
     let hub = MulticastDelegate<any Observing>()
+    /// One for each round: suspending its queue does not stop a job of an earlier round.
+    let station = Station()
     let registrations: [Registration<any Observing>]
     private var objects: [ActingObserver?]
     private let dropping = DroppingThread()
@@ -82,7 +83,7 @@
     }
 
     @discardableResult
-    func call(on home: any Actor) -> Int { hub.invoke(onEach: { _ in home }) { _ in } }
+    func call() -> Int { hub.invoke(onEach: { [station] _ in station }) { _ in } }
 
     func drop() {
       dropping.begin()

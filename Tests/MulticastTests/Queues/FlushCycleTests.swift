@@ -42,7 +42,7 @@ struct FlushCycleTests {
       let delegate = ActingObserver(index) { _, value in
         guard value == index else { return }
         barrier.arriveAndWait()
-        if !target.flush(timeout: .seconds(20)) { failures.add(1, ordering: .relaxed) }
+        if !target.flush(timeout: .seconds(timeLimit)) { failures.add(1, ordering: .relaxed) }
         calls.add(1, ordering: .relaxed)
       }
       let registration = hubs[index].add(delegate, on: queue)

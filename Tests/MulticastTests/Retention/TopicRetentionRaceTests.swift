@@ -347,7 +347,8 @@ struct TopicRetentionRaceTests {
     } else {
       #expect(box.reader?.nextIfAvailable() == nil)
       given?.deliver(Parting {}, to: "a", number: 4)
-      #expect(told.value == before + 1)
+      // The notice of the page may also come only now.
+      #expect(told.value > before)
       #expect(box.reader?.nextIfAvailable()?.event != nil)
     }
     #expect(box.reads > 0)

@@ -86,6 +86,7 @@ import Testing
   @Test func reconnectingDuringPublicationsDropsNothing() async throws {
     var settings = Settings()
     settings.historyEvents = 300
+    settings.bufferLimit = 300
     try await RunningServer.with(settings) { server in
       let first = try await server.published("0")
       let publishing = Task {

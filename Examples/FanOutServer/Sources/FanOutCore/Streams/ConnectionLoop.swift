@@ -138,8 +138,8 @@ extension ConnectionLoop {
     guard events > 0 else { return }
     written.events += events
     written.writes += writes
-    counts.events.wrappingAdd(events, ordering: .relaxed)
     counts.writes.wrappingAdd(writes, ordering: .relaxed)
+    counts.events.wrappingAdd(events, ordering: .relaxed)
   }
 
   private func beginTurn() {
