@@ -212,7 +212,7 @@ extension TopicLog {
     return lock.withLock {
       if isThere {
         // Otherwise the log has got there only since: the next read moves the reader back.
-        if !numbering.refuses(cursor.number, namedAfter: claim) { cursor.claim = nil }
+        if !numbering.refuses(cursor.number, claim: claim) { cursor.claim = nil }
         return nil
       }
       // Otherwise the next read finds what has changed, or the event has arrived.

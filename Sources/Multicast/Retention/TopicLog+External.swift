@@ -3,7 +3,8 @@
 //     external log ──▶ writer ──▶ deliver ──▶ log ──▶ readers
 //                        ├──────▶ begin    the numbers begin anew: all that was kept is removed
 //                        ├──────▶ skip     the external log does not have these events any more
-//                        └──────▶ refuse   the external log has no later event than this
+//                        ├──────▶ mark     the positions that subscribers have named so far
+//                        └──────▶ refuse   after a mark the external log had no later event
 //
 // A reader finds a beginning and a gap where its place in the order of numbers is, and reports them
 // once.

@@ -177,20 +177,18 @@ extension TopicLog {
   ///
   /// - Complexity: O(readers).
   var totalDropped: Int {
-    for _ in 0..<8 {
-      let (names, counted) = lock.withLock { (Array(keptTopics.keys), droppedEvents) }
-      let uncounted = names.reduce(0) { sum, name in
-        lock.withLock { sum + (keptTopics[name].map(uncountedDrops) ?? 0) }
+    // What a reader counts after this is in neither number: the sum is never too high, but it may
+    // be too low, and it must not fall.
+    let (names, counted) = lock.withLock { (Array(keptTopics.keys), droppedEvents) }
+    let uncounted = names.reduce(0) { sum, name in
+      lock.withLock {
+        sum + (keptTopics[name].map { statistics(of: $0).dropped - $0.dropped } ?? 0)
       }
-      // Otherwise a reader has counted some in between, which may be in both numbers, or in none.
-      if lock.withLock({ droppedEvents }) == counted { return counted + uncounted }
     }
-    return lock.withLock { keptTopics.values.reduce(droppedEvents) { $0 + uncountedDrops(of: $1) } }
-  }
-
-  /// Inside the lock.
-  private func uncountedDrops(of topic: KeptTopic) -> Int {
-    statistics(of: topic).dropped - topic.dropped
+    return lock.withLock {
+      newestTotal = max(newestTotal, counted + uncounted)
+      return newestTotal
+    }
   }
 }
 

@@ -151,9 +151,9 @@ extension TopicLog {
       return missing
     }
     if let claim = cursor.claim {
-      if numbering.refuses(cursor.number, namedAfter: claim) { return moveBack(cursor) }
+      if numbering.refuses(cursor.number, claim: claim) { return moveBack(cursor) }
       // Each refusal says that there are events up to a number, and so does a later event.
-      let isKnown = numbering.hasRefusal(ofPositionsNamedAfter: claim)
+      let isKnown = numbering.hasRefusal(ofClaim: claim)
       if isKnown || cursor.number <= newestNumber { cursor.claim = nil }
     }
     guard cursor.number < numbering.minimum else { return nil }

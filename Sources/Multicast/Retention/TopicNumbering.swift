@@ -32,7 +32,7 @@ struct TopicNumbering: ~Copyable {
   private(set) var minimum: UInt64 = 0
   /// The newest refusals, in order.
   private var refusals = RingBuffer<Refusal>()
-  /// How often ``addMark()`` was called: a subscriber named its position after this many marks.
+  /// How often ``addMark()`` was called.
   private(set) var marks = 0
   /// The newest mark of the refusals.
   private var newestRefusedMark = 0
@@ -110,17 +110,18 @@ struct TopicNumbering: ~Copyable {
     if refusals.count > Self.most { _ = refusals.popFirst() }
   }
 
-  /// Whether the position `number` was refused, which a subscriber named after `marks` marks.
+  /// Whether the position `number` was refused.
   ///
+  /// - Parameter claim: the number of marks when the subscriber named it.
   /// - Complexity: O(refusals).
-  func refuses(_ number: UInt64, namedAfter marks: Int) -> Bool {
+  func refuses(_ number: UInt64, claim: Int) -> Bool {
     for offset in 0..<refusals.count {
       let refusal = refusals[offset]
-      if refusal.mark > marks && number > refusal.newest { return true }
+      if refusal.mark > claim && number > refusal.newest { return true }
     }
     return false
   }
 
-  /// Whether a refusal was for the positions that subscribers named after `marks` marks.
-  func hasRefusal(ofPositionsNamedAfter marks: Int) -> Bool { newestRefusedMark > marks }
+  /// Whether a refusal was for the positions that subscribers named when there were `claim` marks.
+  func hasRefusal(ofClaim claim: Int) -> Bool { newestRefusedMark > claim }
 }

@@ -30,8 +30,9 @@ extension ExternalLogWriter {
   /// - Parameters:
   ///   - epoch: identifies the log and its beginning, not 0: for example, when the stream was
   ///     created.
-  ///   - number: that of the newest event of the log, or 0 if it has none. The log alone has the
-  ///     events up to there. Those above it are delivered next: a subscriber does not ask the log
+  ///   - number: that of the newest event of the log, or 0 if it has none. A position above it that
+  ///     ``ExternalLog/contains(_:)`` has not confirmed is refused. The log alone has the events up
+  ///     to there. Those above it are delivered next: a subscriber does not ask the log
   ///     for them unless the hub has received and removed them.
   /// - Precondition: `epoch` is not 0, and the hub has received no event with a higher number in
   ///   the same epoch: those numbers would belong to two events.
@@ -75,15 +76,18 @@ extension ExternalLogWriter {
   ///
   /// - Complexity: O(1).
   public func markPositions() -> PositionMark {
-    PositionMark(writer: ObjectIdentifier(target), number: target.hub?.markExternal() ?? 0)
+    PositionMark(writer: target, number: target.hub?.markExternal() ?? 0)
   }
 
-  /// Refuses the positions above `newest` that subscribers named before the mark: the log has no
+  /// Refuses the positions above `newest` that subscribers named before the mark: the log had no
   /// such events.
   ///
   /// Call it when the log can be reached again, after ``begin(epoch:after:)``. First set the mark,
   /// then read the number of the newest event of the log: another process may add an event at any
   /// time, and a subscriber may have received it there before it comes here and names its position.
+  /// Deliver nothing from the time at which the log can be reached again until this call: an event
+  /// with a number confirms the positions up to it. Use marks in their order.
+  ///
   /// A subscriber with a position that is refused receives the range as missed, and then each event
   /// that the hub has received since.
   ///
@@ -100,7 +104,7 @@ extension ExternalLogWriter {
   /// - Complexity: O(subscribers with positions).
   public func refusePositions(after newest: UInt64, namedBefore mark: PositionMark) {
     require(
-      mark.writer == ObjectIdentifier(target),
+      mark.writer === target,
       "Multicast: the mark is of another writer; use one of markPositions() of this writer."
     )
     target.hub?.refuseExternal(after: newest, namedBefore: mark.number)
@@ -109,9 +113,11 @@ extension ExternalLogWriter {
 
 /// Which positions subscribers had named at a time; see ``ExternalLogWriter/markPositions()``.
 ///
+/// It retains neither the hub nor the log.
+///
 /// ## Thread safety
-/// A value without references.
-public struct PositionMark: Sendable, Hashable {
-  let writer: ObjectIdentifier
+/// It never changes.
+public struct PositionMark: Sendable {
+  let writer: any AnyObject & Sendable
   let number: Int
 }

@@ -8,8 +8,10 @@ final class StationExecutor: SerialExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
+    // The job may be the last to use the actor: then `self` is gone when it has run.
+    let jobs = jobs
     queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
-    // Last: a test that sees the count knows that the job has its place in the queue.
+    // After that: a test that sees the count knows that the job has its place in the queue.
     jobs.add()
   }
 }
