@@ -15,7 +15,20 @@
       defer { milliseconds = min(2 * milliseconds, Self.longest) }
       return .milliseconds(.random(in: milliseconds / 2...milliseconds))
     }
+  }
 
-    mutating func reset() { milliseconds = Self.shortest }
+  /// The failures since the last success.
+  struct Outage {
+    var backoff = Backoff()
+    private var isReported: (stream: Bool, connection: Bool) = (false, false)
+
+    /// Whether a failure is one of the first attempts, or the first of its kind.
+    ///
+    /// - Parameter isOfStream: whether the broker could be reached, but not its stream be used.
+    mutating func isNew(isOfStream: Bool) -> Bool {
+      let wasReported = isOfStream ? isReported.stream : isReported.connection
+      if isOfStream { isReported.stream = true } else { isReported.connection = true }
+      return !wasReported || backoff.isFresh
+    }
   }
 #endif

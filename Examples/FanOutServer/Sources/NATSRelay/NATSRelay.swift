@@ -199,10 +199,8 @@
     }
 
     private func connectAndRead() async {
-      var backoff = Backoff()
+      var outage = Outage()
       var position: Position?
-      // Whether a failure was of the stream, for the kinds of failure since the last success.
-      var reported: Set<Bool> = []
       // The addresses that were not tried yet, in random order.
       var urls: [Secret<String>] = []
       while !Task.isCancelled {
@@ -222,23 +220,21 @@
           // Not awaited: closing may block the reader's thread, but must not delay this task.
           defer { reader.submit { _ in session.close() } }
           defer { connection.withLock { $0 = nil } }
-          try await read(session, &position, &backoff)
+          try await read(session, &position, &outage)
         } catch {
           let isOfStream = (error as? BrokerError)?.isOfStream ?? false
-          // A warning for the first attempts, and when a failure is of another kind.
-          if backoff.isFresh { reported = [] }
-          let isNew = reported.insert(isOfStream).inserted
+          let isNew = outage.isNew(isOfStream: isOfStream)
           let level: Logger.Level = isNew && !Task.isCancelled ? .warning : .debug
           problem = isOfStream ? "the stream of the broker is not available" : nil
           logger.log(level: level, "\(isOfStream ? "" : "the broker is not available: ")\(error)")
         }
-        if urls.isEmpty { try? await Task.sleep(for: backoff.next()) }
+        if urls.isEmpty { try? await Task.sleep(for: outage.backoff.next()) }
       }
     }
 
     /// Reads after `position` until the session or the server ends.
     private func read(
-      _ session: Session, _ position: inout Position?, _ backoff: inout Backoff
+      _ session: Session, _ position: inout Position?, _ outage: inout Outage
     ) async throws {
       _ = try await reader.runIfActive { try session.stream() }
       // The stream exists. From here on, `contains(_:)` asks the broker. So the claims that were
@@ -249,9 +245,9 @@
       let stream = try await reader.runIfActive { try session.stream() }
       var cursor = resume(position, stream, mark)
       defer { position = cursor }
-      connection.withLock { $0?.isReading = true }
       try await reader.runIfActive { [last = cursor.last] in try session.subscribe(after: last) }
-      backoff.reset()
+      connection.withLock { $0?.isReading = true }
+      outage = Outage()
       logger.info("reading from the broker after event \(cursor.last)")
       var nextCheck = ContinuousClock.now + Limits.streamCheckInterval
       while !Task.isCancelled {

@@ -86,7 +86,7 @@ import Testing
   @Test func reconnectingDuringPublicationsDropsNothing() async throws {
     var settings = Settings()
     settings.historyEvents = 300
-    settings.bufferLimit = 300
+    settings.bufferLimit = 300  // The loop of a stream may stand still for a while.
     try await RunningServer.with(settings) { server in
       let first = try await server.published("0")
       let publishing = Task {

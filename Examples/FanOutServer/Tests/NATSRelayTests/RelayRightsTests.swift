@@ -28,9 +28,13 @@
       let rights = try Self.rights()
       let fewer = rights.replacing("$JS.API.\(subject)\"", with: "none\"")
       try #require(fewer != rights)
-      try await Self.withServer(rights: fewer, history: 100) { _, output in
+      try await Self.withServer(rights: fewer, history: 100) { node, output in
         try await eventually {
-          try output().contains(
+          // It cannot deliver, so it takes no publications.
+          if let (_, health) = await node.request("/health") {
+            #expect(health.contains(#""status":"disconnected""#))
+          }
+          return try output().contains(
             "the broker does not permit what the relay needs of the stream 'fanout'")
         }
       }

@@ -100,8 +100,21 @@
       #expect(waits[0] <= .milliseconds(100) && waits[0] >= .milliseconds(50))
       #expect(waits[7] <= .milliseconds(800) && waits[7] >= .milliseconds(400))
       #expect(!backoff.isFresh)
-      backoff.reset()
-      #expect(backoff.next() <= .milliseconds(100))
+    }
+
+    @Test func aFailureIsNewAtFirstAndIfItIsOfAnotherKind() {
+      var outage = Outage()
+      // All addresses of the first attempt.
+      var answers = [false, true, false].map { outage.isNew(isOfStream: $0) }
+      #expect(answers == [true, true, true])
+      _ = outage.backoff.next()
+      answers = [false, true].map { outage.isNew(isOfStream: $0) }
+      #expect(answers == [false, false])
+      outage = Outage()
+      answers = [outage.isNew(isOfStream: false)]
+      _ = outage.backoff.next()
+      answers += [false, true, true].map { outage.isNew(isOfStream: $0) }
+      #expect(answers == [true, false, true, false])
     }
   }
 #endif

@@ -139,7 +139,8 @@ extension ConnectionLoop {
     written.events += events
     written.writes += writes
     counts.writes.wrappingAdd(writes, ordering: .relaxed)
-    counts.events.wrappingAdd(events, ordering: .relaxed)
+    // Who reads these events reads their writes too.
+    counts.events.wrappingAdd(events, ordering: .releasing)
   }
 
   private func beginTurn() {

@@ -55,7 +55,8 @@ extension ConnectionLoops {
   var statistics: Statistics {
     slots.values.reduce(into: Statistics()) { statistics, slot in
       statistics.streams += slot.counts.streams.load(ordering: .relaxed)
-      statistics.events += slot.counts.events.load(ordering: .relaxed)
+      // With the writes of these events, which are counted before them.
+      statistics.events += slot.counts.events.load(ordering: .acquiring)
       statistics.writes += slot.counts.writes.load(ordering: .relaxed)
       statistics.heartbeats += slot.counts.heartbeats.load(ordering: .relaxed)
     }
