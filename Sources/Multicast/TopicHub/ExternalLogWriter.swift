@@ -74,6 +74,7 @@ extension ExternalLogWriter {
   /// Marks the positions that subscribers have named so far, for
   /// ``refusePositions(after:namedBefore:)``.
   ///
+  /// - Returns: the mark, also if the hub has finished or is gone.
   /// - Complexity: O(1).
   public func markPositions() -> PositionMark {
     PositionMark(writer: target, number: target.hub?.markExternal() ?? 0)
