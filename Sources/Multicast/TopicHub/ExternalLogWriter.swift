@@ -93,9 +93,13 @@ extension ExternalLogWriter {
   /// that the hub has received since.
   ///
   /// ```swift
-  /// let mark = writer.markPositions()
-  /// let newest = try await log.newestNumber()
-  /// writer.refusePositions(after: newest, namedBefore: mark)
+  /// func checkPositions(
+  ///   _ writer: ExternalLogWriter<String>, newestNumber: () async throws -> UInt64
+  /// ) async throws {
+  ///   let mark = writer.markPositions()
+  ///   let newest = try await newestNumber()
+  ///   writer.refusePositions(after: newest, namedBefore: mark)
+  /// }
   /// ```
   ///
   /// - Parameters:
