@@ -177,17 +177,13 @@ extension TopicLog {
   ///
   /// - Complexity: O(readers).
   var totalDropped: Int {
-    // What a reader counts after this is in neither number: the sum is never too high, but it may
-    // be too low, and it must not fall.
-    let (names, counted) = lock.withLock { (Array(keptTopics.keys), droppedEvents) }
-    let uncounted = names.reduce(0) { sum, name in
-      lock.withLock {
-        sum + (keptTopics[name].map { statistics(of: $0).dropped - $0.dropped } ?? 0)
-      }
+    let (topics, ofRemovedTopics) = lock.withLock {
+      let topics = Array(keptTopics.values)
+      return (topics, topics.reduce(droppedEvents) { $0 - $1.dropped })
     }
-    return lock.withLock {
-      newestTotal = max(newestTotal, counted + uncounted)
-      return newestTotal
+    // A topic that is removed in the meantime still has its number.
+    return topics.reduce(ofRemovedTopics) { sum, topic in
+      lock.withLock { sum + statistics(of: topic).dropped }
     }
   }
 }

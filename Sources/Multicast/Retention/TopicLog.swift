@@ -55,8 +55,6 @@ final class TopicLog: @unchecked Sendable {
   @exclusivity(unchecked) private var bytes: Int128 = 0
   /// The number of events that readers have missed because they were slow.
   @exclusivity(unchecked) var droppedEvents = 0
-  /// The newest result of ``totalDropped``.
-  @exclusivity(unchecked) var newestTotal = 0
   /// The readers whose places the log has not reached, and some that have moved since.
   @exclusivity(unchecked) var aheadReaders: [TopicCursor] = []
   /// The number of topics of which events are kept.

@@ -105,7 +105,7 @@ extension ExternalLogWriter {
   /// - Parameters:
   ///   - newest: the number of the newest event of the log at a time after the mark.
   ///   - mark: one of this writer.
-  /// - Precondition: `mark` is of this writer or a copy of it.
+  /// - Precondition: `mark` is of this writer, or of a copy of it.
   /// - Complexity: O(subscribers with positions).
   public func refusePositions(after newest: UInt64, namedBefore mark: PositionMark) {
     require(

@@ -128,4 +128,37 @@ struct TopicCountTests: ExternalLogSuite {
     #expect(read(reader) == ["missed a 7:0-7:7"] + events)
     #expect(reader.end == nil && hub.droppedEvents == 7)
   }
+
+  @Test("the total of missed events never falls, and is exact, while readers count them")
+  func total() {
+    let hub = TopicHub<String, Int>(retention: .last(4))
+    let topics = (0..<10).map { "topic \($0)" }
+    let (events, received, falls, isOver) = (1_000, Counter(), Counter(), Counter())
+    let begin = StartBarrier(2)
+    runThreads(3) { thread in
+      switch thread {
+      case 0:
+        begin.arriveAndWait()
+        for event in 0..<events { hub.send(event, to: topics[event % topics.count]) }
+        isOver.add()
+      case 1:
+        let reader = hub.reader(
+          for: topics, from: .live, buffering: .bounded(2, whenFull: .dropOldest)) {}
+        begin.arriveAndWait()
+        while isOver.value == 0 { if reader.nextIfAvailable()?.event != nil { received.add() } }
+        while let element = reader.nextIfAvailable() {
+          if element.event != nil { received.add() }
+        }
+      default:
+        var last = 0
+        while isOver.value == 0 {
+          let total = hub.droppedEvents
+          if total < last { falls.add() }
+          last = total
+        }
+      }
+    }
+    #expect(falls.value == 0)
+    #expect(hub.droppedEvents == events - received.value)
+  }
 }
