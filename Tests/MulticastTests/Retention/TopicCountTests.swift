@@ -142,8 +142,8 @@ struct TopicCountTests: ExternalLogSuite {
         for event in 0..<events { hub.send(event, to: topics[event % topics.count]) }
         isOver.add()
       case 1:
-        let reader = hub.reader(
-          for: topics, from: .live, buffering: .bounded(2, whenFull: .dropOldest)) {}
+        let buffering = BufferingPolicy<Int>.bounded(2, whenFull: .dropOldest)
+        let reader = hub.reader(for: topics, from: .live, buffering: buffering) {}
         begin.arriveAndWait()
         while isOver.value == 0 { if reader.nextIfAvailable()?.event != nil { received.add() } }
         while let element = reader.nextIfAvailable() {
