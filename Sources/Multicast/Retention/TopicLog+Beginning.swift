@@ -144,22 +144,21 @@ extension TopicLog {
   }
 
   /// The number after which the newest `limit` events of some topics begin.
+  ///
+  /// - Complexity: O(topics × log numbers × log events): a binary search for the number.
   func start(beforeLast limit: Int, in topics: [KeptTopic]) -> UInt64 {
-    guard limit > 0 else { return newestNumber }
-    let all = topics.reduce(0) { $0 + $1.log.count }
-    if all <= limit {
-      return topics.compactMap { $0.log.oldest?.number }.min().map { $0 - 1 } ?? newestNumber
+    guard limit > 0, let oldest = topics.compactMap({ $0.log.oldest?.number }).min() else {
+      return newestNumber
     }
-    // At most this many of each.
-    var numbers: [UInt64] = []
-    for topic in topics {
-      var items = RingBuffer<RetainedItem>()
-      let first = topic.log.number(beforeLast: limit)
-      _ = topic.log.read(after: first, atMost: limit, into: &items)
-      while let item = items.popFirst() { numbers.append(item.number) }
+    // At least `limit` events come after `low`, or all of them; fewer come after `high`.
+    var low = oldest - 1
+    var high = newestNumber
+    while high - low > 1 {
+      let middle = low + (high - low) / 2
+      let count = topics.reduce(0) { $0 + $1.log.count(after: middle) }
+      if count >= limit { low = middle } else { high = middle }
     }
-    numbers.sort()
-    return numbers[numbers.count - limit] - 1
+    return low
   }
 
   /// The number after which the newest `limit` events of the topics begin that `accepts` accepts.

@@ -13,7 +13,8 @@ extension TopicLog {
   ///
   /// What a reader begins with does not count, and has no other limit than the retention.
   ///
-  /// - Complexity: O(1) for one topic; O(limit × topics) for several.
+  /// - Complexity: O(1) for one topic without overflow; else O(topics × log numbers × log
+  ///   events).
   func overflow(of cursor: TopicCursor) -> Overflow? {
     let limit = cursor.limit.count
     guard limit < .max, cursor.rest == nil, cursor.beginning == numbering.beginnings,
@@ -175,7 +176,7 @@ extension TopicLog {
 
   /// The number of events that readers have missed because too many waited, or left the log.
   ///
-  /// - Complexity: O(readers).
+  /// - Complexity: O(topics and readers), and for each topic of a reader that of ``overflow(of:)``.
   var totalDropped: Int {
     let (topics, ofRemovedTopics) = lock.withLock {
       let topics = Array(keptTopics.values)

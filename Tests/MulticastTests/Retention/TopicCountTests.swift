@@ -129,6 +129,24 @@ struct TopicCountTests: ExternalLogSuite {
     #expect(reader.end == nil && hub.droppedEvents == 7)
   }
 
+  @Test("the newest of many topics wait, and the rest is missed", arguments: [1, 7, 100, 999])
+  func manyTopics(limit: Int) {
+    let hub = TopicHub<String, Int>(retention: .last(1_000))
+    let topics = (0..<50).map { "topic \($0)" }
+    let buffering = BufferingPolicy<Int>.bounded(limit, whenFull: .dropOldest)
+    let reader = hub.reader(for: topics, from: .live, buffering: buffering) {}
+    // Of few topics many events come, and of some none.
+    for event in 0..<1_000 { hub.send(event, to: topics[event * event % 47]) }
+    #expect(hub.droppedEvents == 1_000 - limit)
+    #expect(topics.reduce(0) { $0 + (hub.statistics(for: $1)?.pending ?? 0) } == limit)
+    var received: [Int] = []
+    while let element = reader.nextIfAvailable() {
+      if let event = element.event?.event { received.append(event) }
+    }
+    #expect(received == Array(1_000 - limit..<1_000))
+    #expect(hub.droppedEvents == 1_000 - limit)
+  }
+
   @Test("the total of missed events never falls, and is exact, while readers count them")
   func total() {
     let hub = TopicHub<String, Int>(retention: .last(4))
