@@ -14,8 +14,9 @@ import Testing
     let channel = EmbeddedChannel()
     let place = ConnectionPlace(
       ConnectionPlaces(0, perAddress: nil), channel, patience: .seconds(2))
+    let loop = ConnectionLoop(channel.eventLoop, ConnectionLoop.Counts())
     try channel.pipeline.syncOperations.addHandler(
-      HTTP1Codec(Logger(label: "test"), nil, place))
+      HTTP1Codec(Logger(label: "test"), nil, Connection(loop), place))
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     return channel
   }

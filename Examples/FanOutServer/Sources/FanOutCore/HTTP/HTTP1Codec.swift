@@ -26,6 +26,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private let accessLog: AccessLog?
   /// The scheme of absolute targets.
   private let scheme: String
+  private let connection: Connection
   private let place: ConnectionPlace
   private let proxies: TrustedProxies
   /// The requests without a line in the access log, oldest first.
@@ -49,9 +50,10 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private var isRefused = false
 
   init(
-    _ logger: Logger, _ accessLog: AccessLog?, _ place: ConnectionPlace, scheme: String = "http",
-    proxies: TrustedProxies = TrustedProxies()
+    _ logger: Logger, _ accessLog: AccessLog?, _ connection: Connection, _ place: ConnectionPlace,
+    scheme: String = "http", proxies: TrustedProxies = TrustedProxies()
   ) {
+    self.connection = connection
     self.proxies = proxies
     self.logger = logger
     self.accessLog = accessLog
@@ -59,7 +61,12 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     self.scheme = scheme
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { place.release() }
+  func handlerAdded(context: ChannelHandlerContext) { connection.begin(context.channel) }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    connection.end()
+    place.release()
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isRefused else { return }
@@ -73,6 +80,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     case .end(let trailers):
       guard isReceivingBody else { return }
       isReceivingBody = false
+      connection.requestIsReceived()
       place.requestIsComplete()
       if isUpgrade { context.pipeline.syncOperations.discardInput() }
       let fields = trailers.map { HTTPFields($0, splitCookie: false) }
@@ -103,6 +111,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
       context.write(wrapOutboundOut(.end(trailers.map(HTTPHeaders.init))), promise: promise)
       pendingResponses -= 1
       logAccess()
+      connection.responseEnds()
       guard pendingResponses == 0 else { return }
       // The client must close now.
       if isLast { place.expectRequest(context.channel) }
@@ -111,11 +120,14 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if let begins = event as? Connection.StreamBegins {
+    switch event {
+    case let begins as Connection.StreamBegins:
       begins.stream.isChunked = !isOld
       if accessLog != nil { stream = begins.stream }
+      connection.streamBegins()
+    case is ChannelShouldQuiesceEvent: connection.quiesce()
+    default: context.fireUserInboundEventTriggered(event)
     }
-    context.fireUserInboundEventTriggered(event)
   }
 
   /// A stream, and a request without a response, get their lines at the end.
@@ -147,6 +159,7 @@ extension HTTP1Codec {
       let request = try request(head)
       isReceivingBody = true
       pendingResponses += 1
+      connection.requestBegins()
       if accessLog != nil { entries.append(AccessEntry(head, client(of: head, context))) }
       context.fireChannelRead(wrapInboundOut(.head(request)))
     } catch {
@@ -242,7 +255,7 @@ extension HTTP1Codec {
     }
     logAccess()
     context.close(mode: .output, promise: nil)
-    context.fireUserInboundEventTriggered(Connection.Refused())
+    connection.requestIsRefused()
   }
 }
 

@@ -17,7 +17,9 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
 
   private let logger: Logger
   private let accessLog: AccessLog?
-  private let connection: SecureConnection
+  private let secureConnection: SecureConnection
+  /// The requests of the stream: one.
+  private let connection: Connection
   private let place: ConnectionPlace
   private let proxies: TrustedProxies
   private var entry: AccessEntry?
@@ -28,9 +30,10 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// - Parameter place: that of the request.
   init(
-    _ logger: Logger, _ accessLog: AccessLog?, _ connection: SecureConnection,
-    _ place: ConnectionPlace, _ proxies: TrustedProxies
+    _ logger: Logger, _ accessLog: AccessLog?, _ secureConnection: SecureConnection,
+    _ connection: Connection, _ place: ConnectionPlace, _ proxies: TrustedProxies
   ) {
+    self.secureConnection = secureConnection
     self.proxies = proxies
     self.logger = logger
     self.accessLog = accessLog
@@ -38,10 +41,14 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
     self.place = place
   }
 
-  func handlerAdded(context: ChannelHandlerContext) { connection.requestBegins() }
+  func handlerAdded(context: ChannelHandlerContext) {
+    connection.begin(context.channel)
+    secureConnection.requestBegins()
+  }
 
   func handlerRemoved(context: ChannelHandlerContext) {
-    connection.requestEnds()
+    connection.end()
+    secureConnection.requestEnds()
     place.release()
   }
 
@@ -52,8 +59,9 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
     case .body: context.fireChannelRead(data)
     case .end:
       isReceiving = false
+      connection.requestIsReceived()
       place.requestIsComplete()
-      connection.place.requestIsComplete()
+      secureConnection.place.requestIsComplete()
       context.fireChannelRead(data)
     }
   }
@@ -72,15 +80,17 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
     case .end:
       context.write(data, promise: promise)
       logAccess()
+      if !isRefused { connection.responseEnds() }
     }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if let begins = event as? Connection.StreamBegins {
-      begins.stream.isChunked = false
-      if accessLog != nil { stream = begins.stream }
+    guard let begins = event as? Connection.StreamBegins else {
+      return context.fireUserInboundEventTriggered(event)
     }
-    context.fireUserInboundEventTriggered(event)
+    begins.stream.isChunked = false
+    if accessLog != nil { stream = begins.stream }
+    connection.streamBegins()
   }
 
   /// A stream, and a request without a response, get their lines at the end.
@@ -114,12 +124,13 @@ extension HTTP2Exchange {
     if accessLog != nil { entry = AccessEntry(head, address) }
     do throws(RequestError) {
       let target = try RequestTarget(http2: head)
-      try connection.place.check(target)
+      try secureConnection.place.check(target)
       try place.check(target)
       var request = head
       request.authority = target.authority
       request.path = target.path
       isReceiving = true
+      connection.requestBegins()
       context.fireChannelRead(wrapInboundOut(.head(request)))
     } catch {
       refuse(error, head.method, address, context)
@@ -150,7 +161,7 @@ extension HTTP2Exchange {
         NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError), promise: nil)
     }
     // The client may take none of it.
-    context.fireUserInboundEventTriggered(Connection.Refused())
+    connection.requestIsRefused()
   }
 
   private func logAccess() {

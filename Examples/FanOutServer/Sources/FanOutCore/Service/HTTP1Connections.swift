@@ -32,13 +32,11 @@ struct HTTP1Connections: HTTPChannelHandler {
       // `HTTPFields` are valid.
       withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
       withDecoderLimitConfiguration: limits)
+    let connection = Connection(routes.loops[channel.eventLoop].value)
     try pipeline.addHandler(
       HTTP1Codec(
-        settings.logger, settings.accessLog, place, scheme: scheme,
+        settings.logger, settings.accessLog, connection, place, scheme: scheme,
         proxies: settings.trustedProxies))
-    try pipeline.addHandler(Connection(routes.loops))
-    let idleTimeout = Duration.nanoseconds(settings.idleTimeout.nanoseconds)
-    try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))
     return try HTTPConnection(channel, isHTTP2: false, routes)
   }
 

@@ -71,12 +71,13 @@ struct SecureConnections: HTTPChannelHandler {
     _ stream: any Channel, _ connection: SecureConnection
   ) throws -> HTTPConnection {
     let place = ConnectionPlace(connections.places, stream, patience: settings.patience)
+    let loop = routes.loops[stream.eventLoop].value
     let pipeline = stream.pipeline.syncOperations
     try pipeline.addHandler(HTTP2FramePayloadToHTTPServerCodec())
     try pipeline.addHandler(
       HTTP2Exchange(
-        settings.logger, settings.accessLog, connection, place, settings.trustedProxies))
-    try pipeline.addHandler(Connection(routes.loops, hasOneRequest: true))
+        settings.logger, settings.accessLog, connection, Connection(loop), place,
+        settings.trustedProxies))
     return try HTTPConnection(stream, isHTTP2: true, routes)
   }
 

@@ -1,4 +1,3 @@
-internal import HummingbirdCore
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypesHTTP2
@@ -21,7 +20,6 @@ extension ChannelPipeline.SynchronousOperations {
     if (try? context(handlerType: HTTPResponseEncoder.self)) != nil {
       try remove(ByteToMessageHandler<HTTPRequestDecoder>.self)
       try remove(HTTPResponseEncoder.self)
-      try remove(HTTPConnectionStateHandler.self)
       // There is one if the request had the header field `Upgrade`.
       try? remove(DiscardedInput.self)
     } else {

@@ -1,100 +1,97 @@
 internal import NIOCore
-internal import NIOHTTPTypes
 
-/// Tracks the requests of a connection, so that clients that stop sending or reading time out.
+/// Tracks the requests of a connection of HTTP/1, or of a stream of HTTP/2, so that clients that
+/// stop sending or reading time out, and closes a connection behind its last response when the
+/// server shuts down.
 ///
-/// It knows how long a request has been in progress, and whether the server waits for the client:
-/// to send the rest, or to read the response. ``ConnectionLoop`` polls that periodically, so that
-/// connections need no timers.
-final class Connection: ChannelDuplexHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPRequestPart
-  typealias InboundOut = HTTPRequestPart
-  typealias OutboundIn = HTTPResponsePart
-  typealias OutboundOut = HTTPResponsePart
-
+/// It knows how long a request has been in progress, or when the last one ended, and whether the
+/// server waits for the client: to send a request or the rest of one, or to read the response.
+/// ``ConnectionLoop`` polls that periodically, so that connections need no timers. The handler that
+/// passes the requests on tells it of them.
+///
+/// Not thread-safe: it belongs to the event loop of the connection.
+final class Connection {
   /// Sent through the pipeline when a stream begins: a response without a time limit.
   struct StreamBegins {
     let stream: EventStream
   }
 
-  /// Sent through the pipeline when the server has refused a request. It waits until the client
-  /// closes.
-  struct Refused {}
-
-  private let loops: ConnectionLoops
-  /// Whether it ends with its response: a stream of HTTP/2.
-  private let hasOneRequest: Bool
+  private let loop: ConnectionLoop
   /// The index in the list of the loop.
   var listIndex: Int?
-  private var context: ChannelHandlerContext?
+  /// `nil` before it begins, and after its end.
+  private var channel: (any Channel)?
   /// Requests whose response is not complete.
   private var pendingRequests = 0
   private var isReceiving = false
-  /// Whether it waits for the client to take its only response.
-  private var isAnswered = false
   private var closing = Closing()
   private var isStream = false
-  /// When the oldest of them began, or when the response before it was complete.
-  private var start: NIODeadline?
+  /// Whether it closes behind the responses to what was received.
+  private var isQuiescing = false
+  /// When the oldest request began, or when the response before it was complete.
+  private var start = NIODeadline.now()
 
-  init(_ loops: ConnectionLoops, hasOneRequest: Bool = false) {
-    self.loops = loops
-    self.hasOneRequest = hasOneRequest
-  }
-
-  func handlerAdded(context: ChannelHandlerContext) {
-    self.context = context
-    loops[context.eventLoop].value.add(self)
-  }
-
-  func handlerRemoved(context: ChannelHandlerContext) {
-    loops[context.eventLoop].value.remove(self)
-    self.context = nil
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    switch unwrapInboundIn(data) {
-    case .head:
-      pendingRequests += 1
-      isReceiving = true
-      if start == nil { start = .now() }
-    case .body: break
-    case .end:
-      isReceiving = false
-      if pendingRequests == 0, !isAnswered { start = nil }
-    }
-    context.fireChannelRead(data)
-  }
-
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    if case .end = unwrapOutboundIn(data) {
-      pendingRequests -= 1
-      isAnswered = hasOneRequest
-      // The server still reads the rest of a request that it refused early.
-      start = pendingRequests > 0 || isReceiving || isAnswered ? .now() : nil
-    }
-    context.write(data, promise: promise)
-  }
-
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    switch event {
-    case is StreamBegins: isStream = true
-    case is Refused:
-      isReceiving = true
-      start = .now()
-    default: context.fireUserInboundEventTriggered(event)
-    }
+  init(_ loop: ConnectionLoop) {
+    self.loop = loop
   }
 }
 
 extension Connection {
+  func begin(_ channel: any Channel) {
+    self.channel = channel
+    loop.add(self)
+  }
+
+  func end() {
+    loop.remove(self)
+    channel = nil
+  }
+
+  func requestBegins() {
+    if pendingRequests == 0, !isReceiving { start = .now() }
+    pendingRequests += 1
+    isReceiving = true
+  }
+
+  func requestIsReceived() {
+    isReceiving = false
+    if pendingRequests == 0 { start = .now() }
+  }
+
+  /// The server waits until the client closes.
+  func requestIsRefused() {
+    isReceiving = true
+    start = .now()
+  }
+
+  /// The end of a response is written, and not flushed.
+  func responseEnds() {
+    pendingRequests -= 1
+    start = .now()
+    guard isQuiescing, pendingRequests == 0 else { return }
+    channel?.flush()
+    close()
+  }
+
+  /// The response is a stream.
+  func streamBegins() { isStream = true }
+
+  /// Closes the connection, unless it is a stream, when the responses to what was received are
+  /// written.
+  func quiesce() {
+    guard !isStream else { return }
+    isQuiescing = true
+    if pendingRequests == 0 { close() }
+  }
+
   /// Closes the connection if the server has waited for the client since `deadline` or longer.
   func closeIfTimedOut(since deadline: NIODeadline) {
-    guard !isStream, let start, start <= deadline, let context else { return }
-    if isReceiving || isAnswered || !context.channel.isWritable { close() }
+    guard !isStream, start <= deadline, let channel else { return }
+    // Otherwise the client waits for the server.
+    if isReceiving || pendingRequests == 0 || !channel.isWritable { close() }
   }
 
   func close() {
-    if let context { closing.target(context.channel).close(promise: nil) }
+    if let channel { closing.target(channel).close(promise: nil) }
   }
 }

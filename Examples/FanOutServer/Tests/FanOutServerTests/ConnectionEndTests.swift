@@ -1,0 +1,97 @@
+import HTTPTypes
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import NIOHTTPTypes
+import Testing
+
+@testable import FanOutCore
+
+/// When the server closes a connection: it has waited too long for the client, or it shuts down.
+@Suite struct ConnectionEndTests {
+  private let channel = EmbeddedChannel()
+  private let connection: Connection
+
+  init() throws {
+    connection = Connection(ConnectionLoop(channel.eventLoop, ConnectionLoop.Counts()))
+    let place = ConnectionPlace(
+      ConnectionPlaces(10, perAddress: nil), channel, patience: .seconds(2))
+    try channel.pipeline.syncOperations.addHandler(
+      HTTP1Codec(Logger(label: "test"), nil, connection, place))
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+  }
+
+  private func send(_ part: HTTPServerRequestPart) throws { try channel.writeInbound(part) }
+
+  private func sendHead() throws {
+    let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["Host": "a"])
+    try send(.head(head))
+  }
+
+  private func answer() throws {
+    try channel.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: .ok)))
+    try channel.writeOutbound(HTTPResponsePart.end(nil))
+  }
+
+  /// Whether the server closes the connection if it has waited as long as the limit.
+  private var isClosedAtTheLimit: Bool {
+    connection.closeIfTimedOut(since: .now() + .hours(1))
+    return !channel.isActive
+  }
+
+  @Test func withoutARequestItIsClosed() {
+    connection.closeIfTimedOut(since: .now() - .hours(1))
+    #expect(channel.isActive)
+    #expect(isClosedAtTheLimit)
+  }
+
+  @Test func anIncompleteRequestIsClosed() throws {
+    try sendHead()
+    #expect(isClosedAtTheLimit)
+  }
+
+  @Test func theServerMayTakeAnyTimeToAnswer() throws {
+    try sendHead()
+    try send(.end(nil))
+    #expect(!isClosedAtTheLimit)
+    try answer()
+    // Now the server waits for the next request.
+    #expect(isClosedAtTheLimit)
+  }
+
+  @Test func theRestOfARequestThatIsAnsweredHasTheLimitToo() throws {
+    try sendHead()
+    try answer()
+    #expect(isClosedAtTheLimit)
+  }
+
+  @Test func aStreamHasNoLimit() throws {
+    try sendHead()
+    try send(.end(nil))
+    connection.streamBegins()
+    #expect(!isClosedAtTheLimit)
+    channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    #expect(channel.isActive)
+  }
+
+  @Test func atShutdownAnIdleConnectionIsClosed() {
+    channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    #expect(!channel.isActive)
+  }
+
+  @Test func atShutdownAConnectionIsClosedBehindItsLastResponse() throws {
+    for _ in 0..<2 {
+      try sendHead()
+      try send(.end(nil))
+    }
+    channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    try answer()
+    #expect(channel.isActive)
+    try answer()
+    #expect(!channel.isActive)
+    var parts = 0
+    while try channel.readOutbound(as: HTTPServerResponsePart.self) != nil { parts += 1 }
+    #expect(parts == 4)
+  }
+}
