@@ -10,7 +10,9 @@ enum Frame {
     id: EventID, type: EventType? = nil, retryMilliseconds: Int? = nil, data: ByteBuffer
   ) -> ByteBuffer {
     frame(capacity: data.readableBytes + 64) { buffer in
-      buffer.writeString("id: \(id)\n")
+      buffer.writeStaticString("id: ")
+      _ = id.withDigits { buffer.writeBytes($0) }
+      buffer.writeStaticString("\n")
       if let type { buffer.writeString("event: \(type.name)\n") }
       if let retryMilliseconds { buffer.writeString("retry: \(retryMilliseconds)\n") }
       writeLines(of: data, to: &buffer)
@@ -80,10 +82,13 @@ enum Frame {
     var buffer = ByteBufferAllocator().buffer(capacity: headRoom + capacity + 2)
     buffer.writeRepeatingByte(0, count: headRoom)
     write(&buffer)
-    let size = String(buffer.writerIndex - headRoom, radix: 16) + "\r\n"
+    let size = UInt64(buffer.writerIndex - headRoom)
     buffer.writeStaticString("\r\n")
-    buffer.moveReaderIndex(to: headRoom - size.utf8.count)
-    buffer.setString(size, at: buffer.readerIndex)
+    size.withDigits(radix: 16) { digits in
+      buffer.moveReaderIndex(to: headRoom - 2 - digits.count)
+      buffer.setBytes(digits, at: buffer.readerIndex)
+    }
+    _ = buffer.setStaticString("\r\n", at: headRoom - 2)
     return buffer
   }
 

@@ -11,14 +11,18 @@ struct PublishRequest {
 
 extension PublishRequest {
   init(_ headers: HTTPFields, query: Substring?) throws(RequestError) {
+    if let query { try take(query) }
+    let key = try Self.key(headers)
+    guard key == nil || self.key == nil else { throw Self.severalKeys }
+    self.key = key ?? self.key
+  }
+
+  private mutating func take(_ query: Substring) throws(RequestError) {
     var query = try Query(query)
     type = try query.take("event").map(Self.type)
     retryMilliseconds = try query.takeNumber("retry", in: Message.retryRange)
     key = try query.take("id").map(Self.key)
     try query.refuseRest("event", "retry", "id")
-    let key = try Self.key(headers)
-    guard key == nil || self.key == nil else { throw Self.severalKeys }
-    self.key = key ?? self.key
   }
 
   static var severalKeys: RequestError {

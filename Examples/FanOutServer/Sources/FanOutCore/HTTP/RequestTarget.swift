@@ -18,8 +18,8 @@ extension RequestTarget {
     }
     try Self.checkTransferEncoding(head)
     let host = try Self.host(head)
-    guard head.method != .CONNECT else { throw Self.notProxy }
-    if head.uri.hasPrefix("/") || head.uri == "*" && head.method == .OPTIONS {
+    if case .CONNECT = head.method { throw Self.notProxy }
+    if head.uri.utf8.first == UInt8(ascii: "/") || head.uri == "*" && head.method == .OPTIONS {
       self.init(authority: host, path: head.uri)
     } else {
       try self.init(absolute: head.uri[...], host, scheme)
@@ -128,7 +128,12 @@ extension RequestTarget {
 
   /// Whether `text` is a host name or an address, with or without a port (RFC 3986).
   private static func isHost(_ text: String) -> Bool {
-    let bytes = text.utf8
+    // Of a string, each byte would take more instructions.
+    var text = text
+    return text.withUTF8 { isHost($0[...]) }
+  }
+
+  private static func isHost(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
     if bytes.first == UInt8(ascii: "[") {
       guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return false }
       let address = bytes[bytes.startIndex..<end].dropFirst()
@@ -142,7 +147,7 @@ extension RequestTarget {
     return !name.isEmpty && isName && isPort(bytes[name.endIndex...])
   }
 
-  private static func isPort(_ bytes: Substring.UTF8View.SubSequence) -> Bool {
+  private static func isPort(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
     let digits = bytes.dropFirst()
     return bytes.isEmpty
       || bytes.first == UInt8(ascii: ":") && digits.count <= 5
