@@ -52,6 +52,18 @@ import Testing
     }
   }
 
+  @Test func thousandsOfPublicationsMayArriveTogether() async throws {
+    try await RunningServer.with { server in
+      let client = try await RawClient.connect(port: server.port)
+      let count = 3000
+      try await client.send((0..<count).map { Self.publication("\($0)") }.joined())
+      await client.finish()
+      let text = try await client.readAll()
+      #expect(Self.statuses(text) == [String](repeating: "200", count: count))
+      #expect(try await server.metric("published_total") == count)
+    }
+  }
+
   @Test(arguments: [false, true])
   func aClientThatClosesItsSideBehindARequestGetsTheResponse(_ isLarge: Bool) async throws {
     var settings = Settings()

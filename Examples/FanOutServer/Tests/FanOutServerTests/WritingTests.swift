@@ -69,28 +69,26 @@ import Testing
     try await withStreams(100) { ready, signals, wakes in
       ready.beginDelivery()
       for signal in signals { signal.send() }
-      #expect(wakes() == 0)
-      ready.endDelivery()
-      #expect(wakes() == 1)
+      // The caller begins the turn.
+      #expect(ready.endDelivery())
       var turn: [TurnSignal] = []
       ready.take(into: &turn)
       #expect(turn.count == 100)
       ready.beginDelivery()
-      ready.endDelivery()
-      #expect(wakes() == 1)
+      #expect(!ready.endDelivery())
+      #expect(wakes() == 0)
     }
   }
 
-  @Test func concurrentDeliveriesWakeTheLoopAfterTheLast() async throws {
+  @Test func theLastOfConcurrentDeliveriesBeginsTheTurn() async throws {
     try await withStreams(2) { ready, signals, wakes in
       ready.beginDelivery()
       ready.beginDelivery()
       signals[0].send()
-      ready.endDelivery()
-      #expect(wakes() == 0)
+      #expect(!ready.endDelivery())
       signals[1].send()
-      ready.endDelivery()
-      #expect(wakes() == 1)
+      #expect(ready.endDelivery())
+      #expect(wakes() == 0)
     }
   }
 

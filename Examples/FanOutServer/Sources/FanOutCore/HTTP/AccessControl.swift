@@ -16,6 +16,14 @@ struct AccessControl: Sendable {
     case subscribe
   }
 
+  /// What the token of a request allows.
+  enum Decision {
+    /// The topics for which it is valid, and who has it; `nil` if no token is needed.
+    case granted(Grant, TokenHolder?)
+    /// A JSON web token that must be verified.
+    case unverified(String, any TokenVerifier, isInQuery: Bool)
+  }
+
   /// Refuses a request without a valid token, if one is needed.
   ///
   /// A token file's tokens count only in the header field `Authorization`. A JSON web token may
@@ -36,38 +44,57 @@ struct AccessControl: Sendable {
   func check(
     _ headers: HTTPFields, query token: String? = nil, _ action: Action
   ) async throws(RequestError) -> (grant: Grant, holder: TokenHolder?) {
+    try await verify(decide(headers, query: token, action), action)
+  }
+
+  /// - Returns: as ``check(_:query:_:)``.
+  func verify(
+    _ decision: Decision, _ action: Action
+  ) async throws(RequestError) -> (grant: Grant, holder: TokenHolder?) {
+    switch decision {
+    case .granted(let grant, let holder): (grant, holder)
+    case .unverified(let token, let keys, let isInQuery):
+      try await grant(token, action, keys, isInQuery: isInQuery)
+    }
+  }
+
+  /// As ``check(_:query:_:)``, but does not verify JSON web tokens, which takes long.
+  func decide(
+    _ headers: HTTPFields, query token: String? = nil, _ action: Action
+  ) throws(RequestError) -> Decision {
     let current = tokens.current
     let tokens =
       switch action {
       case .publish: current.publish
       case .subscribe: current.subscribe
       }
-    guard tokens != nil || current.jwt != nil else { return (.all, nil) }
+    guard tokens != nil || current.jwt != nil else { return .granted(.all, nil) }
     if let bearer = try bearer(headers) {
       if let tokens, tokens.contain(bearer) {
-        return (.all, TokenHolder(token: String(bearer)))
+        return .granted(.all, TokenHolder(token: String(bearer)))
       }
-      return try await grant(String(bearer), action, current.jwt)
+      guard let keys = current.jwt else { throw Self.invalidToken }
+      return .unverified(String(bearer), keys, isInQuery: false)
     }
-    if current.jwt != nil, let token {
-      return try await grant(token, action, current.jwt, isInQuery: true)
-    }
+    if let keys = current.jwt, let token { return .unverified(token, keys, isInQuery: true) }
     // Last, because browsers send it with any request.
-    if current.jwt != nil, let cookie = Self.cookie(headers) {
-      return try await grant(cookie, action, current.jwt)
+    if let keys = current.jwt, let cookie = Self.cookie(headers) {
+      return .unverified(cookie, keys, isInQuery: false)
     }
     throw RequestError(
       .unauthorized, "this needs a bearer token", [.wwwAuthenticate: "Bearer"])
   }
 
+  private static var invalidToken: RequestError {
+    RequestError(
+      .unauthorized, "the token is not valid",
+      [.wwwAuthenticate: #"Bearer error="invalid_token""#])
+  }
+
   private func grant(
-    _ token: String, _ action: Action, _ keys: (any TokenVerifier)?, isInQuery: Bool = false
+    _ token: String, _ action: Action, _ keys: any TokenVerifier, isInQuery: Bool
   ) async throws(RequestError) -> (grant: Grant, holder: TokenHolder?) {
-    guard let claims = await keys?.claims(of: token) else {
-      throw RequestError(
-        .unauthorized, "the token is not valid",
-        [.wwwAuthenticate: #"Bearer error="invalid_token""#])
-    }
+    guard let claims = await keys.claims(of: token) else { throw Self.invalidToken }
     guard !isInQuery || claims.timeLeft <= Self.shortLife else {
       throw RequestError(
         .unauthorized, "a token in a query must expire within 10 minutes",

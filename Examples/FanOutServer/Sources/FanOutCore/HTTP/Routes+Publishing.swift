@@ -4,20 +4,55 @@ internal import NIOCore
 internal import NIOHTTPTypes
 
 extension Routes {
+  /// Publishes an event to the topic with this name, at once if nothing has to be waited for.
   func publish(
-    _ request: IncomingRequest, _ publishRequest: PublishRequest, to topic: Topic
-  ) async throws(RequestError) -> WholeResponse {
-    let body = try await body(of: request, limit: settings.maxEventBytes) {
+    _ request: IncomingRequest, _ query: Substring?, to name: Substring
+  ) throws(RequestError) -> Attempt {
+    let decision = try access.decide(request.headers, .publish)
+    guard case .granted(let grant, _) = decision, case .received(let body) = request.body else {
+      return .later { [self] () async throws(RequestError) -> Answer in
+        let grant = try await access.verify(decision, .publish).grant
+        let publishRequest = try PublishRequest(request.headers, query: query)
+        let topic = try Topic(name, grant, settings)
+        let limit = settings.maxEventBytes
+        let body = try await body(of: request, limit: limit) { .tooLong(limit) }
+        let message = try Self.message(publishRequest, body, request.headers)
+        return try await publish(message, to: topic)
+      }
+    }
+    let publishRequest = try PublishRequest(request.headers, query: query)
+    let topic = try Topic(name, grant, settings)
+    try Self.check(body, request.headers, settings.maxEventBytes) {
       .tooLong(settings.maxEventBytes)
     }
-    if MediaType.json(request.headers), !JSONObject.isJSON(body.readableBytesView) {
+    let message = try Self.message(publishRequest, body, request.headers)
+    do {
+      if let receipt = try publisher.publishAtOnce(message, to: topic) {
+        return .now(.response(.json(receipt.json)))
+      }
+    } catch {
+      throw .unavailable(error)
+    }
+    return .later { [self] () async throws(RequestError) -> Answer in
+      try await publish(message, to: topic)
+    }
+  }
+
+  private static func message(
+    _ publishRequest: PublishRequest, _ body: ByteBuffer, _ headers: HTTPFields
+  ) throws(RequestError) -> Message {
+    if MediaType.json(headers), !JSONObject.isJSON(body.readableBytesView) {
       throw .badRequest("the body is not JSON, as its Content-Type says")
     }
     guard let message = publishRequest.message(body) else {
       throw .badRequest("the body is not UTF-8: events are text")
     }
+    return message
+  }
+
+  private func publish(_ message: Message, to topic: Topic) async throws(RequestError) -> Answer {
     do {
-      return .json(try await publisher.publish(message, to: topic).json)
+      return .response(.json(try await publisher.publish(message, to: topic).json))
     } catch {
       throw .unavailable(error)
     }
@@ -69,14 +104,21 @@ extension Routes {
   private func body(
     of request: IncomingRequest, limit: Int, tooLong: () -> RequestError
   ) async throws(RequestError) -> ByteBuffer {
-    try Self.refuseCoding(request.headers)
     switch request.body {
     case .received(let body):
-      guard body.readableBytes <= limit else { throw tooLong() }
+      try Self.check(body, request.headers, limit, tooLong)
       return body
     case .arriving(let body):
+      try Self.refuseCoding(request.headers)
       return try await collect(body, of: request, limit, tooLong)
     }
+  }
+
+  private static func check(
+    _ body: ByteBuffer, _ headers: HTTPFields, _ limit: Int, _ tooLong: () -> RequestError
+  ) throws(RequestError) {
+    try refuseCoding(headers)
+    guard body.readableBytes <= limit else { throw tooLong() }
   }
 
   /// Refuses a body that is compressed: what it contains is not an event (RFC 9110, section

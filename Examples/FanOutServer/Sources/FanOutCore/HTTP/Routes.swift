@@ -42,30 +42,53 @@ extension Routes {
     case stream(OpenStream)
   }
 
+  /// The answer to a request, or the work that leads to it.
+  enum Reply: Sendable {
+    case now(Answer)
+    /// Something has to be waited for.
+    case later(@Sendable () async -> Answer)
+  }
+
+  /// As ``Reply``, before a refusal is an answer.
+  enum Attempt: Sendable {
+    case now(Answer)
+    case later(@Sendable () async throws(RequestError) -> Answer)
+  }
+
   /// Answers a request that Hummingbird reads: see ``SmallRequests``.
   func respond(to request: Request, context: Context) async -> Response {
     let incoming = IncomingRequest(
       head: request.head, body: .arriving(request.body), channel: context.channel)
-    return switch await answer(incoming) {
+    let answer =
+      switch answer(incoming) {
+      case .now(let answer): answer
+      case .later(let work): await work()
+      }
+    return switch answer {
     case .response(let response): Response(response)
     case .stream(let stream): Response(stream, request, context.channel)
     }
   }
 
-  func answer(_ request: IncomingRequest) async -> Answer {
+  /// Answers a request, at once if nothing has to be waited for.
+  func answer(_ request: IncomingRequest) -> Reply {
+    var origin: String?
     do throws(RequestError) {
       try access.checkHost(request.head)
-      let origin = try access.checkOrigin(request.head)
-      var answer: Answer
-      do throws(RequestError) {
-        answer = try await route(request)
-      } catch {
-        answer = .response(refuse(error, request))
+      origin = try access.checkOrigin(request.head)
+      switch try route(request) {
+      case .now(let answer): return .now(answer.allowing(origin))
+      case .later(let work):
+        return .later { [self, origin] in
+          do throws(RequestError) {
+            return try await work().allowing(origin)
+          } catch {
+            return Answer.response(refuse(error, request)).allowing(origin)
+          }
+        }
       }
-      if let origin { answer.allow(origin) }
-      return answer
     } catch {
-      return .response(refuse(error, request))
+      return .now(Answer.response(refuse(error, request)).allowing(origin))
     }
   }
 
@@ -82,26 +105,31 @@ extension Routes {
       of: request.channel.remoteAddress, request.headers[values: .forwardedFor])
   }
 
-  private func route(_ request: IncomingRequest) async throws(RequestError) -> Answer {
+  private func route(_ request: IncomingRequest) throws(RequestError) -> Attempt {
     let (route, query) = Route.parse(request.head.path)
     guard let route else { throw RequestError(.notFound, "there is nothing at this path") }
-    if request.method == .options { return .response(.options(route)) }
+    if request.method == .options { return .now(.response(.options(route))) }
     guard route.methods.contains(request.method) else {
       throw RequestError(
         .methodNotAllowed, "this path takes \(route.allowed)", [.allow: route.allowed])
     }
-    if route.isStream, request.method == .get {
-      return .stream(try await stream(route, query, request))
+    if case .topic(let name) = route, request.method == .post {
+      return try publish(request, query, to: name)
     }
-    let response = try await response(route, query, request)
-    return .response(response.withoutBody(if: request.method))
+    return .later { [self] () async throws(RequestError) -> Answer in
+      if route.isStream, request.method == .get {
+        return .stream(try await stream(route, query, request))
+      }
+      let response = try await response(route, query, request)
+      return .response(response.withoutBody(if: request.method))
+    }
   }
 
   private func response(
     _ route: Route, _ query: Substring?, _ request: IncomingRequest
   ) async throws(RequestError) -> WholeResponse {
     switch route {
-    // `OPTIONS` of the server, and `GET` of a stream, have their answers.
+    // `OPTIONS` of the server, `GET` of a stream and `POST` to a topic have their answers.
     case .server, .subscribe: return .options(route)
     case .page: return .page
     case .client: return .client
@@ -127,11 +155,6 @@ extension Routes {
       let hubs = settings.hubs
       return .json(try await onThreadPool { hubsRequest.page(of: hubs.snapshots, grant) })
     case .events: return try await publishBatch(request, query)
-    case .topic(let name) where request.method == .post:
-      let grant = try await access.authorize(request.headers, .publish)
-      let publishRequest = try PublishRequest(request.headers, query: query)
-      let topic = try Topic(name, grant, settings)
-      return try await publish(request, publishRequest, to: topic)
     case .topic(let name):
       var parameters = try Query(query)
       let token = try parameters.take("access_token")
@@ -169,14 +192,16 @@ extension Routes {
 }
 
 extension Routes.Answer {
-  fileprivate mutating func allow(_ origin: String) {
+  /// - Parameter origin: that of the page that may read the answer; `nil`: there is none.
+  fileprivate func allowing(_ origin: String?) -> Self {
+    guard let origin else { return self }
     switch self {
     case .response(var response):
       response.head.headerFields.allow(origin)
-      self = .response(response)
+      return .response(response)
     case .stream(var stream):
       stream.head.headerFields.allow(origin)
-      self = .stream(stream)
+      return .stream(stream)
     }
   }
 }

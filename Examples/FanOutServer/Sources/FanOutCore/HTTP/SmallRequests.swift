@@ -101,7 +101,10 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     context.fireChannelWritabilityChanged()
-    if state == .blocked { receiveNext(context) }
+    guard state == .blocked else { return }
+    goOn(context)
+    advance(context)
+    read()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -146,20 +149,21 @@ extension SmallRequests {
     return length <= Self.largestBody && !head.headerFields.contains(.expect)
   }
 
+  /// Answers the request that was received.
   private func answer(_ context: ChannelHandlerContext) {
     guard let head else { return context.close(promise: nil) }
     state = .answering
-    let routes = routes
     let request = IncomingRequest(head: head, body: .received(body), channel: context.channel)
     self.head = nil
     body = ByteBuffer()
-    let this = NIOLoopBound(self, eventLoop: context.eventLoop)
-    Task.detached(executorPreference: routes.loops.executor(of: context.eventLoop)) {
-      switch await routes.answer(request) {
-      case .stream(let stream): this.value.become(stream)
-      case .response(let response):
-        let isLast = head.headerFields.value(of: .connection) == "close"
-        this.value.write(response, isLast: isLast)
+    switch routes.answer(request) {
+    case .now(let answer): finish(answer, to: head)
+    case .later(let work):
+      let this = NIOLoopBound(self, eventLoop: context.eventLoop)
+      Task.detached(executorPreference: routes.loops.executor(of: context.eventLoop)) {
+        let answer = await work()
+        this.value.finish(answer, to: head)
+        if let context = this.value.context { this.value.advance(context) }
       }
     }
   }
@@ -168,8 +172,17 @@ extension SmallRequests {
 // MARK: - Responses
 
 extension SmallRequests {
-  private func write(_ response: WholeResponse, isLast: Bool) {
+  private func finish(_ answer: Routes.Answer, to request: HTTPRequest) {
     guard let context else { return promise.succeed(nil) }
+    switch answer {
+    case .stream(let stream): become(stream, context)
+    case .response(let response): write(response, to: request, context)
+    }
+  }
+
+  private func write(
+    _ response: WholeResponse, to request: HTTPRequest, _ context: ChannelHandlerContext
+  ) {
     context.write(wrapOutboundOut(.head(response.head.dated)), promise: nil)
     if response.body.readableBytes > 0 {
       context.write(wrapOutboundOut(.body(response.body)), promise: nil)
@@ -177,19 +190,14 @@ extension SmallRequests {
     let end = context.eventLoop.makePromise(of: Void.self)
     written = end.futureResult
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
-    if isLast {
-      close(context)
-      read()
-    } else {
-      receiveNext(context)
-    }
+    let isLast = request.headerFields.value(of: .connection) == "close"
+    if isLast { close(context) } else { goOn(context) }
+    read()
   }
 
-  /// Goes on with what was received, if the client reads the responses.
-  private func receiveNext(_ context: ChannelHandlerContext) {
+  /// Lets the next request be received, if the client reads the responses.
+  private func goOn(_ context: ChannelHandlerContext) {
     state = context.channel.isWritable ? .receiving : .blocked
-    advance(context)
-    read()
   }
 
   /// Closes the server's side behind the last response, and so the connection if the client has
@@ -211,9 +219,7 @@ extension SmallRequests {
     context.channel.read()
   }
 
-  private func become(_ stream: OpenStream) {
-    // If the connection is closed, the stream ends here.
-    guard let context else { return promise.succeed(nil) }
+  private func become(_ stream: OpenStream, _ context: ChannelHandlerContext) {
     // A client with a stream sends nothing, and does not close its side.
     guard next.isEmpty, inputError == nil, !isInputClosed else { return abort(context) }
     state = .over

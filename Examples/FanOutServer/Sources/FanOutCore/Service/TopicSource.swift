@@ -11,10 +11,10 @@ package final class TopicSource: Sendable {
 
   /// - Parameters:
   ///   - makeLog: `nil`: events are only in memory, and ids start at the current time.
-  ///   - delivery: calls its argument, which delivers one event to all its streams.
+  ///   - delivery: calls its argument, which delivers events to all their streams.
   package init(
     _ settings: Settings, makeLog: (@Sendable (Topics) -> any EventLog)? = nil,
-    delivery: @escaping @Sendable (() -> Int?) -> Int? = { $0() }
+    delivery: @escaping @Sendable (() -> Void) -> Void = { $0() }
   ) {
     self.settings = settings
     topics = Topics(settings, delivery: delivery)

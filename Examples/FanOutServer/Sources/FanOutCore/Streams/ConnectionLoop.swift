@@ -58,6 +58,8 @@ final class ConnectionLoop {
   private var isScheduled = false
   /// The next turn, while it waits for the end of a pause.
   private var pausing: Scheduled<Void>?
+  /// Whether a turn writes to streams now.
+  private var isInTurn = false
 
   init(_ eventLoop: any EventLoop, _ counts: Counts) {
     self.eventLoop = eventLoop
@@ -143,7 +145,14 @@ extension ConnectionLoop {
     counts.events.wrappingAdd(events, ordering: .releasing)
   }
 
+  /// Begins a turn, without waiting until the loop has served its sockets.
+  func beginTurnAtOnce() {
+    if isInTurn { ready.wake() } else { beginTurn() }
+  }
+
   private func beginTurn() {
+    isInTurn = true
+    defer { isInTurn = false }
     let known = turn.count
     ready.take(into: &turn)
     guard !isScheduled else {
@@ -198,6 +207,8 @@ extension ConnectionLoop {
   }
 
   private func continueTurn() {
+    isInTurn = true
+    defer { isInTurn = false }
     var budget = TurnBudget()
     while next < turn.count, !budget.isSpent {
       if turn[next].member?.writePending(&budget) ?? true { next += 1 }

@@ -77,13 +77,17 @@ extension ConnectionLoops {
     return slot
   }
 
-  /// Delivers an event: no loop writes it to a stream before all its streams have it.
-  func deliver<R>(_ body: () -> R) -> R {
+  /// Delivers events: no loop writes them to a stream before all their streams have them. If this
+  /// is the thread of a loop, that loop writes them before this returns, because the loop may have
+  /// other sockets to serve first otherwise.
+  func deliver(_ body: () -> Void) {
     for slot in slots.values { slot.ready.beginDelivery() }
-    defer {
-      for slot in slots.values { slot.ready.endDelivery() }
+    body()
+    var own: Slot?
+    for slot in slots.values where slot.ready.endDelivery() {
+      if slot.eventLoop.inEventLoop { own = slot } else { slot.ready.wake() }
     }
-    return body()
+    own?.loop.value.beginTurnAtOnce()
   }
 
   /// Writes to streams without long pauses.

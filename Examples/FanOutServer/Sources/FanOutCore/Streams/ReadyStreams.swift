@@ -25,7 +25,8 @@ final class ReadyStreams: Sendable {
   }
 
   private let state = NIOLockedValueBox(State())
-  private let wake: @Sendable () -> Void
+  /// Schedules a turn of the event loop.
+  let wake: @Sendable () -> Void
 
   /// - Parameter wake: schedules a turn of the event loop, which calls ``take(into:)``.
   init(_ wake: @escaping @Sendable () -> Void) {
@@ -47,16 +48,17 @@ extension ReadyStreams {
     state.withLockedValue { $0.deliveries += 1 }
   }
 
-  /// The event of the last ``beginDelivery()`` is in the buffers of all its streams.
-  func endDelivery() {
-    let mustWake = state.withLockedValue { state in
+  /// The events of the last ``beginDelivery()`` are in the buffers of all their streams.
+  ///
+  /// - Returns: whether the caller must begin a turn, or ``wake`` the loop.
+  func endDelivery() -> Bool {
+    state.withLockedValue { state in
       state.deliveries -= 1
       return state.mustWake()
     }
-    if mustWake { wake() }
   }
 
-  /// Moves all streams to the end of `streams`. Call it on the event loop, once for each wake-up.
+  /// Moves all streams to the end of `streams`. Call it on the event loop, once for each turn.
   func take(into streams: inout [TurnSignal]) {
     state.withLockedValue { state in
       state.isTurnDue = false

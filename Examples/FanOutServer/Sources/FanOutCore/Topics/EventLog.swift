@@ -27,6 +27,12 @@ public protocol EventLog: AnyObject, ExternalLog where Event == FanOutCore.Event
   /// - Throws: ``Unavailable`` if it is not stored, or if that is unknown.
   func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt
 
+  /// Stores an event as ``publish(_:to:)`` does, if the log need not wait for anything.
+  ///
+  /// - Returns: `nil`, and nothing was done, if it has to wait.
+  /// - Throws: ``Unavailable`` if the event is not stored.
+  func publishAtOnce(_ message: Message, to topic: Topic) throws(Unavailable) -> Receipt?
+
   /// Stores several events in this order, if possible all or none of them.
   ///
   /// - Returns: the results, in the same order. After a failure all others are failures too.
@@ -43,6 +49,11 @@ public protocol EventLog: AnyObject, ExternalLog where Event == FanOutCore.Event
 }
 
 extension EventLog {
+  /// A log waits for its broker or its disk.
+  public func publishAtOnce(
+    _ message: Message, to topic: Topic
+  ) throws(Unavailable) -> Receipt? { nil }
+
   /// Stores one event after the other, until one fails.
   public func publish(_ publications: [Publication]) async -> [Result<Receipt, Unavailable>] {
     var results: [Result<Receipt, Unavailable>] = []

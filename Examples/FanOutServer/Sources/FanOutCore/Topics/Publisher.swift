@@ -10,6 +10,14 @@ extension Publisher {
     return try await publish([Publication(message: message, topic: topic)])[0].get()
   }
 
+  /// Publishes as ``publish(_:to:)`` does, if nothing has to be waited for.
+  ///
+  /// - Returns: `nil`, and nothing was done, if something has.
+  func publishAtOnce(_ message: Message, to topic: Topic) throws(Unavailable) -> Receipt? {
+    guard message.key == nil else { return nil }
+    return try log.publishAtOnce(message, to: topic)
+  }
+
   /// Publishes in the order of `publications`.
   ///
   /// - Parameter publications: no two of them have a topic and a key in common.

@@ -14,11 +14,11 @@ public final class Topics: Sendable {
   let streamCounts: StreamCounts
   let keys: PublicationKeys
   private let settings: Settings
-  private let delivery: @Sendable (() -> Int?) -> Int?
+  private let delivery: @Sendable (() -> Void) -> Void
   private let closed = NIOLockedValueBox(false)
 
-  /// - Parameter delivery: calls its argument, which delivers one event to all its streams.
-  init(_ settings: Settings, delivery: @escaping @Sendable (() -> Int?) -> Int?) {
+  /// - Parameter delivery: calls its argument, which delivers events to all their streams.
+  init(_ settings: Settings, delivery: @escaping @Sendable (() -> Void) -> Void) {
     self.settings = settings
     self.delivery = delivery
     let log = LogConnection()
@@ -91,10 +91,29 @@ extension Topics {
   ///   not newer than the newest, or the server shuts down.
   @discardableResult
   public func deliver(_ event: Event) -> Int? {
+    delivering { send(event) } ? count(event) : nil
+  }
+
+  /// Runs `body`, which sends events. No stream writes any of them before `body` has returned.
+  func delivering<R>(_ body: () -> R) -> R {
+    var result: R?
+    delivery { result = body() }
+    return result!
+  }
+
+  /// Keeps an event, and sends it to the subscribers, as a part of a delivery.
+  ///
+  /// - Returns: `false`, and nothing was done, if the event is not newer than the newest, or the
+  ///   server shuts down.
+  func send(_ event: Event) -> Bool {
+    log.writer?.deliver(event, to: event.topic.name, number: event.id) != nil
+  }
+
+  /// Counts an event that was sent.
+  ///
+  /// - Returns: the number of streams of the topic.
+  func count(_ event: Event) -> Int {
     let name = event.topic.name
-    guard delivery({ log.writer?.deliver(event, to: name, number: event.id) }) != nil else {
-      return nil
-    }
     let count = streamCounts.count(of: name)
     counts.add(name, reached: count)
     return count
