@@ -150,7 +150,9 @@ extension TopicLog {
     guard limit > 0, let oldest = topics.compactMap({ $0.log.oldest?.number }).min() else {
       return newestNumber
     }
-    // At least `limit` events come after `low`, or all of them; fewer come after `high`.
+    let all = topics.reduce(0) { $0 + $1.log.count }
+    guard limit < all else { return oldest - 1 }
+    // At least `limit` events come after `low`; fewer come after `high`.
     var low = oldest - 1
     var high = newestNumber
     while high - low > 1 {
