@@ -75,23 +75,50 @@ import Testing
     #expect(channel.isActive)
   }
 
-  @Test func atShutdownAnIdleConnectionIsClosed() {
+  private func shutDown() {
     channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    channel.embeddedEventLoop.run()
+  }
+
+  @Test func atShutdownAnIdleConnectionIsClosed() {
+    shutDown()
     #expect(!channel.isActive)
   }
 
   @Test func atShutdownAConnectionIsClosedBehindItsLastResponse() throws {
-    for _ in 0..<2 {
-      try sendHead()
-      try send(.end(nil))
-    }
-    channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    try sendHead()
+    try send(.end(nil))
+    try sendHead()
+    shutDown()
     try answer()
+    channel.embeddedEventLoop.run()
     #expect(channel.isActive)
+    try send(.end(nil))
     try answer()
+    // It may follow in what is being decoded.
+    try sendHead()
+    channel.embeddedEventLoop.run()
+    #expect(channel.isActive)
+    try send(.end(nil))
+    try answer()
+    channel.embeddedEventLoop.run()
     #expect(!channel.isActive)
     var parts = 0
     while try channel.readOutbound(as: HTTPServerResponsePart.self) != nil { parts += 1 }
-    #expect(parts == 4)
+    #expect(parts == 6)
+  }
+
+  @Test func atShutdownTheRefusalBehindAResponseIsWritten() throws {
+    try sendHead()
+    try send(.end(nil))
+    try send(.head(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: [:])))
+    shutDown()
+    try answer()
+    channel.embeddedEventLoop.run()
+    var statuses: [UInt] = []
+    while let part = try channel.readOutbound(as: HTTPServerResponsePart.self) {
+      if case .head(let head) = part { statuses.append(head.status.code) }
+    }
+    #expect(statuses == [200, 400])
   }
 }

@@ -81,7 +81,7 @@ import Testing
     settings.logger = Logger(label: "test") { _ in log }
     settings.maxConnections = 1
     settings.maxStreamTopics = 2
-    let topics = Topics(settings) { $0() }
+    let topics = Topics(settings)
     topics.warnOfLeaks()
     var streams: [TopicSubscription] = []
     func subscribe(_ name: Substring) throws {

@@ -21,7 +21,8 @@ import Testing
     let source = TopicSource(Settings(), makeLog: nil) { deliver in
       let closing = topics.withLock { $0 }
       closing?.close()
-      return deliver()
+      deliver()
+      return {}
     }
     topics.withLock { $0 = source.topics }
     let error = await #expect(throws: RequestError.self) {

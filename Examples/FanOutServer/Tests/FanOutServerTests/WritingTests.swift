@@ -92,6 +92,33 @@ import Testing
     }
   }
 
+  @Test func concurrentPublishersDoNotKeepALoopFromItsTurn() async throws {
+    let (overlaps, deliveries) = (NIOLockedValueBox(0), NIOLockedValueBox(0))
+    let source = TopicSource(Settings(), makeLog: nil) { deliver in
+      let count = deliveries.withLockedValue { count in
+        count += 1
+        return count
+      }
+      if count > 1 { overlaps.withLockedValue { $0 += 1 } }
+      deliver()
+      deliveries.withLockedValue { $0 -= 1 }
+      return {}
+    }
+    let message = try #require(Message(ByteBuffer(string: "x")))
+    let topic = try Topic("news", limit: 9)
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<4 {
+        group.addTask {
+          for _ in 0..<2000 { _ = try await source.log.publish(message, to: topic) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    // While one overlaps the next, no turn begins.
+    #expect(overlaps.withLockedValue { $0 } == 0)
+    #expect(source.topics.counts.totals.published == 8000)
+  }
+
   @Test func aWriteOfSeveralEventsCountsOnce() async throws {
     var settings = Settings()
     settings.pause = .milliseconds(500)

@@ -104,7 +104,6 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
     guard state == .blocked else { return }
     goOn(context)
     advance(context)
-    read()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -139,9 +138,12 @@ extension SmallRequests {
       case .end: answer(context)
       }
     }
-    guard state == .receiving, isInputClosed || inputError != nil else { return }
-    // Hummingbird answers a request whose body ends early.
-    if head == nil { close(context) } else { handOver(context) }
+    if state == .receiving, isInputClosed || inputError != nil {
+      // Hummingbird answers a request whose body ends early.
+      if head == nil { close(context) } else { handOver(context) }
+    }
+    // Last: what has been received may not be answered yet.
+    read()
   }
 
   private func isSmall(_ head: HTTPRequest) -> Bool {
@@ -192,7 +194,6 @@ extension SmallRequests {
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
     let isLast = request.headerFields.value(of: .connection) == "close"
     if isLast { close(context) } else { goOn(context) }
-    read()
   }
 
   /// Lets the next request be received, if the client reads the responses.

@@ -12,13 +12,13 @@ struct HTTP1Connections: HTTPChannelHandler {
   func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTPConnection> {
     channel.eventLoop.makeCompletedFuture {
       let place = ConnectionPlace(places, channel, patience: routes.settings.patience)
-      return try setup(channel, place, logger)
+      return try setup(channel, place)
     }
   }
 
   /// - Parameter scheme: of the requests.
   func setup(
-    _ channel: any Channel, _ place: ConnectionPlace, scheme: String = "http", _ logger: Logger
+    _ channel: any Channel, _ place: ConnectionPlace, scheme: String = "http"
   ) throws -> HTTPConnection {
     let settings = routes.settings
     let pipeline = channel.pipeline.syncOperations

@@ -33,7 +33,7 @@ struct SecureConnections: HTTPChannelHandler {
     }.flatMap { (connection: NIOLoopBound<SecureConnection>) in
       channel.configureHTTP2AsyncSecureUpgrade { channel in
         channel.eventLoop.makeCompletedFuture {
-          try connections.setup(channel, connection.value.place, scheme: "https", logger)
+          try connections.setup(channel, connection.value.place, scheme: "https")
         }
       } http2ConnectionInitializer: { channel in
         channel.eventLoop.makeCompletedFuture { try setupHTTP2(channel, connection) }

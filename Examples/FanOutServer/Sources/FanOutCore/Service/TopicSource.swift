@@ -11,10 +11,9 @@ package final class TopicSource: Sendable {
 
   /// - Parameters:
   ///   - makeLog: `nil`: events are only in memory, and ids start at the current time.
-  ///   - delivery: calls its argument, which delivers events to all their streams.
   package init(
     _ settings: Settings, makeLog: (@Sendable (Topics) -> any EventLog)? = nil,
-    delivery: @escaping @Sendable (() -> Void) -> Void = { $0() }
+    delivery: @escaping Topics.Delivery = Topics.plainDelivery
   ) {
     self.settings = settings
     topics = Topics(settings, delivery: delivery)

@@ -64,13 +64,14 @@ extension Connection {
     start = .now()
   }
 
-  /// The end of a response is written, and not flushed.
+  /// The end of a response is written.
   func responseEnds() {
     pendingRequests -= 1
     start = .now()
-    guard isQuiescing, pendingRequests == 0 else { return }
-    channel?.flush()
-    close()
+    guard isQuiescing, let channel else { return }
+    // Later, because the rest of what was received may have more requests. Checks that this is the
+    // event loop: so the closure need not be Sendable.
+    channel.eventLoop.assumeIsolated().execute { self.closeIfQuiescing() }
   }
 
   /// The response is a stream.
@@ -81,7 +82,11 @@ extension Connection {
   func quiesce() {
     guard !isStream else { return }
     isQuiescing = true
-    if pendingRequests == 0 { close() }
+    closeIfQuiescing()
+  }
+
+  private func closeIfQuiescing() {
+    if isQuiescing, pendingRequests == 0 { close() }
   }
 
   /// Closes the connection if the server has waited for the client since `deadline` or longer.

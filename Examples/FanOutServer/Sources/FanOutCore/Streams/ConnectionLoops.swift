@@ -77,17 +77,23 @@ extension ConnectionLoops {
     return slot
   }
 
-  /// Delivers events: no loop writes them to a stream before all their streams have them. If this
-  /// is the thread of a loop, that loop writes them before this returns, because the loop may have
-  /// other sockets to serve first otherwise.
-  func deliver(_ body: () -> Void) {
+  /// Delivers events: no loop writes them to a stream before all their streams have them. While one
+  /// delivery overlaps the next, no loop begins a turn: so there should be one at a time.
+  ///
+  /// - Returns: begins the turns that write them, outside of locks. On the thread of a loop, that
+  ///   loop begins its turn at once: it may have other sockets to serve first otherwise.
+  func deliver(_ body: () -> Void) -> () -> Void {
     for slot in slots.values { slot.ready.beginDelivery() }
     body()
     var own: Slot?
+    var others: [Slot] = []
     for slot in slots.values where slot.ready.endDelivery() {
-      if slot.eventLoop.inEventLoop { own = slot } else { slot.ready.wake() }
+      if slot.eventLoop.inEventLoop { own = slot } else { others.append(slot) }
     }
-    own?.loop.value.beginTurnAtOnce()
+    return { [own, others] in
+      for slot in others { slot.ready.wake() }
+      own?.loop.value.beginTurnAtOnce()
+    }
   }
 
   /// Writes to streams without long pauses.

@@ -9,6 +9,9 @@ internal import Synchronization
 /// it, and nothing is written to sockets: the subscribers of ``Topics`` note that they have
 /// something to read.
 final class LocalLog: EventLog {
+  /// The most events of one critical section: other threads wait for it.
+  private static let eventsAtOnce = 64
+
   private let topics: Topics
   private let lastID: Mutex<EventID>
 
@@ -20,9 +23,10 @@ final class LocalLog: EventLog {
   }
 
   func publish(_ message: Message, to topic: Topic) throws(Unavailable) -> Receipt {
-    let event = topics.delivering {
-      lastID.withLock { append(message, to: topic, after: &$0) }
+    let (event, end) = lastID.withLock { lastID in
+      topics.delivering { append(message, to: topic, after: &lastID) }
     }
+    end()
     return try receipt(event)
   }
 
@@ -30,14 +34,21 @@ final class LocalLog: EventLog {
     try publish(message, to: topic)
   }
 
-  /// No other event is between them.
+  /// Other events may be between them.
   func publish(_ publications: [Publication]) -> [Result<Receipt, Unavailable>] {
-    let events = topics.delivering {
-      lastID.withLock { lastID in
-        publications.map { append($0.message, to: $0.topic, after: &lastID) }
+    var results: [Result<Receipt, Unavailable>] = []
+    var rest = publications[...]
+    while !rest.isEmpty {
+      let (events, end) = lastID.withLock { lastID in
+        topics.delivering {
+          rest.prefix(Self.eventsAtOnce).map { append($0.message, to: $0.topic, after: &lastID) }
+        }
       }
+      end()
+      rest = rest.dropFirst(Self.eventsAtOnce)
+      results += events.map { event in Result { () throws(Unavailable) in try receipt(event) } }
     }
-    return events.map { event in Result { () throws(Unavailable) in try receipt(event) } }
+    return results
   }
 
   /// Inside the critical section.

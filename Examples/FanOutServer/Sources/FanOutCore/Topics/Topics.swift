@@ -8,17 +8,26 @@ internal import NIOCore
 /// The ids of events are the positions of the hub, and come from the ``EventLog``, which calls one
 /// function of ``deliver(_:)`` and its neighbours at a time, in the order of ids.
 public final class Topics: Sendable {
+  /// Calls its argument, which delivers events to all their streams. What it returns lets the
+  /// streams be written.
+  package typealias Delivery = @Sendable (() -> Void) -> () -> Void
+
+  /// A delivery to streams that are not written in turns.
+  package static let plainDelivery: Delivery = { deliver in
+    deliver()
+    return {}
+  }
+
   private let hub: TopicHub<String, Event>
   private let log: LogConnection
   let counts: TopicCounts
   let streamCounts: StreamCounts
   let keys: PublicationKeys
   private let settings: Settings
-  private let delivery: @Sendable (() -> Void) -> Void
+  private let delivery: Delivery
   private let closed = NIOLockedValueBox(false)
 
-  /// - Parameter delivery: calls its argument, which delivers events to all their streams.
-  init(_ settings: Settings, delivery: @escaping @Sendable (() -> Void) -> Void) {
+  init(_ settings: Settings, delivery: @escaping Delivery = Topics.plainDelivery) {
     self.settings = settings
     self.delivery = delivery
     let log = LogConnection()
@@ -91,14 +100,20 @@ extension Topics {
   ///   not newer than the newest, or the server shuts down.
   @discardableResult
   public func deliver(_ event: Event) -> Int? {
-    delivering { send(event) } ? count(event) : nil
+    let (isNew, end) = delivering { send(event) }
+    end()
+    return isNew ? count(event) : nil
   }
 
   /// Runs `body`, which sends events. No stream writes any of them before `body` has returned.
-  func delivering<R>(_ body: () -> R) -> R {
+  ///
+  /// One at a time: while one delivery overlaps the next, streams are not written.
+  ///
+  /// - Returns: also what lets the streams be written; call it outside of locks.
+  func delivering<R>(_ body: () -> R) -> (R, end: () -> Void) {
     var result: R?
-    delivery { result = body() }
-    return result!
+    let end = delivery { result = body() }
+    return (result!, end)
   }
 
   /// Keeps an event, and sends it to the subscribers, as a part of a delivery.
