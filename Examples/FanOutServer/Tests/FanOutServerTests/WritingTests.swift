@@ -1,11 +1,48 @@
 import NIOConcurrencyHelpers
 import NIOCore
+import NIOEmbedded
 import NIOPosix
 import Testing
 
 @testable import FanOutCore
 
 @Suite(.timeLimit(.minutes(5))) struct WritingTests {
+  /// A member whose first write takes all that a turn writes at once.
+  private final class LargeMember: TurnMember {
+    private let loop: ConnectionLoop
+    private(set) var writes = 0
+    private(set) var lastTurn = 0
+
+    init(_ loop: ConnectionLoop) { self.loop = loop }
+
+    func writePending(_ budget: inout TurnBudget) -> Bool {
+      writes += 1
+      lastTurn = loop.turnNumber
+      if writes == 1 { budget.streams = 0 }
+      return writes > 1
+    }
+  }
+
+  @Test func whatComesDuringATurnWaitsForTheNextOne() {
+    let eventLoop = EmbeddedEventLoop()
+    let loop = ConnectionLoop(eventLoop, ConnectionLoop.Counts())
+    let member = LargeMember(loop)
+    let signal = TurnSignal(member, loop.ready)
+    signal.send()
+    eventLoop.run()
+    #expect(member.writes == 1)
+    // There is more for the member, while the rest of the turn waits until the loop has served its
+    // sockets.
+    signal.send()
+    eventLoop.run()
+    eventLoop.advanceTime(by: .milliseconds(1))
+    #expect(member.writes == 2)
+    // The pause is measured with the clock of the machine.
+    while member.writes == 2 { eventLoop.advanceTime(by: .milliseconds(1)) }
+    #expect(member.writes == 3 && loop.turnNumber == 2)
+    loop.stop()
+  }
+
   @Test func eachEventIsWrittenWithoutAnotherOne() async throws {
     var settings = Settings()
     settings.bufferLimit = 64

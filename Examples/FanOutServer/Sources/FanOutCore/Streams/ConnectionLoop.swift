@@ -43,9 +43,10 @@ final class ConnectionLoop {
   private let this: NIOLoopBoundBox<ConnectionLoop?>
   /// Streams and groups that have something to write.
   let ready: ReadyStreams
-  /// Those of the current turn, from `next` on, or of the next one.
+  /// Those of the current turn, up to `last`, and behind them those of the next one.
   private var turn: [TurnSignal] = []
   private var next = 0
+  private var last = 0
   /// Counts turns.
   private(set) var turnNumber = 0
   private var turnStart = NIODeadline.uptimeNanoseconds(0)
@@ -167,16 +168,22 @@ extension ConnectionLoop {
       // A quiet group that has more to write than at once ends the pause. The loop serves its
       // sockets in any case before it writes again.
       nextStart = max(isDone ? nextStart : end, end + Self.timeForSockets)
-      guard !turn.isEmpty else { return }
-      pausing = schedule(in: nextStart - end) { loop in
-        loop.pausing = nil
-        loop.beginTurn()
-      }
+      beginTurnAfterPause(from: end)
       return
     }
     turnNumber += 1
     turnStart = now
+    last = turn.count
     continueTurn()
+  }
+
+  /// Begins the next turn after the pause, if something waits for it.
+  private func beginTurnAfterPause(from now: NIODeadline) {
+    guard !turn.isEmpty else { return }
+    pausing = schedule(in: nextStart - now) { loop in
+      loop.pausing = nil
+      loop.beginTurn()
+    }
   }
 
   private func takeWritten() -> TurnLoad.Written {
@@ -210,19 +217,24 @@ extension ConnectionLoop {
     isInTurn = true
     defer { isInTurn = false }
     var budget = TurnBudget()
-    while next < turn.count, !budget.isSpent {
+    while next < last, !budget.isSpent {
       if turn[next].member?.writePending(&budget) ?? true { next += 1 }
     }
-    guard next == turn.count else {
+    guard next == last else {
       schedule(in: Self.timeForSockets) { $0.continueTurn() }
       return
     }
-    next = 0
-    turn.removeAll(keepingCapacity: turn.count <= 16_384)
+    if last == turn.count {
+      turn.removeAll(keepingCapacity: turn.count <= 16_384)
+    } else {
+      turn.removeFirst(last)
+    }
+    (next, last) = (0, 0)
     let end = NIODeadline.now()
     load.add(end - turnStart, takeWritten(), until: end)
     let pause = load.pause(after: end - turnStart)
     nextStart = end + max(shortestPause, pause, Self.timeForSockets)
+    beginTurnAfterPause(from: end)
   }
 
   @discardableResult
