@@ -10,17 +10,59 @@ import Testing
   /// A member whose first write takes all that a turn writes at once.
   private final class LargeMember: TurnMember {
     private let loop: ConnectionLoop
+    private let whileWriting: () -> Void
     private(set) var writes = 0
     private(set) var lastTurn = 0
 
-    init(_ loop: ConnectionLoop) { self.loop = loop }
+    init(_ loop: ConnectionLoop, whileWriting: @escaping () -> Void = {}) {
+      self.loop = loop
+      self.whileWriting = whileWriting
+    }
 
     func writePending(_ budget: inout TurnBudget) -> Bool {
       writes += 1
       lastTurn = loop.turnNumber
       if writes == 1 { budget.streams = 0 }
+      whileWriting()
       return writes > 1
     }
+  }
+
+  @Test func aLoopWritesWhatItDeliversAtOnce() async throws {
+    let eventLoop = NIOSingletons.posixEventLoopGroup.next()
+    let loops = try await ConnectionLoops(eventLoop, heartbeat: .hours(1), idle: .hours(1))
+    let (before, after) = try await eventLoop.submit {
+      let loop = loops[eventLoop].value
+      let member = LargeMember(loop)
+      let signal = TurnSignal(member, loop.ready)
+      let end = loops.deliver { signal.send() }
+      let before = member.writes
+      end()
+      return (before, member.writes)
+    }.get()
+    #expect(before == 0 && after == 1)
+    loops.stop()
+  }
+
+  @Test func aDeliveryInsideATurnBeginsNoOther() {
+    let eventLoop = EmbeddedEventLoop()
+    let loop = ConnectionLoop(eventLoop, ConnectionLoop.Counts())
+    let other = LargeMember(loop)
+    let otherSignal = TurnSignal(other, loop.ready)
+    var writesInside: [Int] = []
+    let member = LargeMember(loop) {
+      loop.ready.beginDelivery()
+      otherSignal.send()
+      if loop.ready.endDelivery() { loop.beginTurnAtOnce() }
+      writesInside.append(other.writes)
+    }
+    let signal = TurnSignal(member, loop.ready)
+    signal.send()
+    eventLoop.run()
+    #expect(writesInside == [0])
+    // It is scheduled instead.
+    while other.writes == 0 { eventLoop.advanceTime(by: .milliseconds(1)) }
+    loop.stop()
   }
 
   @Test func whatComesDuringATurnWaitsForTheNextOne() {

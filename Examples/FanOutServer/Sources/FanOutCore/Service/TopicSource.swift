@@ -9,8 +9,7 @@ package final class TopicSource: Sendable {
   let log: any EventLog
   private let publisher: Publisher
 
-  /// - Parameters:
-  ///   - makeLog: `nil`: events are only in memory, and ids start at the current time.
+  /// - Parameter makeLog: `nil`: events are only in memory, and ids start at the current time.
   package init(
     _ settings: Settings, makeLog: (@Sendable (Topics) -> any EventLog)? = nil,
     delivery: @escaping Topics.Delivery = Topics.plainDelivery

@@ -146,7 +146,8 @@ extension ConnectionLoop {
     counts.events.wrappingAdd(events, ordering: .releasing)
   }
 
-  /// Begins a turn, without waiting until the loop has served its sockets.
+  /// Begins a turn, without waiting until the loop has served its sockets. Inside a turn, schedules
+  /// one.
   func beginTurnAtOnce() {
     if isInTurn { ready.wake() } else { beginTurn() }
   }
