@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import Multicast
 import MulticastTestSupport
 import Testing
@@ -151,20 +151,29 @@ struct TopicBatchTests {
     arguments: StorageStrategy.allCases)
   func comingAndGoing(_ strategy: StorageStrategy) {
     let size = 32
-    let rounds = 1000
+    let rounds = 100
     let hub = TopicHub<Int, Numbered>(storage: strategy)
     let tracker = LifetimeTracker()
-    let (own, wrong, done) = (Counter(), Counter(), Counter())
-    // Each of two threads subscribes to a topic of its own and cancels; two others send to both.
+    let (own, wrong) = (Counter(), Counter())
+    /// For each topic, the subscribers that have come and gone.
+    let gone = [Counter(), Counter()]
+    // Each of two threads subscribes to a topic of its own and cancels; two others send to both,
+    // and pause in every second batch until the subscriber has gone.
     runThreads(4) { thread in
-      func send(_ round: Int, to topic: Int) {
-        let first = (4 * round + thread) * size
-        hub.send(contentsOf: (0..<size).lazy.map { Numbered(first + $0, tracker) }, to: topic)
+      func send(_ round: Int, to topic: Int, isPausing: Bool = false) {
+        let (first, earlier) = ((4 * round + thread) * size, gone[topic].value)
+        let batch = (0..<size).lazy.map { index in
+          while isPausing, index == round % size, gone[topic].value == earlier, earlier < rounds {
+            sched_yield()
+          }
+          return Numbered(first + index, tracker)
+        }
+        hub.send(contentsOf: batch, to: topic)
       }
       guard thread < 2 else {
         var round = 0
-        while done.value < 2 {
-          send(round, to: round % 2)
+        while gone[0].value < rounds || gone[1].value < rounds {
+          send(round, to: round % 2, isPausing: round % 4 < 2)
           round += 1
         }
         return
@@ -178,11 +187,11 @@ struct TopicBatchTests {
         _ = abandoned
         abandoned = nil
         if !subscription.cancelAndWait(timeout: .seconds(timeLimit)) { wrong.add() }
+        gone[thread].add()
         let entries = journal.entries
         if !history.add(entries) { wrong.add() }
         own.add(entries.count { $0 / size == 4 * round + thread })
       }
-      done.add()
     }
     #expect(own.value == 2 * rounds * size)
     #expect(wrong.value == 0)
