@@ -10,6 +10,28 @@ import Testing
 
 /// When the server closes a connection: it has waited too long for the client, or it shuts down.
 @Suite struct ConnectionEndTests {
+  /// A socket that takes nothing before the test says so.
+  private final class FullSocket: ChannelOutboundHandler, RemovableChannelHandler {
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private var pending: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      pending.append((data, promise))
+    }
+
+    /// An `EmbeddedChannel` closes both sides at once.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+      if mode == .output { promise?.succeed() } else { context.close(mode: mode, promise: promise) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+      for (data, promise) in pending { context.write(data, promise: promise) }
+      context.flush()
+    }
+  }
+
   private let channel = EmbeddedChannel()
   private let connection: Connection
 
@@ -106,6 +128,38 @@ import Testing
     var parts = 0
     while try channel.readOutbound(as: HTTPServerResponsePart.self) != nil { parts += 1 }
     #expect(parts == 6)
+  }
+
+  @Test(arguments: [false, true])
+  func atShutdownAResponseReachesTheSocketFirst(_ isWritten: Bool) throws {
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(FullSocket(), name: "socket", position: .first)
+    try sendHead()
+    try send(.end(nil))
+    if !isWritten { shutDown() }
+    channel.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
+    channel.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
+    if isWritten { shutDown() }
+    channel.embeddedEventLoop.run()
+    #expect(channel.isActive)
+    pipeline.removeHandler(name: "socket", promise: nil)
+    channel.embeddedEventLoop.run()
+    #expect(!channel.isActive)
+    var parts = 0
+    while try channel.readOutbound(as: HTTPServerResponsePart.self) != nil { parts += 1 }
+    #expect(parts == 2)
+  }
+
+  @Test func atShutdownARefusalReachesTheSocketFirst() throws {
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(FullSocket(), name: "socket", position: .first)
+    try send(.head(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: [:])))
+    shutDown()
+    #expect(channel.isActive)
+    pipeline.removeHandler(name: "socket", promise: nil)
+    channel.embeddedEventLoop.run()
+    #expect(!channel.isActive)
+    #expect(try channel.readOutbound(as: HTTPServerResponsePart.self) != nil)
   }
 
   @Test func atShutdownTheRefusalBehindAResponseIsWritten() throws {

@@ -1,4 +1,5 @@
 import FanOutCore
+import Foundation
 import NIOCore
 import Testing
 
@@ -34,6 +35,32 @@ import Testing
         let texts = try await streams[index].data(acknowledged)
         #expect(texts == (0..<acknowledged).map(String.init))
         #expect(try await streams[index].next() == nil)
+      }
+    }
+  }
+
+  /// Whether they wait in the server because the client does not take them, or also to be made.
+  @Test func responsesThatWaitForTheClientArrive() async throws {
+    var settings = Settings()
+    settings.drain = .seconds(240)
+    try await RunningServer.with(settings) { server in
+      let publication = "POST /topics/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx"
+      let page = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      var clients: [RawClient] = []
+      // Up to more than the buffers of a connection hold.
+      for pages in 1...12 {
+        let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
+        try await client.send(publication + String(repeating: page, count: pages))
+        clients.append(client)
+      }
+      try await server.wait(until: "published_total", is: clients.count)
+      await server.shutDown()
+      // Until it takes no more connections.
+      while let other = try? await RawClient.connect(port: server.port) { await other.close() }
+      for (index, client) in clients.enumerated() {
+        let text = try await client.readAll()
+        #expect(text.components(separatedBy: "HTTP/1.1 200 OK\r\n").count == index + 3)
+        #expect(text.components(separatedBy: "</html>").count == index + 2)
       }
     }
   }

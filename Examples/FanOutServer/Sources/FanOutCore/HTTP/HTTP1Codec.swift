@@ -108,10 +108,11 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
       if !entries.isEmpty { entries[0].bytes += body.readableBytes }
       context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: promise)
     case .end(let trailers):
-      context.write(wrapOutboundOut(.end(trailers.map(HTTPHeaders.init))), promise: promise)
+      let end = promise ?? context.eventLoop.makePromise()
+      context.write(wrapOutboundOut(.end(trailers.map(HTTPHeaders.init))), promise: end)
       pendingResponses -= 1
       logAccess()
-      connection.responseEnds()
+      connection.responseEnds(end.futureResult)
       guard pendingResponses == 0 else { return }
       // The client must close now.
       if isLast { place.expectRequest(context.channel) }
@@ -246,16 +247,18 @@ extension HTTP1Codec {
     for field in refusal.headers { headers.add(name: field.name.rawName, value: field.value) }
     let status = HTTPResponseStatus(statusCode: refusal.status.code)
     let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
-    if !isHeadRefused { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
-    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    // Before the flush, which may find that the client has closed the connection.
     if !entries.isEmpty {
       entries[0].status = refusal.status.code
       entries[0].bytes = isHeadRefused ? 0 : body.readableBytes
     }
     logAccess()
+    let end = context.eventLoop.makePromise(of: Void.self)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    if !isHeadRefused { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
     context.close(mode: .output, promise: nil)
-    connection.requestIsRefused()
+    connection.requestIsRefused(end.futureResult)
   }
 }
 

@@ -80,7 +80,7 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
     case .end:
       context.write(data, promise: promise)
       logAccess()
-      if !isRefused { connection.responseEnds() }
+      if !isRefused { connection.responseEnds(nil) }
     }
   }
 
@@ -161,7 +161,7 @@ extension HTTP2Exchange {
         NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError), promise: nil)
     }
     // The client may take none of it.
-    connection.requestIsRefused()
+    connection.requestIsRefused(nil)
   }
 
   private func logAccess() {

@@ -23,6 +23,9 @@ final class Connection {
   private var channel: (any Channel)?
   /// Requests whose response is not complete.
   private var pendingRequests = 0
+  /// Completes when the newest complete response has reached the socket; `nil` if nothing waits for
+  /// that.
+  private var written: EventLoopFuture<Void>?
   private var isReceiving = false
   private var closing = Closing()
   private var isStream = false
@@ -58,35 +61,47 @@ extension Connection {
     if pendingRequests == 0 { start = .now() }
   }
 
-  /// The server waits until the client closes.
-  func requestIsRefused() {
+  /// A refusal is complete. The server waits until the client closes.
+  ///
+  /// - Parameter written: as for ``responseEnds(_:)``.
+  func requestIsRefused(_ written: EventLoopFuture<Void>?) {
     isReceiving = true
     start = .now()
+    self.written = written
+    if isQuiescing { closeBehindResponses() }
   }
 
-  /// The end of a response is written.
-  func responseEnds() {
+  /// A response is complete.
+  ///
+  /// - Parameter written: completes when it has reached the socket; `nil` if the connection is not
+  ///   closed behind it.
+  func responseEnds(_ written: EventLoopFuture<Void>?) {
     pendingRequests -= 1
     start = .now()
-    guard isQuiescing, let channel else { return }
-    // Later, because the rest of what was received may have more requests. Checks that this is the
-    // event loop: so the closure need not be Sendable.
-    channel.eventLoop.assumeIsolated().execute { self.closeIfQuiescing() }
+    self.written = written
+    if isQuiescing { closeBehindResponses() }
   }
 
   /// The response is a stream.
   func streamBegins() { isStream = true }
 
-  /// Closes the connection, unless it is a stream, when the responses to what was received are
-  /// written.
+  /// Closes the connection, unless it is a stream, when the responses to what was received have
+  /// reached the socket.
   func quiesce() {
     guard !isStream else { return }
     isQuiescing = true
-    closeIfQuiescing()
+    closeBehindResponses()
   }
 
-  private func closeIfQuiescing() {
-    if isQuiescing, pendingRequests == 0 { close() }
+  private func closeBehindResponses() {
+    guard pendingRequests == 0, let channel else { return }
+    guard let written else { return close() }
+    self.written = nil
+    // Checks that this is the event loop: so the closures need not be Sendable.
+    written.assumeIsolated().whenComplete { _ in
+      // Later, because the rest of what was received may have more requests.
+      channel.eventLoop.assumeIsolated().execute { self.closeBehindResponses() }
+    }
   }
 
   /// Closes the connection if the server has waited for the client since `deadline` or longer.

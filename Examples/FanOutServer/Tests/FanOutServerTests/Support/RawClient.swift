@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -8,6 +9,7 @@ struct RawClient: Sendable {
   private let received: NIOLoopBound<Received>
 
   /// - Parameter receiveBuffer: the size of the kernel's receive buffer; a small one is full soon.
+  ///   The kernel of the server then has small segments, and so a small buffer, too.
   static func connect(port: Int, receiveBuffer: Int? = nil) async throws -> RawClient {
     try await connect(SocketAddress(ipAddress: "127.0.0.1", port: port), receiveBuffer)
   }
@@ -41,7 +43,8 @@ struct RawClient: Sendable {
     var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
     if let receiveBuffer {
       bootstrap = bootstrap.channelOption(
-        .socketOption(.so_rcvbuf), value: .init(receiveBuffer))
+        .socketOption(.so_rcvbuf), value: .init(receiveBuffer)
+      ).channelOption(.tcpOption(.init(rawValue: TCP_MAXSEG)), value: 536)
     }
     bootstrap = bootstrap.channelOption(.autoRead, value: autoRead)
       .channelOption(.allowRemoteHalfClosure, value: true)
