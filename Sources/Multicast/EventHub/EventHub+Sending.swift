@@ -84,7 +84,7 @@ extension EventHub {
       let delivered = deliverForwarding(event, 0, waiters: waiters, by: delivery)
       waiters.completeDelivery(isTaken: delivered > 0)
     }
-    let outcome = await waiters.wait()
+    let outcome = await waiters.wait(isKept: isKept)
     // If the task is cancelled, buffers drop the event inside `Task.cancel()`, where no user code
     // may run: this is the last reference.
     withExtendedLifetime(event) {}

@@ -2,7 +2,7 @@
 ///
 /// ## Thread safety
 /// The thread that delivers the event fills the list and then calls ``completeDelivery(isTaken:)``;
-/// the sender's task calls ``wait()``.
+/// the sender's task calls ``wait(isKept:)``.
 @usableFromInline
 final class SendWaiterList: @unchecked Sendable {
   // Sendable: everything that changes is accessed inside `lock` alone.
@@ -38,7 +38,7 @@ final class SendWaiterList: @unchecked Sendable {
     return !effects.isRefused
   }
 
-  /// Makes ``wait()`` wait for `list` too. Called before the delivery is complete.
+  /// Makes ``wait(isKept:)`` wait for `list` too. Called before the delivery is complete.
   func include(_ list: SendWaiterList) {
     lock.withLock { included.append(list) }
   }
@@ -60,11 +60,13 @@ final class SendWaiterList: @unchecked Sendable {
   }
 
   /// Waits until the event was delivered, and no buffer is full or the task is cancelled.
-  func wait() async -> Outcome {
+  ///
+  /// - Parameter isKept: whether the hub has kept the event: then no subscriber refuses it.
+  func wait(isKept: Bool = false) async -> Outcome {
     await suspend { continuation in
       delivery.wait { continuation.resume() }
     }
-    var outcome = lock.withLock { Outcome(isTaken: isTaken, isComplete: !isRefused) }
+    var outcome = lock.withLock { Outcome(isTaken: isTaken, isComplete: isKept || !isRefused) }
     for (waiter, mailbox, entry) in lock.withLock({ parked }) {
       // SAFETY: any thread may use an entry (see `Entry`); the type cannot be declared `Sendable`.
       nonisolated(unsafe) let entry = entry
@@ -84,8 +86,8 @@ final class SendWaiterList: @unchecked Sendable {
       if mailbox.withLock({ waiter.outcome == .dropped }) { outcome.isComplete = false }
     }
     for included in lock.withLock({ included }) {
-      let forwarded = await included.wait()
-      if !forwarded.isTaken || !forwarded.isComplete { outcome.isComplete = false }
+      let forwarded = await included.wait(isKept: isKept)
+      if (!isKept && !forwarded.isTaken) || !forwarded.isComplete { outcome.isComplete = false }
     }
     return outcome
   }

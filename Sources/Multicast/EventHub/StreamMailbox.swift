@@ -277,6 +277,8 @@ extension StreamMailbox {
 
   /// Resumes all sleepers for good, because a task is cancelled. Runs no user code.
   func interrupt() {
+    // First: no other task takes an event that comes before the cancelled one runs.
+    noteCancellation(isOfTask: true)
     let sleepers = withLock {
       isInterrupted = true
       return takeSleepers()

@@ -6,9 +6,10 @@ extension SubscriberOption where Event: Equatable {
   /// ```
   ///
   /// The event before it is the one with which the handler was called last, so events that a filter
-  /// or a full buffer excludes do not count. Equal events take space in the buffer. They are
-  /// compared where the handler is called, with no lock held. If calls overlap, in a handler that
-  /// many threads call or with several concurrent calls, the one that began last counts.
+  /// or a full buffer excludes do not count; one whose call an interceptor does not make does.
+  /// Equal events take space in the buffer. They are compared where the handler is called, with no
+  /// lock held. If calls overlap, in a handler that many threads call or with several concurrent
+  /// calls, the one that began last counts.
   ///
   /// Wherever this is among the `options`, a call that it leaves out does not count for
   /// ``first(_:)``, and is neither intercepted nor measured. For a sequence, use an algorithm for

@@ -98,7 +98,8 @@ extension MulticastDelegate {
 // MARK: - Isolated invocations
 
 extension MulticastDelegate {
-  /// Calls `body` with each delegate, in registration order, on the actor to which `body` belongs.
+  /// Calls `body` with each delegate on the actor to which `body` belongs: in registration order,
+  /// but those that were added on the same actor in an order of their own.
   ///
   /// ```swift
   /// hub.invokeIsolated { @MainActor view in view.show("saved") }

@@ -191,7 +191,7 @@ final class FollowerSignals: ReadTarget, @unchecked Sendable {
 
   /// The handler has received everything.
   func finish() {
-    hub.finish(completion.failure ?? lock.withLock { ending?.failure })
+    hub.finish(lock.withLock { ending?.failure })
   }
 }
 

@@ -26,9 +26,9 @@ extension TopicHub {
   /// it is finished, later subscribers receive none of the events, unless the hub has a total order
   /// and subscribers of patterns, which all see the events in the order of the topic. If the topic
   /// has no subscriber when the call begins, nor the hub one of all topics or of a pattern,
-  /// `events` is not iterated, unless the hub retains: then each event is sent as by
-  /// ``send(_:to:)``. After ``finish()`` `events` is not iterated either; a hub that finishes
-  /// during the call ends the iteration.
+  /// `events` is not iterated. A hub that retains sends each event as by ``send(_:to:)``, and
+  /// looks the topic up each time. After ``finish()`` `events` is not iterated either; a hub that
+  /// finishes during the call ends the iteration.
   ///
   /// - Parameters:
   ///   - events: what subscribers receive.
@@ -81,7 +81,7 @@ extension TopicHub {
         // The first pattern may have come during the suspension.
         _ = sendWithoutHub(
           event, to: topic, isKept: isKept || sendersKeepTopics, waiters: waiters)
-        let outcome = await waiters.wait()
+        let outcome = await waiters.wait(isKept: retains)
         // As in `EventHub.sendWaiting`.
         withExtendedLifetime(event) {}
         return (outcome.isTaken || retains) && outcome.isComplete

@@ -3,7 +3,8 @@ extension TopicHub {
   /// them.
   ///
   /// It runs the `description` of topics that are no strings. A subscriber with positions appears
-  /// once for each topic that it names.
+  /// once for each topic that it names. Those that still receive what waits from a topic that has
+  /// finished do not appear.
   ///
   /// - Complexity: O(subscribers of all topics and patterns).
   public var snapshot: HubSnapshot {

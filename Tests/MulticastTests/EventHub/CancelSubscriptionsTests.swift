@@ -160,6 +160,28 @@ struct CancelSubscriptionsTests {
     #expect(iterator.end == .finished && discarded.end == .finished)
   }
 
+  @Test("after the end of a topic, or of the hub of topics, too", arguments: [false, true])
+  func afterTheEndOfTopics(_ endsHub: Bool) async {
+    let hub = TopicHub<String, Int>()
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let onEnd = SubscriberOption<Int>.onEnd { _, _ in
+      Issue.record("called after a cancellation")
+    }
+    let subscription = hub.subscribe(to: "a", on: queue, options: [onEnd]) { _ in
+      Issue.record("a discarded event was delivered")
+    }
+    let iterator = hub.events(for: "a").makeAsyncIterator()
+    hub.send(1, to: "a")
+    if endsHub { hub.finish() } else { hub.finish("a") }
+    hub.cancelSubscriptions()
+    #expect(await iterator.next() == nil)
+    queue.resume()
+    await eventually { !subscription.isActive }
+    queue.sync {}
+    #expect(subscription.end == .finished)
+  }
+
   @Test(
     "inside a handler: the later handlers are not called with the event",
     arguments: StorageStrategy.allCases)

@@ -38,6 +38,12 @@ private actor Taker {
     }
   }
 
+  /// Cancels a task, and sends before another task runs on this actor.
+  func cancel(_ task: Task<Void, Never>, beforeSending event: Int, to hub: EventHub<Int>) {
+    task.cancel()
+    hub.send(event)
+  }
+
   func takeAll(notes: Bool) async {
     while ended == 0 {
       if notes { await takeNoted() } else { await take() }
@@ -95,6 +101,18 @@ struct SharedIteratorTests {
     #expect(await taker.ended == 3)
     #expect(hub.subscriberCount == 0)
     #expect(hub.send(1) == 0)
+  }
+
+  @Test("the same if an event comes before the others have run", arguments: [false, true], 0..<3)
+  func cancelBeforeAnEvent(_ notes: Bool, _ index: Int) async {
+    let hub = EventHub<Int>()
+    let taker = taker(hub, notes: notes)
+    let tasks = await sleeping(3, taker, notes: notes)
+    await taker.cancel(tasks[index], beforeSending: 7, to: hub)
+    for task in tasks { await task.value }
+    #expect(await taker.received == [])
+    #expect(await taker.ended == 3)
+    #expect(hub.subscriberCount == 0)
   }
 
   @Test("after the end of the hub, too: none gets what is left", arguments: [false, true])

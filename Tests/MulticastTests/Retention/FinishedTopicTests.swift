@@ -1,0 +1,57 @@
+import Dispatch
+import Multicast
+import MulticastTestSupport
+import Testing
+
+@Suite("A topic of a hub that retains finishes before its subscribers have received everything")
+struct FinishedTopicTests {
+  private struct First: Error {}
+  private struct Second: Error {}
+
+  /// What the hub has kept of the topic "a".
+  private func kept(_ hub: TopicHub<String, Int>) -> [Int] {
+    let reader = hub.reader(for: ["a"], from: .retained) {}
+    var events: [Int] = []
+    while let element = reader.nextIfAvailable() {
+      if let event = element.event { events.append(event.event) }
+    }
+    return events
+  }
+
+  @Test(
+    "the failure of a handler with positions is that of the first finish", arguments: [false, true])
+  func failure(_ fails: Bool) async {
+    let hub = TopicHub<String, Int>(retention: .last(10))
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let positioned = hub.subscribe(to: ["a"], from: .live, on: queue) { _ in }
+    let plain = hub.subscribe(to: "a", on: queue) { _ in }
+    hub.send(1, to: "a")
+    if fails { hub.finish("a", throwing: First()) } else { hub.finish("a") }
+    hub.finish(throwing: Second())
+    queue.resume()
+    await eventually { positioned.end != nil && plain.end != nil }
+    #expect(fails ? positioned.failure is First : positioned.failure == nil)
+    #expect(fails ? plain.failure is First : plain.failure == nil)
+  }
+
+  @Test("sendWaiting returns true for an event that is kept, though a subscriber refuses it")
+  func refusedByASubscriber() async {
+    let hub = TopicHub<String, Int>(retention: .last(10))
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    let finishing = hub.subscribe(
+      to: "a", on: queue,
+      where: { [weak hub] event in
+        if event == 2 { hub?.finish("a") }
+        return true
+      }
+    ) { _ in }
+    let other = hub.subscribe(to: "a", on: queue) { _ in }
+    hub.send(1, to: "a")
+    #expect(await hub.sendWaiting(2, to: "a"))
+    #expect(kept(hub) == [1, 2])
+    queue.resume()
+    await eventually { !finishing.isActive && !other.isActive }
+  }
+}
