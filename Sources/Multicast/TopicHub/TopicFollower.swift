@@ -150,14 +150,11 @@ final class FollowerSignals: ReadTarget, @unchecked Sendable {
   private(set) var hub: EventHub<Void>! = nil
   /// Set before the handler is added, which keeps it.
   weak var reader: TopicLogReader?
-  private let completion: Completion
   /// Guards `ending`. The hub is called outside.
   private let lock = Lock()
   private var ending: (reason: SubscriptionEnd, failure: (any Error)?)?
 
-  /// - Parameter completion: how the hub of topics has finished, if it has.
-  init(_ storage: StorageStrategy, _ name: String?, _ completion: Completion) {
-    self.completion = completion
+  init(_ storage: StorageStrategy, _ name: String?) {
     let signals = UnownedReference(self)
     hub = EventHub(
       ordering: .total, storage: storage, delivery: EventHub<Void>.delivery,
@@ -214,7 +211,7 @@ extension TopicHub where Topic == String {
     }
     let request = makeRequest(origin)
     let retention = requiredRetention
-    let target = FollowerSignals(storage, name, completion)
+    let target = FollowerSignals(storage, name)
     let reader = makeReader(request, target)
     target.reader = reader
     return target.hub.follow(delivery, owner: owner, origin: origin) {

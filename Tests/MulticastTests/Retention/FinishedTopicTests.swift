@@ -35,6 +35,20 @@ struct FinishedTopicTests {
     #expect(fails ? plain.failure is First : plain.failure == nil)
   }
 
+  @Test("a handler that comes after the end of the hub has its failure", arguments: [false, true])
+  func failureOfALateHandler(_ hasEvents: Bool) async {
+    let hub = TopicHub<String, Int>(retention: .last(10))
+    if hasEvents { hub.send(1, to: "a") }
+    hub.finish(throwing: First())
+    let journal = Journal()
+    let late = hub.subscribe(to: ["a"], from: .retained, on: .sender) { element in
+      if case .event(let event, _) = element { journal.record(event.event) }
+    }
+    await eventually { late.end != nil }
+    #expect(late.failure is First)
+    #expect(journal.entries == (hasEvents ? [1] : []))
+  }
+
   @Test("sendWaiting returns true for an event that is kept, though a subscriber refuses it")
   func refusedByASubscriber() async {
     let hub = TopicHub<String, Int>(retention: .last(10))
@@ -54,4 +68,39 @@ struct FinishedTopicTests {
     queue.resume()
     await eventually { !finishing.isActive && !other.isActive }
   }
+
+  @Test("the same if the hub finishes in the deinit of the event that makes room for it")
+  func finishedByAnEvictedEvent() async {
+    let hub = TopicHub<String, Last>(retention: .last(1))
+    let queue = DispatchQueue(label: "queue")
+    let everything = hub.allTopics.subscribe(on: queue) { _ in }
+    let subscription = hub.subscribe(to: "a", on: queue) { _ in }
+    hub.send(Last(1) { [weak hub] in hub?.finish() }, to: "a")
+    await hub.flush()
+    queue.suspend()
+    hub.send(Last(0), to: "b")
+    let isSent = await hub.sendWaiting(Last(2), to: "a")
+    let reader = hub.reader(for: ["a"], from: .retained) {}
+    var kept: [Int] = []
+    while let element = reader.nextIfAvailable() {
+      if let event = element.event { kept.append(event.event.number) }
+    }
+    #expect(isSent)
+    #expect(kept == [2])
+    queue.resume()
+    await eventually { !everything.isActive && !subscription.isActive }
+  }
+}
+
+/// An event that calls a function in its `deinit`.
+private final class Last: Sendable {
+  let number: Int
+  private let atEnd: @Sendable () -> Void
+
+  init(_ number: Int, atEnd: @escaping @Sendable () -> Void = {}) {
+    self.number = number
+    self.atEnd = atEnd
+  }
+
+  deinit { atEnd() }
 }

@@ -101,7 +101,7 @@ struct TopicHandlerCancellationTests: ExternalLogSuite {
   @Test("a drain finishes what has ended, but not what is being cancelled")
   func endsThatADrainFinishes() {
     for (end, isFinished) in [(SubscriptionEnd.cancelled, false), (.finished, true)] {
-      let signals = FollowerSignals(.waitFree, nil, Completion())
+      let signals = FollowerSignals(.waitFree, nil)
       #expect(!signals.mustFinish)
       signals.end(end, nil)
       #expect(signals.mustFinish == isFinished)

@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// Whether they wait in the server because the client does not take them, or also to be made.
+  /// Those that the client has not taken yet, and those that are only made when it takes others.
   @Test func responsesThatWaitForTheClientArrive() async throws {
     var settings = Settings()
     settings.drain = .seconds(240)
