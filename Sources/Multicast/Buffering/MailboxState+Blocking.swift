@@ -3,12 +3,24 @@
 extension MailboxState {
   /// Makes the consumer pause, or continue. A flush does not wait for a paused one.
   ///
+  /// - Parameter element: what a consumer that continues takes after what waits; `nil`: nothing.
   /// - Returns: the effects. `wake` tells whether an idle consumer must come back.
-  mutating func setBlocked(_ isBlocked: Bool) -> Effects {
+  mutating func setBlocked(_ isBlocked: Bool, then element: Envelope? = nil) -> Effects {
     self.isBlocked = isBlocked
     var effects = Effects()
-    effects.flushed = takeCompletedFlushes()
+    if !isBlocked, let element { effects = appendBeforeEnd(element) }
+    effects.flushed += takeCompletedFlushes()
     if !isBlocked && (hasWaiting || end != nil) { wake(&effects) }
+    return effects
+  }
+
+  /// As ``append(_:sender:)``, also in a mailbox that has finished: it was sent before the end.
+  private mutating func appendBeforeEnd(_ element: Envelope) -> Effects {
+    guard end == nil || end == .finished else { return Effects() }
+    let previousEnd = end
+    end = nil
+    let effects = append(element)
+    end = end ?? previousEnd
     return effects
   }
 

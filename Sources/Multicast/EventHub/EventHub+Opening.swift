@@ -22,22 +22,13 @@ extension EventHub {
     return EventSubscription(registration)
   }
 
-  /// Calls the handler of `entry` with its first event.
+  /// Calls the handler of `entry` with its first event, unless it is blocked: then it gets that
+  /// after the block.
   func open(_ entry: Entry, _ opening: EventOpening<Event>) {
     var invocation = Invocation(ThreadCallStack.current)
-    var isOpen = false
     _ = invocation.pass(.passUnretained(entry), access: .call) { (subscriber: Subscriber<Event>) in
-      isOpen = true
       subscriber.handler(opening.firstEvent)
       return true
-    }
-    if !isOpen {
-      // Blocked, unless it has ended.
-      invocation.passForMailbox(.passUnretained(entry)) { head in
-        Entry.value(head, as: Subscriber<Event>.self).pointee.pass { subscriber in
-          subscriber.handler(opening.firstEventIfBlocked)
-        }
-      }
     }
     invocation.end()
   }

@@ -175,7 +175,7 @@ extension EventSequencer {
   }
 
   /// Calls the handler of `entry`, which has no buffer, with the first event, at a place in the
-  /// order.
+  /// order: at the beginning, and after a block.
   ///
   /// - Returns: `false` if the hub has ended, so that the end may come first.
   func open(_ entry: Entry, through hub: EventHub<Event>) -> Bool {

@@ -15,6 +15,9 @@ extension EventSubscription {
   /// last ``unblock()``; that of a handler that senders call, in a hub without a replay, at once. A
   /// blocked subscription ends with its handle, also if it has an owner.
   ///
+  /// A subscription of a ``StateHub`` gets a snapshot after its last ``unblock()``, if the state
+  /// has changed.
+  ///
   /// In a hub with one order (see ``Ordering``) it counts whether the subscription is blocked when
   /// an event is delivered, which another sender, or an outer call, may do after `send` has
   /// returned.

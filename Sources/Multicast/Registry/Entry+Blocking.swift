@@ -7,6 +7,12 @@ extension Entry {
     head.pointee.state.load(ordering: .acquiring) & EntryHead.blocked != 0
   }
 
+  /// Whether it was not removed.
+  var isRegistered: Bool {
+    // Acquiring: pairs with the thread that removed the entry.
+    EntryHead.isActive(head.pointee.state.load(ordering: .acquiring))
+  }
+
   /// Makes every later call of the entry skip it, or not; does nothing if it was removed. The
   /// caller has the lock that guards the number of its blocks.
   func setBlocked(_ isBlocked: Bool) {
@@ -24,22 +30,29 @@ extension Entry {
   }
 
   /// Adds a block.
-  func block() {
+  ///
+  /// - Parameter extras: those of the registry.
+  func block(_ extras: RegistryExtras?) {
     BlockCounts.shared.block(self)
-    mailbox?.adoptBlock(of: self)
+    mailbox?.adoptBlock(of: self, extras)
   }
 
   /// Removes a block. After the last one, what waits in the mailbox is delivered.
-  func unblock() {
+  ///
+  /// - Parameter extras: those of the registry.
+  func unblock(_ extras: RegistryExtras?) {
     BlockCounts.shared.unblock(self)
-    mailbox?.adoptBlock(of: self)
+    if let mailbox {
+      mailbox.adoptBlock(of: self, extras)
+    } else if !isBlocked {
+      extras?.blockEnded(of: self)
+    }
   }
 
   /// - Precondition: `count`, the number of blocks before `unblock`, is positive, or the entry was
   ///   removed.
   func requireBlock(_ count: Int) {
-    // Acquiring: pairs with the thread that removed the entry.
-    guard EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) else { return }
+    guard isRegistered else { return }
     Self.requireBlock(count)
   }
 

@@ -3,11 +3,15 @@ extension EntryHandle {
   var isBlocked: Bool { state & EntryHead.blocked != 0 }
 
   /// See ``Registration/block()``.
-  func block() { entry?.block() }
+  func block() { entry?.block(registry.extras) }
 
   /// See ``Registration/unblock()``.
   func unblock() {
-    if let entry { entry.unblock() } else { BlockCounts.shared.forget(reference) }
+    if let entry {
+      entry.unblock(registry.extras)
+    } else {
+      BlockCounts.shared.forget(reference)
+    }
   }
 
   /// See ``Registration/withBlocked(_:)``.

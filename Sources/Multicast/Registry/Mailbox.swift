@@ -216,9 +216,12 @@ class Mailbox: @unchecked Sendable {
 
   /// Makes the consumer of `entry` pause while that is blocked, and continue afterwards. Called
   /// after each change, so the last call finds the final state.
-  final func adoptBlock(of entry: Entry) {
+  ///
+  /// - Parameter extras: those of the registry.
+  final func adoptBlock(of entry: Entry, _ extras: RegistryExtras?) {
+    let envelope = extras?.envelopeAfterBlock
     let (effects, isBlocked, mustRead) = withLock {
-      let effects = state.setBlocked(entry.isBlocked)
+      let effects = state.setBlocked(entry.isBlocked, then: entry.isRegistered ? envelope : nil)
       // No sender has told it of what came while it was blocked.
       let mustRead = isFollowing && !state.isBlocked && state.signalBeforeEnd().wake
       return (effects, state.isBlocked, mustRead)

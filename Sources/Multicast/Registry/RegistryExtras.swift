@@ -39,6 +39,13 @@ class RegistryExtras: @unchecked Sendable {
   /// number of entries.
   func entriesExpected(by difference: Int) {}
 
+  /// What the mailbox of an entry gets at the end of its last block, also if the hub has finished
+  /// in the meantime; `nil` in most hubs.
+  var envelopeAfterBlock: Envelope? { nil }
+
+  /// Called outside of any lock at the end of the last block of an entry without a mailbox.
+  func blockEnded(of entry: Entry) {}
+
   /// What the registry observes together with others: those of a hub of topics.
   var sharedInspection: HubInspection? { nil }
 

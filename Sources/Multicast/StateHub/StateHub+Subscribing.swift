@@ -167,7 +167,7 @@ extension StateHub {
     requireLimit(limit)
     let (delivery, origin) = measured(delivery, origin)
     if case .sender(let handler) = delivery {
-      let follower = StateFollower<State, Change>(cell, waitsForBegin: true)
+      let follower = StateFollower<State, Change>(cell, waitsForRefresh: true)
       let subscription = hub.subscribeInOrder(
         { if let update = follower.update(for: $0) { handler(update) } }, owner: owner,
         origin: origin)

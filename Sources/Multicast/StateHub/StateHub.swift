@@ -20,7 +20,8 @@
 /// Whenever nothing is under way, a subscriber that replaces its state by each snapshot, and
 /// applies each change, has the state of the hub: for every buffer size, however late it
 /// subscribed, and whatever it lost. A subscriber whose buffer is full loses its oldest changes,
-/// and gets a new snapshot in their place.
+/// and gets a new snapshot in their place. One that was blocked gets a snapshot after the block, if
+/// the state has changed.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while
@@ -57,7 +58,7 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable, Unrefl
       case .edit(let edit):
         cell.fold(number, edit)
         return .edited(version: number)
-      case .begin, .beginLater, .edited:
+      case .refresh, .edited:
         return signal
       }
     }
@@ -71,11 +72,12 @@ public final class StateHub<State: Sendable, Change: Sendable>: Sendable, Unrefl
     _ storage: StorageStrategy, _ name: String?, _ delivery: @escaping EventHub<Signal>.Delivery,
     fold: @escaping @Sendable (Signal, _ number: UInt64) -> Signal
   ) -> EventHub<Signal> {
-    EventHub(
+    let state = OpeningState<Signal>(name, firstEvent: .refresh)
+    let hub = EventHub(
       ordering: .total, storage: storage, delivery: delivery,
-      opening: EventOpening(
-        firstEvent: .begin, firstEventIfBlocked: .beginLater, prepare: fold),
-      state: name == nil ? HubState() : DetailedState(name))
+      opening: EventOpening(firstEvent: .refresh, prepare: fold), state: state)
+    state.begin(hub)
+    return hub
   }
 }
 
@@ -158,8 +160,8 @@ extension StateHub {
   public var subscriberCount: Int { hub.subscriberCount }
 
   /// Counts of what waits in the buffers of the subscribers: changes, and the beginning of each
-  /// subscription, which takes a place too. One that is dropped makes the next update a snapshot. A
-  /// change that a snapshot had already counts as delivered.
+  /// subscription and the end of each block, which take a place too. One that is dropped makes the
+  /// next update a snapshot. A change that a snapshot had already counts as delivered.
   ///
   /// - Complexity: O(subscribers).
   public var statistics: HubStatistics { hub.statistics }

@@ -1,10 +1,9 @@
 /// What a ``StateHub`` sends through its buffers: not states, but what to do about the state.
 @usableFromInline
 enum StateSignal<State: Sendable, Change: Sendable>: Sendable {
-  /// The beginning of a subscription.
-  case begin
-  /// The beginning of a subscription that is blocked: the next change is a reason for a snapshot.
-  case beginLater
+  /// The beginning of a subscription, or the end of its block: a snapshot, unless the subscriber
+  /// has the state.
+  case refresh
   /// A change, and the version of the state that has it: 0 until it is folded.
   case change(Change, version: UInt64)
   /// A change in place that is not folded yet.
@@ -29,8 +28,9 @@ extension StateUpdate: Hashable where State: Hashable, Change: Hashable {}
 
 /// Turns the signals that reach one subscriber into updates.
 ///
-/// A change continues what the subscriber has if it makes the next version. After any other change,
-/// and at the beginning, the subscriber gets a snapshot; changes that the snapshot has are skipped.
+/// A change continues what the subscriber has if it makes the next version. After any other
+/// change, at the beginning, and after a block during which it lost changes, the subscriber gets a
+/// snapshot; changes that the snapshot has are skipped.
 ///
 /// ## Thread safety
 /// One call at a time: the mailbox of the subscriber, or the sequencer of the hub, delivers one
@@ -45,44 +45,44 @@ final class StateFollower<State: Sendable, Change: Sendable>: @unchecked Sendabl
   private let cell: StateCell<State>
   /// The version of what the subscriber has; `nil` before the first snapshot.
   @exclusivity(unchecked) @usableFromInline var version: UInt64?
-  /// Whether `begin` will arrive. Then changes before it are in its snapshot.
-  @exclusivity(unchecked) @usableFromInline var waitsForBegin: Bool
+  /// Whether to skip changes that arrive before the first `refresh`: they are in its snapshot. If
+  /// not, the first of them is a reason for a snapshot, because a full buffer may have dropped
+  /// `refresh`.
+  @usableFromInline let waitsForRefresh: Bool
 
-  /// - Parameter waitsForBegin: whether to skip changes that arrive before `begin`. If not, the
-  ///   first of them is a reason for a snapshot, because a full buffer may have dropped `begin`.
+  /// - Parameter waitsForRefresh: whether the first `refresh` will arrive.
   @usableFromInline
-  init(_ cell: StateCell<State>, waitsForBegin: Bool = false) {
+  init(_ cell: StateCell<State>, waitsForRefresh: Bool = false) {
     self.cell = cell
-    self.waitsForBegin = waitsForBegin
+    self.waitsForRefresh = waitsForRefresh
   }
 
   /// The update for `signal`; `nil` if the subscriber has it already.
   @inlinable
   func update(for signal: StateSignal<State, Change>) -> StateUpdate<State, Change>? {
     switch signal {
-    case .begin:
+    case .refresh:
       return snapshot()
-    case .beginLater:
-      waitsForBegin = false
-      return nil
     case .change(let change, let next):
-      guard let version else { return waitsForBegin ? nil : snapshot() }
+      guard let version else { return waitsForRefresh ? nil : snapshot() }
       guard next > version else { return nil }
       guard next == version + 1 else { return snapshot() }
       self.version = next
       return .change(change)
     case .edited(let next):
-      guard let version else { return waitsForBegin ? nil : snapshot() }
+      guard let version else { return waitsForRefresh ? nil : snapshot() }
       return next > version ? snapshot() : nil
     case .edit:
       fatalError("Multicast: an edit reached a subscriber before it was folded")
     }
   }
 
+  /// A snapshot; `nil` if the subscriber has the state already.
   @usableFromInline @inline(never)
-  func snapshot() -> StateUpdate<State, Change> {
-    let (state, version) = cell.snapshot()
-    self.version = version
+  func snapshot() -> StateUpdate<State, Change>? {
+    let (state, current) = cell.snapshot()
+    guard version.map({ $0 < current }) ?? true else { return nil }
+    version = current
     return .snapshot(state)
   }
 }

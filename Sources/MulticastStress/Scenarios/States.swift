@@ -2,7 +2,8 @@ import ConcurrencyStress
 import Dispatch
 import Multicast
 
-/// Every thread applies changes to a state, and subscribers with small buffers come and go.
+/// Every thread applies changes to a state, subscribers with small buffers come and go, and some
+/// are blocked for a while.
 enum States: Scenario {
   static let name = "states"
   static let promise =
@@ -65,6 +66,8 @@ private final class StatesRound: ScenarioRound {
   private let subscriptions: [EventSubscription]
   /// Copies of subscribers that came while changes were applied.
   private let guests: PerThread<[(copy: Copy, subscription: EventSubscription)]>
+  /// The subscription that each thread has blocked, if any.
+  private let blocks: PerThread<[EventSubscription]>
 
   init(_ trial: Trial, operations: Int, limit: Int) {
     self.trial = trial
@@ -81,6 +84,7 @@ private final class StatesRound: ScenarioRound {
     let sequence = hub.updates(keepingUpTo: limit)
     Task { for await update in sequence { residents[3].receive(update) } }
     guests = PerThread(repeating: [], threads: trial.threads)
+    blocks = PerThread(repeating: [], threads: trial.threads)
   }
 
   func work(_ worker: inout Worker) {
@@ -93,6 +97,15 @@ private final class StatesRound: ScenarioRound {
         hub.apply(worker.index * operations + operation)
       }
       applied.add(1)
+      if worker.once(in: 8) {
+        worker.begin("block or unblock")
+        if let blocked = blocks[worker.index].popLast() {
+          blocked.unblock()
+        } else if let resident = subscriptions.randomElement(using: &worker.generator) {
+          resident.block()
+          blocks[worker.index].append(resident)
+        }
+      }
       guard worker.once(in: 8) else { continue }
       let copy = Copy()
       worker.begin("subscribe")
@@ -110,6 +123,7 @@ private final class StatesRound: ScenarioRound {
   }
 
   func check() {
+    for subscription in blocks.all.joined() { subscription.unblock() }
     let state = hub.value
     trial.expect(
       state.count == applied.value,

@@ -51,3 +51,7 @@ final class StateCopy: Sendable {
   /// The number of changes before the first snapshot.
   var strays: Int { content.withLock { $0.strays } }
 }
+
+actor ActorWithCopy {
+  nonisolated let copy = StateCopy()
+}

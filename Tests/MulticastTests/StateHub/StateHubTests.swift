@@ -21,57 +21,6 @@ struct StateHubTests {
     #expect(copy.changes == [2, 3] && hub.value.count == 4)
   }
 
-  @Test("a handler that is blocked before its snapshot gets it with the next change")
-  func blockedBeforeItsSnapshot() {
-    let hub = makeChainHub()
-    let copy = StateCopy()
-    let inner = Guarded<EventSubscription?>(nil)
-    let outer = hub.subscribe(on: .sender) { update in
-      guard case .change(1) = update else { return }
-      // This thread delivers, so the snapshot is left to it.
-      let subscription = hub.subscribe(on: .sender) { copy.receive($0) }
-      subscription.block()
-      inner.withLock { $0 = subscription }
-    }
-    hub.apply(1)
-    hub.apply(2)
-    #expect(copy.snapshots == 0)
-    inner.withLock { $0 }?.unblock()
-    hub.apply(3)
-    hub.apply(4)
-    #expect(copy.snapshots == 1 && copy.changes == [4] && copy.strays == 0)
-    #expect(copy.state == hub.value)
-    withExtendedLifetime(outer) {}
-  }
-
-  @Test("what is lost during a block comes as a snapshot in place of the next change")
-  func lostDuringABlock() async {
-    let hub = makeChainHub()
-    let copies = (0..<2).map { _ in StateCopy() }
-    let subscriptions = [
-      hub.subscribe(on: .sender) { copies[0].receive($0) },
-      hub.subscribe(on: DispatchQueue(label: "blocked")) { copies[1].receive($0) },
-    ]
-    await hub.flush()  // each has its snapshot, before the first change
-    hub.apply(1)
-    await hub.flush()
-    for subscription in subscriptions { subscription.block() }
-    hub.apply(2)
-    hub.apply(3)
-    for subscription in subscriptions { subscription.unblock() }
-    await hub.flush()
-    for copy in copies { #expect(copy.snapshots == 1 && copy.changes == [1]) }
-    hub.apply(4)
-    await hub.flush()  // the snapshot has 4, and not 5
-    hub.apply(5)
-    await hub.flush()
-    for copy in copies {
-      #expect(copy.snapshots == 2 && copy.changes == [1, 5] && copy.strays == 0)
-      #expect(copy.state == hub.value)
-    }
-    withExtendedLifetime(subscriptions) {}
-  }
-
   @Test("at every place: a snapshot, and then each change, in order")
   @MainActor func places() async {
     let hub = makeChainHub()
@@ -334,10 +283,6 @@ private func subscribeInline(
 
 private final class RecordingOwner: Sendable {
   let copy = StateCopy()
-}
-
-private actor ActorWithCopy {
-  nonisolated let copy = StateCopy()
 }
 
 extension StateHub<Chain, Int> {
