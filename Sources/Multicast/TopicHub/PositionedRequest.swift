@@ -23,7 +23,8 @@ extension TopicHub where Topic == String {
     require(
       !topics.isEmpty, "\(messagePrefix(name)) a subscription needs at least one topic.")
     start.requireValidCount(name)
-    let names = topics.count == 1 ? topics : Array(Set(topics))
+    var seen = Set<String>()
+    let names = topics.count == 1 ? topics : topics.filter { seen.insert($0).inserted }
     return PositionedRequest(
       topics: .names(names), externalTopics: .names(names), start: start,
       limit: readLimit(buffering)

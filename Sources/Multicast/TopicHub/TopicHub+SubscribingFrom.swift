@@ -30,7 +30,8 @@ extension TopicHub where Topic == String {
   ///   - line: its line. Leave it out.
   ///   - handler: called with one element at a time. It may send, subscribe and cancel.
   /// - Returns: a handle; the subscription ends when the handle is destroyed. After
-  ///   ``finish()``: the handler receives what is retained, and the subscription ends.
+  ///   ``finish()``: the handler receives what is retained, and the subscription ends. If several
+  ///   topics finish with errors, its failure is that of the first one in `topics`.
   /// - Precondition: the hub retains events, and there is a topic.
   /// - Complexity: amortised O(topics), and the calls if the handler belongs to no actor.
   public func subscribe(

@@ -44,7 +44,8 @@ final class TopicSignals: @unchecked Sendable {
   }
 
   /// Ends the target if no subscription is active, and all have been made: as finished if one of
-  /// them has finished, otherwise as cancelled. What is sent afterwards does not reach it.
+  /// them has finished, with the error of the first that has one, otherwise as cancelled. What is
+  /// sent afterwards does not reach it.
   ///
   /// - Parameter isCancelled: whether all subscriptions of the hub were cancelled: then a target
   ///   that has not ended before is cancelled, although one of its topics has finished.

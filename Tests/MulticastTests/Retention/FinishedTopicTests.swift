@@ -35,6 +35,21 @@ struct FinishedTopicTests {
     #expect(fails ? plain.failure is First : plain.failure == nil)
   }
 
+  @Test("of several topics that finish with errors, the failure is that of the first named")
+  func failures() async {
+    for round in 0..<20 {
+      let hub = TopicHub<String, Int>(retention: .last(10))
+      let names = ["first \(round)", "second \(round)", "third \(round)"]
+      let handler = hub.subscribe(to: names + names.reversed(), from: .live, on: .sender) { _ in }
+      hub.finish(names[2], throwing: First())
+      hub.finish(names[1], throwing: Second())
+      #expect(handler.end == nil)
+      hub.finish(names[0])
+      await eventually { handler.end != nil }
+      #expect(handler.end == .finished && handler.failure is Second)
+    }
+  }
+
   @Test("a handler that comes after the end of the hub has its failure", arguments: [false, true])
   func failureOfALateHandler(_ hasEvents: Bool) async {
     let hub = TopicHub<String, Int>(retention: .last(10))
