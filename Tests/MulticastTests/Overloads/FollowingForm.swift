@@ -41,9 +41,6 @@ protocol FollowingHub: Sendable {
 
   init()
 
-  /// What a handler that was blocked during 5 and 6, and not during 7, has received.
-  static var afterBlock: [Int] { get }
-
   /// The number that `element` carries, if it carries one.
   static func number(_ element: Element) -> Int?
 

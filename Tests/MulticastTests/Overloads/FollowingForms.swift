@@ -4,8 +4,6 @@ import Multicast
 struct FollowingEvents: FollowingHub {
   typealias Element = PositionedEvent<Int>
 
-  static let afterBlock = [6, 7]
-
   let hub: EventHub<Int>
 
   init() {
@@ -70,8 +68,6 @@ struct FollowingEvents: FollowingHub {
 /// The overloads of a `TopicHub` that start at a position, for topics.
 struct FollowingTopics: FollowingHub {
   typealias Element = PositionedTopicEvent<Int>
-
-  static let afterBlock = [6, 7]
 
   let hub: TopicHub<String, Int>
 
@@ -139,8 +135,6 @@ struct FollowingTopics: FollowingHub {
 /// The overloads of a `TopicHub` that start at a position, for patterns.
 struct FollowingPatterns: FollowingHub {
   typealias Element = PositionedTopicEvent<Int>
-
-  static let afterBlock = [6, 7]
 
   let hub: TopicHub<String, Int>
 
@@ -215,8 +209,6 @@ struct FollowingPatterns: FollowingHub {
 /// The overloads of a `StateHub`, whose state is the newest number.
 struct FollowingState: FollowingHub {
   typealias Element = StateUpdate<Int, Int>
-
-  static let afterBlock = [7]
 
   let hub: StateHub<Int, Int>
 
