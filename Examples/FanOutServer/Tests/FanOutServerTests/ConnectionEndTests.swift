@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Logging
 import NIOCore
@@ -174,5 +175,40 @@ import Testing
       if case .head(let head) = part { statuses.append(head.status.code) }
     }
     #expect(statuses == [200, 400])
+  }
+
+  /// A client that closes during a write ends the connection while what it sent is being decoded.
+  private final class LateRequest: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    static func head(_ target: String) -> HTTPServerRequestPart {
+      .head(HTTPRequestHead(version: .http1_1, method: .GET, uri: target, headers: ["Host": "a"]))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      context.fireChannelInactive()
+      context.fireChannelRead(wrapInboundOut(Self.head("/metrics")))
+    }
+  }
+
+  @Test func aRequestThatIsDecodedAfterTheEndHasItsLine() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("access")
+    let log = try #require(AccessLog(.json, path: path, logger: Logger(label: "test")))
+    let channel = EmbeddedChannel()
+    let connection = Connection(ConnectionLoop(channel.eventLoop, ConnectionLoop.Counts()))
+    let place = ConnectionPlace(
+      ConnectionPlaces(10, perAddress: nil), channel, patience: .seconds(2))
+    try channel.pipeline.syncOperations.addHandlers([
+      LateRequest(), HTTP1Codec(Logger(label: "test"), log, connection, place),
+    ])
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    try channel.writeInbound(LateRequest.head("/health"))
+    _ = try channel.finish()
+    #expect(log.flush(within: .seconds(60)))
+    let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines.first?.contains("health") == true && lines.last?.contains("metrics") == true)
   }
 }

@@ -64,6 +64,8 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   func handlerAdded(context: ChannelHandlerContext) { connection.begin(context.channel) }
 
   func handlerRemoved(context: ChannelHandlerContext) {
+    // Of what was decoded after the end of the connection.
+    logRequestsWithoutResponse()
     connection.end()
     place.release()
   }
@@ -135,7 +137,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   func channelInactive(context: ChannelHandlerContext) {
     if let stream, !entries.isEmpty { entries[0].bytes = stream.bytes }
     stream = nil
-    while !entries.isEmpty { logAccess() }
+    logRequestsWithoutResponse()
     context.fireChannelInactive()
   }
 
@@ -204,6 +206,10 @@ extension HTTP1Codec {
     guard let accessLog, var entry = entries.popFirst() else { return }
     entry.finish()
     accessLog.write(entry.line(accessLog.format))
+  }
+
+  private func logRequestsWithoutResponse() {
+    while !entries.isEmpty { logAccess() }
   }
 }
 
