@@ -71,10 +71,10 @@ public struct Composition<Delegate>: @unchecked Sendable, CustomStringConvertibl
   public func invokeOnActor(
     _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
   ) -> Int {
-    require(
-      isolation != nil && isolation === body.isolation,
-      "Multicast: invoke takes a closure that belongs to the actor of the composite")
-    return hub.uncheckedInvokeIsolated(isolation: nil, body)
+    guard let isolation, isolation === body.isolation else {
+      fatalError("Multicast: invoke takes a closure that belongs to the actor of the composite")
+    }
+    return hub.invokeOwned(on: isolation, body)
   }
 
   /// As above, for delegates that any thread may use.
@@ -89,10 +89,10 @@ public struct Composition<Delegate>: @unchecked Sendable, CustomStringConvertibl
     hub.uncheckedInvokeIsolated(isolation: nil, body)
   }
 
-  /// The number of delegates, and the name of their protocol.
+  /// The number of delegates, and the name of their protocol. Any thread may ask for it.
   ///
   /// - Complexity: O(`count`).
-  public var description: String { hub.description }
+  public var description: String { hub.descriptionWithoutReading }
 
   /// The delegates, for a caller that may be on any thread.
   @inlinable

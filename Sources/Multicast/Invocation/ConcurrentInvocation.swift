@@ -61,6 +61,7 @@ extension ConcurrentInvocation {
     let call = child.call
     call.pointee.task.store(.current, ordering: .relaxed)  // Relaxed: see `TaskCall`.
     guard call.pointee.begin(entry, lightBarrierIsFence: lightBarrierIsFence) else {
+      if Invocation.isBlockedAndDead(entry.head) { foundDead.store(true, ordering: .relaxed) }
       call.pointee.end()
       return .notCalled(child)
     }

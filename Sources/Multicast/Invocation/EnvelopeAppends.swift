@@ -36,6 +36,8 @@ extension EnvelopeAppends {
   ) {
     // SAFETY: the invocation holds the entry, which owns the mailbox, and that keeps its lane.
     guard let lane = mailbox._withUnsafeGuaranteedRef({ $0.lockOwner }) else {
+      // What a full buffer drops runs its `deinit` here, which may invoke this hub.
+      flush(invocation.thread)
       if let envelope, invocation.enqueue(envelope, for: entry, in: mailbox) { delivered += 1 }
       return
     }

@@ -104,10 +104,7 @@ struct Invocation {
       target = promoted
     } else {
       guard access == .read ? EntryHead.isActive(state) : EntryHead.isCallable(state) else {
-        // A blocked one may be dead.
-        if EntryHead.isActive(state) && head.pointee.isWeak && Invocation.isDead(head) {
-          sawDead = true
-        }
+        if Invocation.isBlockedAndDead(head) { sawDead = true }
         return skipped
       }
       if access == .callIfUnplaced && head.pointee.placedMailbox != nil { return skipped }
@@ -138,6 +135,13 @@ struct Invocation {
   @usableFromInline @inline(never)
   static func isDead(_ head: UnsafeMutablePointer<EntryHead>) -> Bool {
     WeakReference(word: head.pointee.target).isDead
+  }
+
+  /// Whether an entry that may not be called is blocked, and its target dead.
+  @usableFromInline @inline(never)
+  static func isBlockedAndDead(_ head: UnsafeMutablePointer<EntryHead>) -> Bool {
+    // Acquiring: as in `pass`.
+    EntryHead.isActive(head.pointee.state.load(ordering: .acquiring)) && head.pointee.isDead
   }
 
   /// Shows on the call stack of this thread that what follows is done for `entry`.

@@ -28,23 +28,22 @@ extension Registry {
     }
     guard !entries.isEmpty else { return delivered }
     delivered += entries.count
-    // SAFETY: many threads may use an entry, though it cannot be declared Sendable: see `Entry`.
-    nonisolated(unsafe) let registered = entries
+    let called = CalledEntries(entries)
     calls.enqueue(
-      Envelope(
-        CallBox { [weak self] _ in
-          var invocation = Invocation(ThreadCallStack.current)
-          for entry in registered where !entry.isBlocked {
-            invocation.passForMailbox(.passUnretained(entry)) { head in
-              let call = MeasuredCall(of: head)
-              Entry.value(head, as: Value.self).pointee.pass(to: body)
-              call.end()
-            }
-          }
-          invocation.end()
-          if invocation.sawDead { self?.pruneAfterInvocation() }
-        }),
-      on: home)
+      Envelope(CallBox { [weak self] _ in called.call(in: self, body) }), on: home)
+    return delivered
+  }
+
+  /// As ``enqueue(on:through:_:)``, for values that belong to `home`: this thread becomes the last
+  /// owner of none, whatever is removed meanwhile.
+  func enqueueOwned<Value>(
+    on home: any Actor, through calls: borrowing IsolatedCalls,
+    _ body: @escaping @Sendable (Value) -> Void
+  ) -> Int {
+    let called = CalledEntries(lockedSnapshot())
+    let delivered = called.appendPlaced(on: home, Envelope(call: body)) + called.count
+    calls.enqueue(
+      Envelope(CallBox { [weak self] _ in called.call(in: self, body) }), on: home)
     return delivered
   }
 

@@ -72,9 +72,15 @@ extension Registry {
 
   /// The name of the public type, the name of the hub if it has one, the type and number of its
   /// delegates, and the strategy.
-  func description<Value>(of typeName: String, for _: Value.Type) -> String {
-    return
-      "\(typeName)<\(Value.self)>(\(nameField(name))count: \(liveCount), storage: \(strategy.rawValue))"
+  ///
+  /// - Parameter count: that of the delegates; `nil`: of the live ones.
+  func description<Value>(
+    of typeName: String, for _: Value.Type, count: Int? = nil
+  ) -> String {
+    """
+    \(typeName)<\(Value.self)>(\(nameField(name))count: \(count ?? liveCount), \
+    storage: \(strategy.rawValue))
+    """
   }
 
   /// As `description(of:for:)`, with the types of the delegates in order.

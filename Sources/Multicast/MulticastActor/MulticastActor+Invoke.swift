@@ -50,7 +50,10 @@ extension MulticastActor {
       // SAFETY: the snapshot lives until the end and retains the entry; the entry holds the value,
       // and its target if that is strong.
       let entry = snapshot.entries[index]
-      guard call.pointee.begin(entry, lightBarrierIsFence: lightBarrierIsFence) else { continue }
+      guard call.pointee.begin(entry, lightBarrierIsFence: lightBarrierIsFence) else {
+        if Invocation.isBlockedAndDead(entry.head) { sawDead = true }
+        continue
+      }
       let head = entry.head
       guard head.pointee.isWeak else {
         try await Entry.value(head, as: Delegate.self).pointee.pass(on: self, to: body)
@@ -83,7 +86,10 @@ extension MulticastActor {
     for index in 0..<snapshot.count {
       // SAFETY: as there.
       let entry = snapshot.entries[index]
-      guard call.pointee.begin(entry, lightBarrierIsFence: lightBarrierIsFence) else { continue }
+      guard call.pointee.begin(entry, lightBarrierIsFence: lightBarrierIsFence) else {
+        if Invocation.isBlockedAndDead(entry.head) { sawDead = true }
+        continue
+      }
       let head = entry.head
       var target: Unmanaged<AnyObject>?
       if head.pointee.isWeak {

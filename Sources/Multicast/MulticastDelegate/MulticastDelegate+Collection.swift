@@ -60,11 +60,13 @@ extension MulticastDelegate: Sequence {
     private var entries: ContiguousArray<Entry?>.Iterator
     /// Keeps the hub, whose `deinit` removes the delegates: `for d in MulticastDelegate([a, b])`.
     private let hub: MulticastDelegate
-    private let skipsBlocked: Bool
+    /// Whether it is for calls: then it skips blocked delegates, and prunes at the end.
+    private let isForCalls: Bool
+    private var sawDead = false
 
-    fileprivate init(_ hub: MulticastDelegate, skipsBlocked: Bool = false) {
+    fileprivate init(_ hub: MulticastDelegate, isForCalls: Bool = false) {
       self.hub = hub
-      self.skipsBlocked = skipsBlocked
+      self.isForCalls = isForCalls
       entries = hub.registry.snapshot().makeIterator()
     }
 
@@ -74,12 +76,16 @@ extension MulticastDelegate: Sequence {
     /// - Complexity: O(1), plus O(dead delegates and empty slots before it).
     public mutating func next() -> Delegate? {
       while let element = entries.next() {
-        if let entry = element, !skipsBlocked || !entry.isBlocked,
+        guard let entry = element else { continue }
+        if !isForCalls || !entry.isBlocked,
           let delegate = entry.liveValue(as: Delegate.self, isCalled: true)
         {
           return delegate
         }
+        if isForCalls && entry.isRegistered && entry.isDead { sawDead = true }
       }
+      if sawDead { hub.registry.pruneAfterInvocation() }
+      sawDead = false
       return nil
     }
   }
@@ -99,21 +105,33 @@ extension MulticastDelegate: Sequence {
 extension MulticastDelegate {
   /// As ``makeIterator()``, without delegates that are blocked when the iterator reaches them.
   package func makeCallIterator() -> Iterator {
-    Iterator(self, skipsBlocked: true)
+    Iterator(self, isForCalls: true)
   }
 
   /// A function for each delegate that is registered and alive now, which returns the delegate if
-  /// that may still be called. It does not keep a weak delegate alive.
-  package func laterCallees() -> [@Sendable () -> Delegate?] {
-    registry.snapshot().compactMap { element in
+  /// that may still be called; and the actor on which to call it, if there is one. It does not keep
+  /// a weak delegate alive.
+  package func laterCallees() -> [(home: (any Actor)?, callee: @Sendable () -> Delegate?)] {
+    var sawDead = false
+    defer { if sawDead { registry.pruneAfterInvocation() } }
+    return registry.snapshot().compactMap { element in
+      guard let element else { return nil }
+      let isPlaced = element.head.pointee.placedMailbox != nil
       // Now, because the function may run elsewhere: it cannot find out then whether the caller may
       // call a delegate with a place directly. So one that is blocked now is left out.
-      guard let element, !element.isBlocked || element.head.pointee.placedMailbox == nil,
+      guard !element.isBlocked || !isPlaced,
         element.liveValue(as: Delegate.self, isCalled: true) != nil
-      else { return nil }
+      else {
+        if element.isRegistered && element.isDead { sawDead = true }
+        return nil
+      }
       // SAFETY: many threads may use an entry, though it cannot be declared Sendable: see `Entry`.
       nonisolated(unsafe) let entry = element
-      return { entry.isBlocked ? nil : entry.liveValue(as: Delegate.self, isCalled: false) }
+      // A delegate with a place that may be called directly belongs to the main actor.
+      return (
+        home: isPlaced ? MainActor.shared : nil,
+        callee: { entry.isBlocked ? nil : entry.liveValue(as: Delegate.self, isCalled: false) }
+      )
     }
   }
 }

@@ -14,6 +14,15 @@ extension MulticastDelegate: CustomStringConvertible {
   }
 }
 
+extension MulticastDelegate {
+  /// As ``description``, for delegates that belong to an actor: the caller, which may be on any
+  /// thread, becomes the last owner of none.
+  package var descriptionWithoutReading: String {
+    registry.description(
+      of: "MulticastDelegate", for: Delegate.self, count: registry.lockedLiveCount)
+  }
+}
+
 extension MulticastDelegate: CustomDebugStringConvertible {
   /// `description` and the types of the delegates, in registration order.
   ///

@@ -144,11 +144,25 @@ extension MulticastDelegate {
   package func uncheckedInvokeIsolated(
     isolation: (any Actor)?, _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
   ) -> Int {
-    // SAFETY: a synchronous function with dynamic isolation is called like one without. It is
-    // called on its actor, or anywhere if it has none.
-    let unchecked = unsafeBitCast(body, to: (@Sendable (Delegate) -> Void).self)
+    let unchecked = Self.withoutIsolation(body)
     guard let home = body.isolation ?? isolation else { return invoke(unchecked) }
     return registry.enqueue(on: home, through: isolatedCalls, unchecked)
+  }
+
+  /// As ``invokeIsolated(isolation:_:)`` on `home`, the actor of `body`, for delegates that belong
+  /// to it: the caller, which may be on any thread, becomes the last owner of none.
+  package func invokeOwned(
+    on home: any Actor, _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
+  ) -> Int {
+    registry.enqueueOwned(on: home, through: isolatedCalls, Self.withoutIsolation(body))
+  }
+
+  /// `body`, to be called on its actor, or anywhere if it has none.
+  private static func withoutIsolation(
+    _ body: @escaping @isolated(any) @Sendable (Delegate) -> Void
+  ) -> @Sendable (Delegate) -> Void {
+    // SAFETY: a synchronous function with dynamic isolation is called like one without.
+    unsafeBitCast(body, to: (@Sendable (Delegate) -> Void).self)
   }
 
   /// Awaits `body` with each delegate on the actor that `home` returns for it.

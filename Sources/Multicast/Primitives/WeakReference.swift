@@ -69,6 +69,9 @@
       return false
     }
 
+    /// Whether it can be told, without a retain, that ``isDead`` is `true`.
+    var isKnownDead: Bool { false }
+
     /// Whether the deinitialisation of `object` has begun; `true` if that is not known.
     static func isDying(_ object: AnyObject) -> Bool {
       #if canImport(ObjectiveC)
@@ -143,6 +146,9 @@
       cmulticast_fence_acquire()
       return true
     }
+
+    /// As ``isDead``: it retains nothing.
+    var isKnownDead: Bool { isDead }
 
     /// Whether the deinitialisation of `object` has begun.
     static func isDying(_ object: AnyObject) -> Bool {

@@ -352,6 +352,12 @@ extension Entry {
   /// section, as ``isLive``.
   var isDead: Bool { head.pointee.isDead }
 
+  /// Whether the target is known to be dead, which may be found out anywhere: it is not retained.
+  /// With portable weak references that is never known.
+  var isKnownDead: Bool {
+    head.pointee.isWeak && WeakReference(word: head.pointee.target).isKnownDead
+  }
+
   /// The value, retained, if the entry is live.
   ///
   /// - Parameter isCalled: whether the caller will call the value directly: see

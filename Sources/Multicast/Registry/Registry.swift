@@ -308,6 +308,13 @@ extension Registry {
     prune(waiting: false)
   }
 
+  /// The number of live entries, for a caller that must not retain one. With portable weak
+  /// references it includes dead ones.
+  var lockedLiveCount: Int { storage.lockedLiveCount }
+
+  /// As ``snapshot()``, for a caller that must not free an entry which others remove meanwhile.
+  func lockedSnapshot() -> ContiguousArray<Entry> { storage.lockedSnapshot() }
+
   /// The entries that are registered now, retained; `nil` where one was removed.
   @usableFromInline
   func snapshot() -> ContiguousArray<Entry?> {

@@ -18,13 +18,7 @@ extension DelegateCaller where Delegate: Sendable {
     ) { group in
       for (index, delegate) in delegates.enumerated() {
         group.addTask {
-          // Only now: another child may have removed it.
-          guard let delegate = delegate() else { return (index, nil) }
-          do throws(E) {
-            return (index, .success(try await body(delegate, arguments)))
-          } catch {
-            return (index, .failure(error))
-          }
+          (index, await answer(of: delegate, arguments, on: delegate.home, body))
         }
       }
       var answers = Answers<T, E>()
@@ -53,9 +47,27 @@ extension DelegateCaller where Delegate: Sendable {
     stopsAtFirstError: Bool = false,
     _ body: @escaping @Sendable (Delegate) async throws(E) -> T
   ) async -> Answers<T, E> {
-    await concurrentAnswers(with: 0, stopsAtFirstError: stopsAtFirstError) {
-      (delegate: Delegate, _: Int) async throws(E) -> T in
+    // A function, because a closure with this type would not run where it is called.
+    @Sendable nonisolated(nonsending) func call(_ delegate: Delegate, _: Int) async throws(E) -> T {
       try await body(delegate)
     }
+    return await concurrentAnswers(with: 0, stopsAtFirstError: stopsAtFirstError, call)
+  }
+}
+
+/// The answer or error of a delegate that is called on `home`, or anywhere if that is `nil`.
+///
+/// - Returns: `nil` if the delegate may not be called any more.
+private func answer<Delegate: Sendable, Arguments: Sendable, T: Sendable, E>(
+  of delegate: LaterDelegate<Delegate>, _ arguments: Arguments, on home: isolated (any Actor)?,
+  _ body: @Sendable (Delegate, Arguments) async throws(E) -> T
+) async -> Result<T, E>? {
+  // Only now: another child may have removed it. And here: the compiler omits the change to `home`
+  // if the call of `body`, which does not make it, comes first.
+  guard let delegate = delegate() else { return nil }
+  do throws(E) {
+    return .success(try await body(delegate, arguments))
+  } catch {
+    return .failure(error)
   }
 }

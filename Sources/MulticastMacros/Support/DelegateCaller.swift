@@ -34,14 +34,15 @@ public protocol DelegateCaller<Delegate>: Sequence where Element == Delegate {
 /// A handle of a delegate, which returns it later if it may be called then.
 ///
 /// ## Thread safety
-/// Any thread may ask for the delegate, but only if the delegates are `Sendable`.
-public struct LaterDelegate<Delegate>: @unchecked Sendable {
-  // Sendable: the function, which may return a delegate on any thread, is called only where
-  // delegates are.
-
+/// Any thread may ask for the delegate, and be the last that keeps a handle, but only if the
+/// delegates are `Sendable`.
+public struct LaterDelegate<Delegate> {
+  /// The actor on which to call the delegate, if there is one.
+  let home: (any Actor)?
   private let delegate: @Sendable () -> Delegate?
 
-  init(_ delegate: @escaping @Sendable () -> Delegate?) {
+  init(home: (any Actor)?, _ delegate: @escaping @Sendable () -> Delegate?) {
+    self.home = home
     self.delegate = delegate
   }
 
@@ -54,9 +55,12 @@ public struct LaterDelegate<Delegate>: @unchecked Sendable {
   /// The same as an instance of another protocol.
   func map<Refined>(_ refine: @escaping @Sendable (Delegate) -> Refined?) -> LaterDelegate<Refined>
   {
-    LaterDelegate<Refined> { [delegate] in delegate().flatMap(refine) }
+    LaterDelegate<Refined>(home: home) { [delegate] in delegate().flatMap(refine) }
   }
 }
+
+// Conditional on purpose: the last handle may be the last owner of the delegate.
+extension LaterDelegate: Sendable where Delegate: Sendable {}
 
 extension MulticastDelegate: DelegateCaller {
   /// Calls `body` with each delegate until it returns `false` or throws.
@@ -90,7 +94,7 @@ extension MulticastDelegate: DelegateCaller {
   /// - Returns: the handles, in registration order. They keep no weak delegate alive.
   /// - Complexity: O(`count`).
   public func laterDelegates() -> [LaterDelegate<Delegate>] {
-    laterCallees().map(LaterDelegate.init)
+    laterCallees().map { LaterDelegate(home: $0.home, $0.callee) }
   }
 
   /// Calls `body` with each delegate, as `forEach(_:)` does; always inlined, because a composite

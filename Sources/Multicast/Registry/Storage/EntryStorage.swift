@@ -34,6 +34,8 @@ protocol EntryStorage: AnyObject, Sendable {
   func removeAll() -> Int
   func contains(_ address: Int) -> Bool
   func prune(_ dead: ContiguousArray<Entry>, waiting: Bool) -> Int
+  func lockedSnapshot() -> ContiguousArray<Entry>
+  var lockedLiveCount: Int { get }
   var count: Int { get }
 }
 
@@ -85,6 +87,30 @@ extension EntryStorage {
   }
 
   var count: Int { update { $0.count } }
+
+  /// The number of entries that are not known to be dead, without retaining one.
+  var lockedLiveCount: Int {
+    update { table in
+      var count = 0
+      // SAFETY: the table holds the entry.
+      table.slots.forEachEntry { _, entry in
+        if entry._withUnsafeGuaranteedRef({ !$0.isKnownDead }) { count += 1 }
+      }
+      return count
+    }
+  }
+
+  /// The registered entries, each with a retain, read as a change is made: so this thread frees
+  /// nothing that others remove meanwhile, as the last reader of a list may.
+  func lockedSnapshot() -> ContiguousArray<Entry> {
+    update { table in
+      var entries: ContiguousArray<Entry> = []
+      entries.reserveCapacity(table.count)
+      // SAFETY: the table holds the entry, so it can be retained.
+      table.slots.forEachEntry { _, entry in entries.append(entry.takeUnretainedValue()) }
+      return entries
+    }
+  }
 
   func contains(_ address: Int) -> Bool {
     update { $0.registered(at: address) != nil }

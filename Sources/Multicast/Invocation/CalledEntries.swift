@@ -1,0 +1,66 @@
+internal import Synchronization
+
+/// The entries that one call on an actor calls.
+///
+/// ## Thread safety
+/// The thread that makes it uses it until it enqueues the call, and then the actor.
+final class CalledEntries: @unchecked Sendable {
+  // Sendable: see "Thread safety"; the lock of the mailbox hands it over.
+
+  private var entries: ContiguousArray<Entry>
+
+  init(_ entries: ContiguousArray<Entry>) {
+    self.entries = entries
+  }
+
+  /// The number of entries that may be called now.
+  var count: Int { entries.count { $0.mayBeCalled } }
+
+  /// Appends `envelope` to the mailboxes of those that were added on `home`, and calls only the
+  /// others later.
+  ///
+  /// - Returns: the number of mailboxes in which it waits.
+  func appendPlaced(on home: any Actor, _ envelope: Envelope) -> Int {
+    var delivered = 0
+    var others: ContiguousArray<Entry> = []
+    for entry in entries {
+      guard let mailbox = entry.head.pointee.placedMailbox?.takeUnretainedValue() as? ActorMailbox,
+        mailbox.isOn(home)
+      else {
+        others.append(entry)
+        continue
+      }
+      if entry.mayBeCalled && mailbox.enqueue(envelope, for: .passUnretained(entry)) {
+        delivered += 1
+      }
+    }
+    entries = others
+    return delivered
+  }
+
+  /// Calls `body` with the value of each that may still be called. Called once, on the actor, which
+  /// then releases them.
+  func call<Value>(in registry: Registry?, _ body: @Sendable (Value) -> Void) {
+    var called: ContiguousArray<Entry> = []
+    swap(&called, &entries)
+    var invocation = Invocation(ThreadCallStack.current)
+    for entry in called where !entry.isBlocked {
+      invocation.passForMailbox(.passUnretained(entry)) { head in
+        let call = MeasuredCall(of: head)
+        Entry.value(head, as: Value.self).pointee.pass(to: body)
+        call.end()
+      }
+    }
+    invocation.end()
+    if invocation.sawDead { registry?.pruneAfterInvocation() }
+  }
+}
+
+extension Entry {
+  /// Whether it is registered and not blocked, and its target, which is not retained, not known to
+  /// be dead.
+  fileprivate var mayBeCalled: Bool {
+    // Acquiring: pairs with the thread that removed the entry.
+    EntryHead.isCallable(head.pointee.state.load(ordering: .acquiring)) && !isKnownDead
+  }
+}

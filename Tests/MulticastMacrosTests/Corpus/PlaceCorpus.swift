@@ -1,0 +1,130 @@
+import Dispatch
+import MulticastMacros
+import MulticastTestSupport
+import Testing
+
+// Where delegates are called and destroyed.
+
+@Multicast @MainActor
+protocol Shown: AnyObject, CustomStringConvertible {
+  func show()
+}
+
+@Multicast
+protocol PlacedLoading: AnyObject, Sendable {
+  @Answer(.all) func inOrder() async -> [Bool]
+  @Answer(.all, calls: .concurrent) func atOnce() async -> [Bool]
+}
+
+/// Whether the caller runs on the queue of the main actor.
+private enum MainActorQueue {
+  private static let key: DispatchSpecificKey<Void> = {
+    let key = DispatchSpecificKey<Void>()
+    DispatchQueue.main.setSpecific(key: key, value: ())
+    return key
+  }()
+
+  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil }
+}
+
+/// Counts those that are destroyed elsewhere than on the main actor.
+private final class Label {
+  private let elsewhere: Counter
+
+  init(_ elsewhere: Counter) { self.elsewhere = elsewhere }
+
+  deinit { if !MainActorQueue.isCurrent { elsewhere.add() } }
+}
+
+extension Label: @MainActor Shown {
+  var description: String { "label" }
+  func show() {}
+}
+
+private final class LoadingDelegate: PlacedLoading {
+  func inOrder() async -> [Bool] { [MainActorQueue.isCurrent] }
+  func atOnce() async -> [Bool] { [MainActorQueue.isCurrent] }
+}
+
+@Suite("A composite calls and destroys delegates where they belong")
+struct PlaceTests {
+  @Test(
+    "delegates that are not Sendable are destroyed on their actor, whoever invokes or describes",
+    arguments: 0..<5)
+  @MainActor func destroyedOnTheActor(_ strategy: Int) async {
+    let (elsewhere, called, isOver) = (Counter(), Counter(), Guarded(false))
+    let composite = [
+      MulticastShown(storage: .waitFree), MulticastShown(storage: .locked),
+      MulticastShown(storage: .copyOnWrite), MulticastShown(storage: .readerWriterLock),
+      MulticastShown(storage: .barrierQueue),
+    ][strategy]
+    await withTaskGroup { group in
+      for describes in [false, true] {
+        group.addTask { @concurrent in
+          while !isOver.withLock({ $0 }) {
+            if describes {
+              for _ in 0..<10 { #expect(composite.description.contains("Shown")) }
+            } else {
+              for _ in 0..<10 { composite.invoke { _ in called.add() } }
+            }
+            // Otherwise the calls that wait would delay the main actor more and more.
+            await MainActor.run {}
+          }
+        }
+      }
+      for _ in 0..<1000 {
+        composite.add(Label(elsewhere), ownership: .strong)
+        await Task.yield()
+        composite.removeAll()
+      }
+      isOver.withLock { $0 = true }
+    }
+    #expect(elsewhere.value == 0)
+  }
+
+  @Test("an invocation from elsewhere calls those that are registered, once each")
+  @MainActor func invocation() async {
+    let (elsewhere, called) = (Counter(), Counter())
+    let composite = MulticastShown()
+    let weak = Label(elsewhere)
+    composite.add(weak)
+    composite.add(Label(elsewhere))
+    composite.add(Label(elsewhere), ownership: .strong)
+    let blocked = composite.add(Label(elsewhere), ownership: .strong)
+    blocked.block()
+    let delivered = await Task.detached {
+      composite.invoke { _ in
+        #expect(MainActorQueue.isCurrent)
+        called.add()
+      }
+    }.value
+    composite.add(Label(elsewhere), ownership: .strong)  // After the invocation.
+    #expect(delivered == 2)
+    await eventually { called.value == 2 }
+    composite.invoke { _ in called.add() }
+    await eventually { called.value == 5 }
+    withExtendedLifetime(weak) {}
+  }
+
+  @Test("a delegate on the main actor is called there, in order and at once")
+  @MainActor func concurrentCallsOnTheMainActor() async {
+    let (composite, loaders) = (MulticastPlacedLoading(), (0..<3).map { _ in LoadingDelegate() })
+    for loader in loaders { composite.add(loader, on: .main) }
+    #expect(await composite.inOrder() == [true, true, true])
+    let atOnce = await composite.atOnce()
+    #expect(atOnce == [true, true, true])
+    let free = LoadingDelegate()
+    composite.add(free)
+    #expect(await composite.atOnce() == [true, true, true, false])
+  }
+
+  @Test("calls that suspend free the memory that is kept for dead delegates")
+  func pruning() async {
+    let composite = MulticastPlacedLoading()
+    for calls in [MulticastPlacedLoading.inOrder, MulticastPlacedLoading.atOnce] {
+      composite.add(LoadingDelegate())
+      #expect(await calls(composite)() == [])
+      #expect(composite.delegates.prune() == 0)
+    }
+  }
+}
