@@ -6,10 +6,9 @@ extension EventHub {
   ///
   /// - Complexity: O(subscribers).
   public var snapshot: HubSnapshot {
-    let statistics = statistics
-    return HubSnapshot(
+    HubSnapshot(
       type: "EventHub<\(Event.self)>", name: name, receivers: receivers(),
-      dropped: statistics.dropped, refused: statistics.refused)
+      dropped: drops.current?.total ?? 0, refused: drops.current?.refused ?? 0)
   }
 
   /// The subscribers, including those that have ended and still have events to receive.

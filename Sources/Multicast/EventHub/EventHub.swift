@@ -66,7 +66,7 @@ public final class EventHub<Event: Sendable>: Sendable, Unreflected {
   ///   - onLastSubscriber: runs when the number of subscribers falls to zero: stop the source here.
   ///     The two alternate and never overlap. They run on the thread that adds or removes the
   ///     subscriber, or on one that does so concurrently. A subscriber whose owner is gone is
-  ///     removed by a later `send`.
+  ///     removed by a later `send`, or by a call that counts subscribers, such as ``statistics``.
   ///   - onSubscriberChange: runs for each subscriber that comes or goes, in order, before the
   ///     hooks above, and where they run. One with a buffer goes when it has received what waits.
   /// - Precondition: `replay` is not negative.

@@ -42,8 +42,11 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// suspended for long.
   final override func cancel(_ entry: Entry) {
     var discarded = ItemBuffer()
+    // A flush waits for a last call, which has cancelled this itself, until that is forgotten.
+    let mayAbandon = !LastCalls.shared.contains(entry.identity)
     let effects = withLock {
       forgetSignal()
+      if mayAbandon { state.isAbandoned = true }
       return state.close(.cancelled, discarded: &discarded)
     }
     finish(effects)

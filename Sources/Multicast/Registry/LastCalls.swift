@@ -75,7 +75,14 @@ final class LastCalls: @unchecked Sendable {
   func forget(_ entry: UnsafeRawPointer) {
     // Sequentially consistent: see `begin`.
     guard count.load(ordering: .sequentiallyConsistent) > 0 else { return }
-    remove(entry) { _ in true }
+    remove(entry) { _ in true }?.entry.mailbox?.abandon()
+  }
+
+  /// Whether a last call of an entry is running, or about to begin.
+  func contains(_ entry: UnsafeRawPointer) -> Bool {
+    // Relaxed: the thread that has added a call cancels the entry itself.
+    guard count.load(ordering: .relaxed) > 0 else { return false }
+    return lock.withLock { calls[entry] != nil }
   }
 
   /// As ``forget(_:)``, of every entry of a registry, or of a hub.
@@ -83,14 +90,15 @@ final class LastCalls: @unchecked Sendable {
     for entry in entries(of: home) { forget(entry.identity) }
   }
 
-  private func remove(_ entry: UnsafeRawPointer, if isRemoved: (Call) -> Bool) {
-    let call = lock.withLock { () -> Call? in
+  /// - Returns: the call that was removed, perhaps the last reference to its entry.
+  @discardableResult
+  private func remove(_ entry: UnsafeRawPointer, if isRemoved: (Call) -> Bool) -> Call? {
+    lock.withLock {
       guard let call = calls[entry], isRemoved(call) else { return nil }
       calls[entry] = nil
       count.store(calls.count, ordering: .relaxed)
       return call
     }
-    withExtendedLifetime(call) {}
   }
 }
 

@@ -270,6 +270,15 @@ class Mailbox: @unchecked Sendable {
     blockedFlushes.add(difference, ordering: .sequentiallyConsistent)
   }
 
+  /// Makes no flush wait any more for what the consumer has taken.
+  final func abandon() {
+    let flushed = withLock {
+      state.isAbandoned = true
+      return state.takeCompletedFlushes()
+    }
+    for latch in flushed { latch.countDown() }
+  }
+
   /// Discards what waits, and every later envelope, because the registration of `entry` has ended.
   func cancel(_ entry: Entry) {
     close(.cancelled, for: entry)

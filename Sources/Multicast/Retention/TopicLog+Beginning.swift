@@ -46,6 +46,8 @@ extension TopicLog {
   /// Removes a reader. It may be called again.
   func release(_ cursor: TopicCursor) {
     lock.withLock {
+      // First: a reader of patterns has no places.
+      aheadReaders.removeAll { $0 === cursor }
       guard !cursor.places.isEmpty else { return }
       count(missed(by: cursor), of: cursor)
       for (index, topic) in cursor.topics.enumerated() {
@@ -53,7 +55,6 @@ extension TopicLog {
         removeIfUnused(topic)
       }
       cursor.places = []
-      aheadReaders.removeAll { $0 === cursor }
     }
   }
 

@@ -27,14 +27,25 @@ extension TopicLog {
     }
   }
 
-  /// Makes the newest event the last one that a reader gets, because all of its topics have ended.
-  /// Later calls do nothing.
-  func endReading(of cursor: TopicCursor) {
+  /// What the log has now.
+  var end: TopicEnd {
+    lock.withLock { TopicEnd(beginning: numbering.beginnings, number: newestNumber) }
+  }
+
+  /// Sets the last event that a reader gets, because all of its topics have ended: what the log had
+  /// when the last of them was finished. Later calls do nothing.
+  ///
+  /// - Parameter ends: those of the topics; `nil`: as the log is now.
+  func endReading(of cursor: TopicCursor, _ ends: [TopicEnd?]) {
     lock.withLock {
       guard cursor.end == nil else { return }
+      let now = TopicEnd(beginning: numbering.beginnings, number: newestNumber)
+      let end = ends.map { $0 ?? now }.max() ?? now
       cursor.end = TopicCursor.End(
-        beginning: numbering.beginnings, number: newestNumber,
-        arrived: cursor.topics.map(\.arrived))
+        beginning: end.beginning, number: end.number,
+        arrived: cursor.topics.map {
+          end.beginning == now.beginning ? $0.arrived(through: end.number) : $0.arrived
+        })
     }
   }
 

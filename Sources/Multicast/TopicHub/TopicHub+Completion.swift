@@ -66,5 +66,7 @@ extension TopicHub {
     finishedTopics.add(hub)
     topics.remove(channel, of: topic)
     hub.finish(failure)
+    // Another sender may end the subscribers later: what is sent from now on is not for them.
+    if let log = retention?.log { channel.noteEnd(log.end) }
   }
 }

@@ -92,7 +92,7 @@ extension TopicHub where Topic == String {
   public var retainedTopics: [String] { requiredRetention.log.topics }
 
   /// The number of events that subscribers with positions have missed because they were slow,
-  /// counted for each subscriber, of all topics, also of those that are gone.
+  /// counted for each subscriber that names its topics, of all topics, also of those that are gone.
   ///
   /// - Precondition: the hub retains events.
   /// - Complexity: O(topics and subscribers with positions); O(n² × log² events) for a subscriber

@@ -59,12 +59,7 @@ extension TopicReader {
   /// - Complexity: O(topics).
   public func cancel() {
     core.cancel()
-    // User code runs when nothing accesses `external`: what a cancellation calls, and the `deinit`
-    // of events.
-    let question = external.question
-    let remains = external.discard()
-    question?.cancel()
-    withExtendedLifetime(remains) {}
+    discardExternal()
   }
 }
 
@@ -72,7 +67,25 @@ extension TopicReader {
   /// The next missing range, or what comes from an external log; then what was read after it.
   @usableFromInline
   func nextOther() -> PositionedTopicEvent<Event>? {
-    while core.hasOther {
+    if let element = findOther() { return element }
+    // Others have cancelled the subscription.
+    if core.ending == .cancelled { discardExternal() }
+    return nil
+  }
+
+  /// Cancels what an external log is asked, and discards its answers.
+  private func discardExternal() {
+    core.isElsewhere = false
+    // User code runs when nothing accesses `external`: what a cancellation calls, and the `deinit`
+    // of events.
+    let question = external.question
+    let remains = external.discard()
+    question?.cancel()
+    withExtendedLifetime(remains) {}
+  }
+
+  private func findOther() -> PositionedTopicEvent<Event>? {
+    while core.ending == nil, core.hasOther {
       if core.isElsewhere {
         if let element = nextElsewhere() { return element }
         // Otherwise it is asked, or the subscription was cancelled.

@@ -47,9 +47,10 @@ extension TopicReaderCore {
     return reader.nextEvent() ?? readEvent()
   }
 
-  /// Whether something else is to be returned, or asked for, before an event.
+  /// Whether something else is to be returned, asked for or, after a cancellation, discarded before
+  /// an event.
   @usableFromInline
-  var hasOther: Bool { ending == nil && (isElsewhere || reader.hasMissing) }
+  var hasOther: Bool { isElsewhere || ending == nil && reader.hasMissing }
 
   /// Reads, and returns the first event that it has read.
   private func readEvent() -> TopicItem? {

@@ -19,6 +19,19 @@ private final class Watcher: Watching {
 
 @Suite("A snapshot shows the receivers of a hub, their places, and what waits for them")
 struct SnapshotTests {
+  @Test func aSnapshotOfAHubOfEventsRunsNoHooks() {
+    let changes = Counter()
+    let hub = EventHub<Int>(
+      onLastSubscriber: { changes.add() }, onSubscriberChange: { _ in changes.add() })
+    var owner: Watcher? = Watcher(LifetimeTracker())
+    hub.subscribe(with: owner!, on: .sender) { _, _ in }
+    owner = nil
+    let before = changes.value
+    #expect(hub.snapshot.receivers.isEmpty)
+    #expect(changes.value == before)
+    #expect(hub.subscriberCount == 0)
+  }
+
   @Test func delegatesAreShownWithTypePlaceAndOwnership() {
     let tracker = LifetimeTracker()
     let hub = MulticastDelegate<any Watching>(duplicates: .allow, name: "watchers")

@@ -1,0 +1,133 @@
+import MulticastTestSupport
+import Testing
+
+@testable import Multicast
+
+@Suite("A reader of topics that others end: what it gets, and what it leaves behind")
+struct CancelledReaderTests {
+  private func events(_ reader: TopicReader<Int>) -> [Int] {
+    var events: [Int] = []
+    while let element = reader.nextIfAvailable() {
+      if let event = element.event { events.append(event.event) }
+    }
+    return events
+  }
+
+  @Test("in a total order it gets nothing that was sent after its topic was finished")
+  func sentAfterTheFinish() {
+    let hub = TopicHub<String, Int>(retention: .last(10), ordering: .total)
+    let reader = hub.reader(for: ["t"], from: .live) {}
+    let handler = hub.subscribe(to: "t", on: .sender) { event in
+      guard event == 1 else { return }
+      hub.send(2, to: "t")
+      hub.finish("t")  // Left to the delivery that runs.
+      hub.send(3, to: "t")
+    }
+    hub.send(1, to: "t")
+    hub.send(4, to: "t")
+    #expect(events(reader) == [1, 2])
+    #expect(reader.end == .finished)
+    withExtendedLifetime(handler) {}
+  }
+
+  @Test("of several topics, it gets what was sent until the last of them was finished")
+  func severalTopics() {
+    let hub = TopicHub<String, Int>(retention: .last(10), ordering: .total)
+    let reader = hub.reader(for: ["a", "b"], from: .live) {}
+    let handler = hub.subscribe(to: "b", on: .sender) { event in
+      guard event == 2 else { return }
+      hub.finish("b")
+      hub.send(3, to: "a")
+    }
+    hub.send(1, to: "a")
+    hub.send(2, to: "b")
+    hub.send(4, to: "b")
+    hub.finish("a")
+    hub.send(5, to: "a")
+    // "b" was created anew by nobody, and 4 came before the last finish.
+    #expect(events(reader) == [1, 2, 3, 4])
+    #expect(reader.end == .finished)
+    withExtendedLifetime(handler) {}
+  }
+
+  @Test("events that are sent after its cancellation do not count as missed", arguments: 0..<3)
+  func nothingIsMissed(_ kind: Int) {
+    let hub = TopicHub<String, Int>(retention: .last(2))
+    let reader = hub.reader(for: ["a"], from: .live) {}
+    let iterator = hub.events(for: ["a"], from: .live).makeAsyncIterator()
+    for event in 1...5 { hub.send(event, to: "a") }
+    #expect(hub.droppedEvents == 6)
+    switch kind {
+    case 0: hub.cancelSubscriptions()
+    case 1: hub.cancelSubscriptions(to: "a")
+    default: reader.cancel()
+    }
+    for event in 6...105 { hub.send(event, to: "a") }
+    #expect(hub.droppedEvents == (kind == 2 ? 106 : 6))
+    #expect(reader.nextIfAvailable() == nil && reader.end == .cancelled)
+    withExtendedLifetime(iterator) {}
+  }
+
+  /// A log that is asked, and does not answer.
+  private final class SilentLog: ExternalLog {
+    let isAsked = Guarded(false)
+    let isCancelled = Guarded(false)
+
+    func page(
+      of topics: [String], after position: EventPosition, through last: UInt64
+    ) async -> ExternalPage<Int>? {
+      isAsked.withLock { $0 = true }
+      await withTaskCancellationHandler {
+        await eventually { Task.isCancelled }
+      } onCancel: {
+        isCancelled.withLock { $0 = true }
+      }
+      return nil
+    }
+
+    func contains(_ position: EventPosition) async -> Bool? { nil }
+  }
+
+  private func makeHub(_ log: SilentLog) -> (TopicHub<String, Int>, ExternalLogWriter<Int>) {
+    var writer: ExternalLogWriter<Int>!
+    let hub = TopicHub<String, Int>(retention: .last(2)) {
+      writer = $0
+      return log
+    }
+    writer.begin(epoch: 1, after: 0)
+    return (hub, writer)
+  }
+
+  @Test("the request to an external log is cancelled", arguments: 0..<3)
+  func request(_ kind: Int) async {
+    let log = SilentLog()
+    let (hub, writer) = makeHub(log)
+    for event in 1...5 { writer.deliver(event, to: "a", number: UInt64(event)) }
+    let reader = hub.reader(for: ["a"], from: .after(EventPosition(epoch: 1, number: 0))) {}
+    #expect(reader.nextIfAvailable() == nil)
+    await eventually { log.isAsked.withLock { $0 } }
+    switch kind {
+    case 0: hub.cancelSubscriptions()
+    case 1: hub.cancelSubscriptions(to: "a")
+    default: reader.cancel()
+    }
+    #expect(reader.nextIfAvailable() == nil && reader.end == .cancelled)
+    await eventually { log.isCancelled.withLock { $0 } }
+    withExtendedLifetime(reader) {}
+  }
+
+  @Test("one of patterns that is ahead of the log leaves nothing behind")
+  func aheadOfTheLog() {
+    let (hub, writer) = makeHub(SilentLog())
+    let ahead = EventPosition(epoch: 1, number: 1 << 40)
+    do {
+      let readers = [
+        hub.reader(matching: ["a.>"], from: .after(ahead)) {},
+        hub.reader(for: ["a"], from: .after(ahead)) {},
+      ]
+      #expect(hub.requiredRetention.log.aheadReaders.count == readers.count)
+    }
+    #expect(hub.requiredRetention.log.aheadReaders.isEmpty)
+    withExtendedLifetime(writer) {}
+  }
+}
