@@ -64,7 +64,8 @@ public struct Composition<Delegate>: @unchecked Sendable, CustomStringConvertibl
   /// composite, from any thread.
   ///
   /// - Parameter body: called with each delegate.
-  /// - Returns: the number of delegates for which the call was enqueued.
+  /// - Returns: the number of delegates for which the call was enqueued; where weak references are
+  ///   the portable ones, also of those that are gone and were not pruned yet.
   /// - Precondition: `body` belongs to the actor of the composite: delegates are used only there.
   /// - Complexity: O(`count`).
   @discardableResult

@@ -88,7 +88,6 @@ struct PlaceTests {
     let composite = MulticastShown()
     let weak = Label(elsewhere)
     composite.add(weak)
-    composite.add(Label(elsewhere))
     composite.add(Label(elsewhere), ownership: .strong)
     let blocked = composite.add(Label(elsewhere), ownership: .strong)
     blocked.block()
