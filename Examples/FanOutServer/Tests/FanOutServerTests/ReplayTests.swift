@@ -1,5 +1,7 @@
-import FanOutCore
+import NIOCore
 import Testing
+
+@testable import FanOutCore
 
 @Suite(.timeLimit(.minutes(5))) struct ReplayTests {
   private func after(_ id: UInt64) -> [(String, String)] { [("Last-Event-ID", "\(id)")] }
@@ -74,12 +76,42 @@ import Testing
   @Test func keptEventsAreBoundedInBytes() async throws {
     var settings = Settings()
     settings.historyBytes = 100_000
+    settings.maxEventBytes = 1000
     try await RunningServer.with(settings) { server in
       for number in 0..<400 { try await server.published("x", to: "t\(number)") }
       #expect(try await server.metric("history_bytes") <= 100_000)
       let kept = try await server.metric("history_events")
       #expect(kept > 0)
       #expect(try await server.metric("topics") == kept)
+    }
+  }
+
+  /// Each of its line breaks is a field `data:` of its own.
+  @Test(arguments: ["x", "\n"]) func theLongestEventArrivesWithoutAHistory(
+    _ character: String
+  ) async throws {
+    var settings = Settings()
+    settings.historyBytes = 0
+    let text = String(repeating: character, count: settings.maxEventBytes)
+    try await RunningServer.with(settings) { server in
+      var one = try await server.stream()
+      var several = try await server.events("topic=*")
+      for _ in 1...3 {
+        try await server.published(text)
+        #expect(try await one.next()?.data == text)
+        #expect(try await several.next()?.data?.hasPrefix(#"{"topic":"news","data":"#) == true)
+      }
+    }
+  }
+
+  @Test(arguments: [0, 1, 1000]) func noFrameIsLongerThanTheMaximum(_ count: Int) throws {
+    let type = EventType(String(repeating: "x", count: EventType.maximumLength))
+    for character in ["x", "\n", "\r", "\r\n"] {
+      let text = String(repeating: character, count: count / character.utf8.count)
+      let frame = Frame.event(
+        id: .max, type: type, retryMilliseconds: Message.retryRange.upperBound,
+        data: ByteBuffer(string: text))
+      #expect(frame.readableBytes <= Frame.maximumBytes(ofData: count))
     }
   }
 

@@ -20,6 +20,15 @@ enum Frame {
     }
   }
 
+  /// The most bytes that the frame of an event has.
+  ///
+  /// - Parameter count: the number of bytes of its data. Each line break becomes `data: ` and LF.
+  static func maximumBytes(ofData count: Int) -> Int {
+    let type = EventType(String(repeating: "x", count: EventType.maximumLength))
+    let fields = event(id: .max, type: type, retryMilliseconds: .min, data: ByteBuffer())
+    return headRoom + fields.readableBytes + min(count, .max / 8) * 7
+  }
+
   /// A notice of the server. It has no id: the client keeps the id of the last event.
   ///
   /// - Parameter json: without line breaks.

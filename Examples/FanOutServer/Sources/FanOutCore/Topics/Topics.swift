@@ -33,10 +33,12 @@ public final class Topics: Sendable {
     let log = LogConnection()
     self.log = log
     keys = PublicationKeys(limit: settings.rememberedKeys)
-    // What waits for streams is in the hub's retention too. At least one event is kept.
+    // What waits for streams is in the hub's retention too. So that has room for any event: it
+    // would remove a larger one before a stream has read it.
+    let oneEvent = Self.size(of: Frame.maximumBytes(ofData: settings.maxEventBytes))
     hub = TopicHub(
       retention: .last(max(settings.historyEvents, settings.bufferLimit)),
-      total: .bytes(max(settings.historyBytes, Self.size(of: settings.maxEventBytes))) { event in
+      total: .bytes(max(settings.historyBytes, oneEvent)) { event in
         Self.size(of: event.frame.readableBytes)
       }, name: "fan-out"
     ) { writer in
