@@ -88,7 +88,32 @@ import Testing
       topics.rejectClaims(after: 3, madeBefore: topics.markClaims())
       for id: EventID in 2...4 { try topics.deliver(Self.event(id)) }
       #expect(try await right.data(1) == ["4"])
-      #expect(try await wrong.data(4) == [missed(after: 4, through: 1), "2", "3", "4"])
+      let notice = try await wrong.next()
+      #expect(notice?.data == missed(after: 4, through: 1))
+      #expect(notice?.id == 1)
+      #expect(try await wrong.data(3) == ["2", "3", "4"])
+    }
+  }
+
+  /// Also if it is disconnected before the next event, and the new ids pass the old one.
+  @Test(arguments: [nil, "topic=news&topic=other", "topic=*"])
+  func aClientMissesNothingAfterIDsHaveBegunAgain(_ query: String?) async throws {
+    try await with { server, topics in
+      func open(_ headers: [(String, String)] = []) async throws -> EventReader {
+        guard let query else { return try await server.stream(headers: headers) }
+        return try await server.events(query, headers: headers)
+      }
+      var old = try await open()
+      for id: EventID in 1...3 { try topics.deliver(Self.event(id)) }
+      for id: EventID in 1...3 { #expect(try await old.next()?.id == id) }
+      topics.begin(after: 0)
+      let notice = try await old.next()
+      #expect(notice?.data == missed(after: 3, through: 0))
+      // What a browser sends when it connects again.
+      let last = notice?.id ?? 3
+      for id: EventID in 1...5 { try topics.deliver(Self.event(id)) }
+      var new = try await open([("Last-Event-ID", "\(last)")])
+      for id: EventID in 1...5 { #expect(try await new.next()?.id == id) }
     }
   }
 

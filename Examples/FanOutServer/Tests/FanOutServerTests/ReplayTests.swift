@@ -68,6 +68,7 @@ import Testing
       let notice = try await stream.next()
       #expect(notice?.event == "missed")
       #expect(notice?.data?.contains(#""after":\#(id),"#) == true)
+      #expect(notice?.id == (id > last ? last : nil))
       if id > last { try await server.published("2") }
       #expect(try await stream.data(1) == [id > last ? "2" : "1"])
     }

@@ -321,7 +321,7 @@
         #expect(try await ahead.value.map(\.data) == [missed(after: 9, through: 0), "end"])
         let seen = try await stream.value
         #expect(seen.map(\.data) == ["1", "2", "3", missed(after: 3, through: 0), "end"])
-        #expect(seen.map(\.id) == [1, 2, 3, nil, 1])
+        #expect(seen.map(\.id) == [1, 2, 3, 0, 1])
       }
     }
 

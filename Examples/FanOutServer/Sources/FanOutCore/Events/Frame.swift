@@ -29,11 +29,14 @@ enum Frame {
     return headRoom + fields.readableBytes + min(count, .max / 8) * 7
   }
 
-  /// A notice of the server. It has no id: the client keeps the id of the last event.
+  /// A notice of the server.
   ///
-  /// - Parameter json: without line breaks.
-  static func notice(_ name: String, _ json: String) -> ByteBuffer {
+  /// - Parameters:
+  ///   - json: without line breaks.
+  ///   - id: `nil`: the client keeps the id of the last event.
+  static func notice(_ name: String, _ json: String, id: EventID? = nil) -> ByteBuffer {
     frame(capacity: 64 + json.utf8.count) { buffer in
+      if let id { buffer.writeString("id: \(id)\n") }
       buffer.writeString("event: \(name)\ndata: \(json)\n\n")
     }
   }
@@ -66,12 +69,17 @@ enum Frame {
 
   /// A notice that the server does not have the events after `id`, up to `last`.
   ///
+  /// If `last` is below `id`, the ids have begun again, or there was no event `id`, and everything
+  /// after `last` follows. Then the notice has the id `last`: with a higher one the client would
+  /// not get all of that if it reconnected before the next event.
+  ///
   /// - Parameter topic: the name of their topic; `nil`: any topic of the stream.
   static func missed(
     after id: EventID, through last: EventID, of topic: String? = nil
   ) -> ByteBuffer {
     notice(
-      "missed", #"{"reason":"history",\#(member(topic))"after":\#(id),"through":\#(last)}"#)
+      "missed", #"{"reason":"history",\#(member(topic))"after":\#(id),"through":\#(last)}"#,
+      id: last < id ? last : nil)
   }
 
   /// - Parameter topic: a valid name, which needs no escaping.

@@ -81,7 +81,11 @@ class Stream {
       this.lastID = lastEventId;
       handlers.event?.({ id: lastEventId, type, ...JSON.parse(data) });
     });
-    source.addEventListener("missed", ({ data }) => handlers.missed?.(JSON.parse(data)));
+    source.addEventListener("missed", ({ lastEventId, data }) => {
+      // A lower one if ids have begun again.
+      this.lastID = lastEventId || this.lastID;
+      handlers.missed?.(JSON.parse(data));
+    });
     source.addEventListener("disconnected", () => { this.close(); handlers.state?.("disconnected"); });
   }
 

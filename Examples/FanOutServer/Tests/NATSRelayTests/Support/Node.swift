@@ -9,7 +9,7 @@
 
   /// A server process.
   struct Node: Sendable {
-    /// An event that a client received. Notices of the server have no id.
+    /// An event or a notice that a client received. Most notices of the server have no id.
     struct Seen: Hashable, Sendable {
       var id: UInt64?
       var data: String
