@@ -250,8 +250,17 @@
       outage = Outage()
       logger.info("reading from the broker after event \(cursor.last)")
       var nextCheck = ContinuousClock.now + Limits.streamCheckInterval
+      // The last message of the stream at the last check, and whether any was read since.
+      var checked = cursor.last
+      var hasRead = false
       while !Task.isCancelled {
         for message in try await reader.runIfActive({ try session.read() }) {
+          // The C library replaces a consumer that was lost before its first message by one that
+          // begins with the stream.
+          guard message.number > cursor.last else {
+            throw BrokerError("the consumer has begun again")
+          }
+          hasRead = true
           if message.number > cursor.last + 1 { skip(from: cursor.last, to: message.number) }
           cursor.last = message.number
           if let event = message.event { topics.deliver(event) }
@@ -260,6 +269,15 @@
         if ContinuousClock.now >= nextCheck {
           let now = try await reader.runIfActive { try session.stream() }
           guard now.created == cursor.created else { throw BrokerError("the stream was replaced") }
+          if !hasRead, cursor.last < checked {
+            // Of a lost consumer the C library learns much later.
+            let next = try await reader.runIfActive { [last = cursor.last] in
+              try session.first(after: last)
+            }
+            // What was deleted in the meantime does not come.
+            if let next, next <= checked { throw BrokerError("the consumer sends nothing") }
+          }
+          (checked, hasRead) = (now.last, false)
           nextCheck = .now + Limits.streamCheckInterval
         }
       }

@@ -332,6 +332,11 @@
       return through
     }
 
+    /// The number of the first message after `id`, as the leader of the stream has it.
+    func first(after id: EventID) throws(BrokerError) -> EventID? {
+      try leadersFirst(of: ">", from: id + 1)
+    }
+
     /// The number of the first message of a topic or pattern, as the leader of the stream has it.
     private func leadersFirst(
       of name: String, from id: EventID

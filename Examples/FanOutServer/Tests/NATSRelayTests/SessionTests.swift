@@ -173,6 +173,18 @@
       }
     }
 
+    /// Or the relay would take a consumer that has nothing to send for a lost one.
+    @Test func theFirstMessageAfterOthersIsOneThatTheStreamHas() async throws {
+      try await withSession { session, broker in
+        try broker.publish(count: 9)
+        try await eventually { try session.stream().last == 9 }
+        for number in [4, 8, 9] as [EventID] { try broker.delete(number) }
+        let first = try [0, 3, 6, 7, 9].map { try session.first(after: $0) }
+        #expect(first == [1, 5, 7, nil, nil])
+        #expect(try session.stream().last == 9)
+      }
+    }
+
     /// Replicas answer too, and may not have the last messages yet.
     @Test(arguments: ["news", ">"]) func aPageHasWhatAReplicaDoesNotHave(_ name: String)
       async throws

@@ -98,6 +98,17 @@
       try #require(status == NATS_OK)
     }
 
+    /// Deletes the consumers of the stream.
+    nonisolated func deleteConsumers() throws {
+      struct Names: Decodable { var consumers: [String] }
+      let connection = try connect()
+      defer { natsConnection_Destroy(connection) }
+      let names = Data(try request("CONSUMER.NAMES.fanout", "", connection).utf8)
+      for name in try JSONDecoder().decode(Names.self, from: names).consumers {
+        _ = try request("CONSUMER.DELETE.fanout.\(name)", "", connection)
+      }
+    }
+
     /// Adds a subject to the stream.
     nonisolated func addSubject(_ subject: String) throws {
       let connection = try connect()
