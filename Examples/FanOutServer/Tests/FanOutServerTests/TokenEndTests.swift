@@ -73,4 +73,35 @@ import Testing
       await client?.close()
     }
   }
+
+  /// The client comes again with a new token.
+  @Test func aStreamThatIsNotReadGivesItsPlaceBackWithItsToken() async throws {
+    var settings = Settings()
+    settings.tokens = AccessTokens(jwt: Milliseconds())
+    settings.maxStreamsPerAddress = 1
+    // Its connection stays open.
+    settings.heartbeat = .hours(1)
+    settings.historyEvents = 1
+    settings.bufferLimit = 4
+    try await RunningServer.with(settings) { (server) async throws -> Void in
+      let client = try await RawClient.openStalledStream(
+        port: server.port, query: "?access_token=3000")
+      let text = String(repeating: "x", count: 50_000)
+      for _ in 0..<150 {
+        let answer = try await server.request(
+          "POST", "/topics/news", bearer("3600000"), body: .bytes(ByteBuffer(string: text)))
+        #expect(answer.status == 200)
+      }
+      var status = ""
+      while !status.hasPrefix("HTTP/1.1 200") {
+        try #require(status.isEmpty || status.hasPrefix("HTTP/1.1 429"), "\(status)")
+        let other = try await RawClient.connect(port: server.port)
+        try await other.send(
+          "GET /topics/news/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer 3600000\r\n\r\n")
+        status = try await other.read(until: "\r\n\r\n")
+        await other.close()
+      }
+      await client.close()
+    }
+  }
 }

@@ -17,8 +17,9 @@ struct AcknowledgementMonitor {
   /// When the current wait for an acknowledgement began; `nil` if nothing is unacknowledged.
   private var start: (tick: Int, time: NIODeadline)?
   /// Time since the last transmission, at the last poll. With data to send, the peer has accepted
-  /// nothing for that time. Always zero on systems other than Linux.
-  private(set) var sinceSending = TimeAmount.zero
+  /// nothing for that time. `nil` if the system does not tell it: of a Unix socket, and on systems
+  /// other than Linux.
+  private(set) var sinceSending: TimeAmount?
 
   /// Starts the measurement, because data was sent.
   mutating func expect(_ tick: Int) {

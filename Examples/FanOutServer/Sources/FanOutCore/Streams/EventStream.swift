@@ -24,7 +24,8 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   private let closesWhenStalled: Bool
   /// Whether it begins with an event.
   private let hasBeginning: Bool
-  /// Its place among those of the client's token and address, until it ends; `nil` without a limit.
+  /// Its place among those of the client's token and address, until its end is written; `nil`
+  /// without a limit.
   private var place: StreamPlace?
   /// When the token of the client expires; `nil`: never.
   private let end: NIODeadline?
@@ -47,8 +48,11 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
   private(set) var lastTurn = 0
   /// The tick of the last write.
   private var lastTick = 0
-  /// The tick at which the client has last taken something, on HTTP/2.
+  /// The tick at which the client has last taken something, on HTTP/2, or if the system does not
+  /// tell it.
   private var lastProgress = 0
+  /// The bytes that waited for the socket at the last poll, if the system does not tell more.
+  private var waitingBytes: Int?
   /// The tick of the last poll of the connection.
   private var lastPoll = 0
   private var acknowledgements = AcknowledgementMonitor()
@@ -286,6 +290,8 @@ extension EventStream {
   private func writeEnd(_ end: SubscriptionEnd) {
     unsubscribe()
     isEnding = true
+    // The client may not read the end for long.
+    place = nil
     write(
       end == .finished ? Frame.retry(milliseconds: retryMilliseconds) : Frame.disconnected)
     if isChunked { write(Frame.end) }
@@ -331,12 +337,20 @@ extension EventStream {
     let ticks = acknowledgements.poll(socket, loop.tick)
     if ticks >= ConnectionLoop.ticksPerInterval { return socket.close(promise: nil) }
     guard isEnding || closesWhenStalled && !isWritable else { return }
+    if isStalled(context.channel) { closeConnection() }
+  }
+
+  /// Whether the client has taken nothing for two intervals. Call it at each poll at which there is
+  /// something to take.
+  private func isStalled(_ channel: any Channel) -> Bool {
     // Other streams of HTTP/2 send on the same socket.
-    let isStalled =
-      socket === context.channel
-      ? acknowledgements.sinceSending >= loop.heartbeat * 2
-      : loop.tick - max(lastTick, lastProgress) >= ConnectionLoop.ticksPerInterval * 2
-    if isStalled { closeConnection() }
+    if channel.socket === channel {
+      if let time = acknowledgements.sinceSending { return time >= loop.heartbeat * 2 }
+      let bytes = try? channel.syncOptions?.getOption(.bufferedWritableBytes)
+      if bytes != waitingBytes { lastProgress = loop.tick }
+      waitingBytes = bytes
+    }
+    return loop.tick - max(lastTick, lastProgress) >= ConnectionLoop.ticksPerInterval * 2
   }
 
   func closeConnection() {
