@@ -138,6 +138,7 @@ import Testing
       let answer = try await client.request(head.fields).readAll()
       #expect(answer.hasPrefix(":status: \(head.status)\n"), "\(answer)")
       #expect(answer.contains("x-content-type-options: nosniff\n"))
+      #expect(answer.matches(of: /\ndate: [^\n]+ GMT\n/).count == 1, "\(answer)")
       // The connection takes further requests.
       #expect(try await client.get("/health").readAll().hasPrefix(":status: 200\n"))
     }

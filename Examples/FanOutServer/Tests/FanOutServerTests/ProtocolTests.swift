@@ -65,6 +65,7 @@ import Testing
       #expect(answer.matches(of: /HTTP\/1\.1 \d/).count == 1, "\(answer)")
       #expect(answer.contains("Connection: close\r\n"))
       #expect(answer.contains("X-Content-Type-Options: nosniff\r\n"))
+      #expect(answer.matches(of: /\r\nDate: [^\r]+ GMT\r\n/).count == 1, "\(answer)")
       #expect(try await server.metric("published_total") == 0)
     }
   }

@@ -249,6 +249,7 @@ extension HTTP1Codec {
     var headers: HTTPHeaders = [
       "Content-Type": "application/json; charset=utf-8", "Content-Length": "\(body.readableBytes)",
       "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Connection": "close",
+      "Date": Timestamp.httpDateNow,
     ]
     for field in refusal.headers { headers.add(name: field.name.rawName, value: field.value) }
     let status = HTTPResponseStatus(statusCode: refusal.status.code)

@@ -146,6 +146,7 @@ extension HTTP2Exchange {
     let body = ByteBuffer(string: refusal.json)
     var head = refusal.response.head
     head.headerFields[.contentLength] = "\(body.readableBytes)"
+    head.headerFields[.date] = Timestamp.httpDateNow
     write(context: context, data: wrapOutboundOut(.head(head)), promise: nil)
     if method != .head {
       write(context: context, data: wrapOutboundOut(.body(body)), promise: nil)
