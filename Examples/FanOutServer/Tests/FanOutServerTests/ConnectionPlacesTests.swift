@@ -44,4 +44,12 @@ import Testing
     #expect(places.take(nil) == .all)
     #expect(places.take(nil) == .monitoring)
   }
+
+  @Test func someRefusedConnectionsMayStay() throws {
+    let places = ConnectionPlaces(9, perAddress: 1)
+    let may = (0...ConnectionPlaces.reservedForRefusals).map { _ in places.beginRefusal() }
+    #expect(may.filter(\.self).count == ConnectionPlaces.reservedForRefusals && !may.last!)
+    places.endRefusal()
+    #expect(places.beginRefusal())
+  }
 }

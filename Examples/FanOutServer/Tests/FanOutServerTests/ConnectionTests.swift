@@ -1,6 +1,7 @@
-import FanOutCore
 import NIOCore
 import Testing
+
+@testable import FanOutCore
 
 @Suite(.timeLimit(.minutes(5))) struct ConnectionTests {
   @Test func aThousandConnectionsComeAndGo() async throws {
@@ -147,6 +148,36 @@ import Testing
       }
       for stream in streams[1...] { _ = try await stream.read(until: "data: x\n") }
       for stream in streams[1...] { await stream.close() }
+    }
+  }
+
+  /// They would take the places for monitoring from others.
+  @Test func onlySomeConnectionsOfAnAddressWaitForARefusal() async throws {
+    var settings = Settings()
+    settings.maxConnectionsPerAddress = 1
+    settings.patience = .hours(1)
+    try await RunningServer.with(settings) { server in
+      let stream = try await takeAll(1, server)
+      var silent: [RawClient] = []
+      for _ in 0...ConnectionPlaces.reservedForRefusals {
+        silent.append(try await RawClient.connect(port: server.port))
+      }
+      try await withThrowingTaskGroup { group in
+        for client in silent { group.addTask { try await client.readAll() } }
+        // One is closed at once; the others end when they are cancelled.
+        let closed = try await group.next()
+        #expect(closed == "")
+        group.cancelAll()
+      }
+      // Then others get an answer again.
+      var answer = ""
+      while !answer.hasPrefix("HTTP/1.1 429 ") {
+        try Task.checkCancellation()
+        let client = try await RawClient.connect(port: server.port)
+        try? await client.send("GET /topics HTTP/1.1\r\nHost: a\r\n\r\n")
+        answer = try await client.readAll()
+      }
+      await stream[0].close()
     }
   }
 }

@@ -9,18 +9,25 @@ final class ConnectionPlace {
   private let address: SocketAddress?
   let admission: ConnectionPlaces.Admission
   private let patience: TimeAmount
+  /// Whether it is a connection that is refused, and counts as such.
+  private let isRefusal: Bool
   private var deadline: Scheduled<Void>?
   private var isReleased = false
 
   /// Takes a place for `channel`.
   ///
   /// - Parameter patience: how long a channel without a place may wait for the end of its request,
-  ///   and stay after a refusal.
+  ///   and stay after a refusal. If too many are refused, they are closed at once.
   init(_ places: ConnectionPlaces, _ channel: any Channel, patience: TimeAmount) {
     self.places = places
     address = channel.remoteAddress
-    self.patience = patience
-    admission = places.take(address)
+    let admission = places.take(address)
+    self.admission = admission
+    // A request of HTTP/2 takes no connection.
+    let isRefused = admission == .none && channel.socket === channel
+    isRefusal = isRefused && places.beginRefusal()
+    // Many of them would delay all others.
+    self.patience = isRefused && !isRefusal ? .zero : patience
     expectRequest(channel)
   }
 
@@ -33,6 +40,7 @@ final class ConnectionPlace {
     guard !isReleased else { return }
     isReleased = true
     if admission == .all { places.release(address) }
+    if isRefusal { places.endRefusal() }
   }
 
   /// Starts the time limit, for a request or for the end of the connection.

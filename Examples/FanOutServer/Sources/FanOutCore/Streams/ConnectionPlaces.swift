@@ -17,9 +17,13 @@ final class ConnectionPlaces: Sendable {
 
   /// Connections above the limit.
   static let reserved = 16
+  /// How many of them may be connections that are refused because of their address: the others are
+  /// for monitoring.
+  static let reservedForRefusals = 8
 
   private struct State {
     var count = 0
+    var refusals = 0
     var ofAddress: [NetworkAddress: Int] = [:]
   }
 
@@ -64,6 +68,19 @@ extension ConnectionPlaces {
       state.ofAddress[key] = count == 1 ? nil : count - 1
     }
   }
+
+  /// Counts a connection whose address has too many: it may stay until it is answered.
+  ///
+  /// - Returns: whether it may stay, which ``endRefusal()`` must give back.
+  func beginRefusal() -> Bool {
+    state.withLockedValue { state in
+      guard state.refusals < Self.reservedForRefusals else { return false }
+      state.refusals += 1
+      return true
+    }
+  }
+
+  func endRefusal() { state.withLockedValue { $0.refusals -= 1 } }
 
   /// - Returns: `nil` for an address that clients share: of a Unix socket, or of a proxy.
   private func client(_ address: SocketAddress?) -> NetworkAddress? {
