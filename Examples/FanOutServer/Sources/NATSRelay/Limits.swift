@@ -9,6 +9,11 @@
     /// How long the broker remembers the keys of events: longer than a server retries.
     static let duplicatesNanoseconds: Int64 = 120 * 1_000_000_000
 
+    // MARK: Any stream
+
+    /// The same, at least: twice as long as a server retries, because a request may take a while.
+    static let leastDuplicatesNanoseconds: Int64 = 10 * 1_000_000_000
+
     // MARK: Time limits
 
     /// For each response of the broker.

@@ -112,6 +112,10 @@
           "the stream '\(subjects.prefix)' has other subjects than '\(subjects.all)'",
           isOfStream: true)
       }
+      guard info.Config.pointee.Duplicates >= Limits.leastDuplicatesNanoseconds else {
+        throw BrokerError(
+          "the duplicate window of the stream '\(subjects.prefix)' is below 10 s", isOfStream: true)
+      }
       // SAFETY: the list belongs to the information, and is copied.
       let deleted = UnsafeBufferPointer(
         start: info.State.Deleted, count: Int(info.State.DeletedLen))

@@ -219,6 +219,18 @@
       }
     }
 
+    /// Otherwise the stream could store an event twice that a server sends again.
+    @Test func aStreamWithAShortDuplicateWindowIsRefused() async throws {
+      try await withSession { session, broker in
+        try broker.replaceStream(duplicateSeconds: 9)
+        let error = try #require(throws: BrokerError.self) { try session.stream() }
+        #expect(error.description == "the duplicate window of the stream 'fanout' is below 10 s")
+        #expect(error.isOfStream)
+        try broker.replaceStream(duplicateSeconds: 10)
+        _ = try session.stream()
+      }
+    }
+
     @Test func whatTheBrokerRefusesIsAnError() async throws {
       let topic = try Topic("news", limit: 9)
       try await withSession { session, _ in

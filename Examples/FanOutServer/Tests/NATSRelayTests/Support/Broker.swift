@@ -134,6 +134,18 @@
       try #require(status == NATS_OK)
     }
 
+    /// Deletes the stream, and creates one that recognises repeated messages for this time.
+    nonisolated func replaceStream(duplicateSeconds: Int) throws {
+      let connection = try connect()
+      defer { natsConnection_Destroy(connection) }
+      _ = try request("STREAM.DELETE.fanout", "", connection)
+      let settings = #""allow_direct":true,"duplicate_window":\#(duplicateSeconds)000000000"#
+      let answer = try request(
+        "STREAM.CREATE.fanout", #"{"name":"fanout","subjects":["fanout.>"],\#(settings)}"#,
+        connection)
+      try #require(!answer.contains(#""error""#), "\(answer)")
+    }
+
     /// Adds a mirror, which answers direct gets too, and which has none of the `count` messages.
     nonisolated func addEmptyMirror(count: Int) async throws {
       let connection = try connect()
