@@ -32,9 +32,9 @@ import Testing
     var status: LogStatus { LogStatus(kind: "script", isConnected: true) }
   }
 
-  /// Runs `body` with a server and its topics, which begins after event 0.
+  /// Runs `body` with a server and its topics, which begins after event 0 if it `hasBegun`.
   private func with(
-    _ settings: Settings = Settings(), last: Event? = nil,
+    _ settings: Settings = Settings(), last: Event? = nil, hasBegun: Bool = true,
     _ body: @escaping @Sendable (RunningServer, Topics) async throws -> Void
   ) async throws {
     let (allTopics, continuation) = AsyncStream<Topics>.makeStream()
@@ -47,7 +47,7 @@ import Testing
       { server in
         var iterator = allTopics.makeAsyncIterator()
         let topics = try #require(await iterator.next())
-        topics.begin(after: 0)
+        if hasBegun { topics.begin(after: 0) }
         try await body(server, topics)
       })
   }
@@ -92,6 +92,27 @@ import Testing
       #expect(notice?.data == missed(after: 4, through: 1))
       #expect(notice?.id == 1)
       #expect(try await wrong.data(3) == ["2", "3", "4"])
+    }
+  }
+
+  /// Otherwise it would miss what is published while it is disconnected before its first event.
+  @Test(arguments: [nil, "topic=news&topic=other", "topic=*"])
+  func aClientFromBeforeTheBeginningGetsAnID(_ query: String?) async throws {
+    try await with(hasBegun: false) { server, topics in
+      var stream =
+        if let query {
+          try await server.events(query + "&begin=1")
+        } else {
+          try await server.stream(query: "?begin=1")
+        }
+      let none = EventReader.Block(event: "begin", data: "{}", retry: 2000)
+      #expect(try await stream.nextBlock() == none)
+      topics.begin(after: 7)
+      var first = none
+      first.id = 7
+      #expect(try await stream.nextBlock() == first)
+      try topics.deliver(Self.event(8))
+      #expect(try await stream.nextBlock()?.id == 8)
     }
   }
 

@@ -89,9 +89,7 @@ final class EventStream: ChannelDuplexHandler, RemovableChannelHandler {
       context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { self.expire() }
     }
     context.fireUserInboundEventTriggered(Connection.StreamBegins(stream: self))
-    write(
-      Frame.retry(
-        milliseconds: retryMilliseconds, id: source?.newest, isEvent: hasBeginning))
+    writeBeginning(source?.newest)
     writePending()
   }
 
@@ -147,7 +145,7 @@ extension EventStream {
       to: selection, after: id, policy, whenReadable: signal.send)
     source = StreamSource(
       topics: topics, selection: selection, policy: policy, newest: subscription.newest,
-      reader: subscription.reader)
+      lacksID: id == nil && subscription.newest == nil, reader: subscription.reader)
   }
 
   /// Writes the events of its own reader, as many as the channel takes, and flushes them.
@@ -161,7 +159,13 @@ extension EventStream {
     guard let reader = source?.reader, let namesTopics = source?.namesTopics else { return 0 }
     while isWritable, !isLost, !isEnding {
       guard let element = reader.nextIfAvailable() else {
-        if let end = reader.end { writeEnd(end) } else { joinGroup(at: reader.position) }
+        if let end = reader.end {
+          writeEnd(end)
+        } else if let position = reader.position {
+          if source?.lacksID == true { writeBeginning(position.number) }
+          source?.lacksID = false
+          joinGroup(at: position)
+        }
         break
       }
       switch element {
@@ -179,8 +183,8 @@ extension EventStream {
   }
 
   /// Joins the group of its topic, if that reads everything that comes after `position`.
-  private func joinGroup(at position: EventPosition?) {
-    guard let position, let source, let topic = source.sharedTopic,
+  private func joinGroup(at position: EventPosition) {
+    guard let source, let topic = source.sharedTopic,
       let group = loop.group(of: topic, source.topics, after: position)
     else { return }
     self.source?.position = position
@@ -266,6 +270,12 @@ extension EventStream: TurnMember {
 // MARK: - Writing
 
 extension EventStream {
+  /// - Parameter id: that of the last event that the client has, or does not get; `nil` if the
+  ///   client has an id of its own, or if that is not known yet.
+  private func writeBeginning(_ id: EventID?) {
+    write(Frame.retry(milliseconds: retryMilliseconds, id: id, isEvent: hasBeginning))
+  }
+
   private func write(_ frame: ByteBuffer) {
     guard !isLost, let context else { return }
     lastTick = loop.tick

@@ -8,6 +8,8 @@ struct StreamSource {
   /// The newest event of all topics when the stream began; `nil` if the client has an id of its
   /// own, or if that is unknown.
   let newest: EventID?
+  /// Whether the client has no id, and gets one when the log has begun.
+  var lacksID: Bool
   /// `nil` while it is in a group.
   var reader: TopicReader<Event>?
   var group: StreamGroup?
