@@ -33,6 +33,9 @@ public struct Composition<Delegate>: @unchecked Sendable, CustomStringConvertibl
   @usableFromInline let hub: MulticastDelegate<Delegate>
   /// The actor of the composite.
   @usableFromInline let isolation: (any Actor)?
+  /// Whether the delegates are Sendable: what a composite inherits from a protocol that is not must
+  /// ask, because the compiler knows it where the composite is declared.
+  @usableFromInline let areSendable: Bool
 
   /// Called by the initializer of a composite.
   ///
@@ -44,6 +47,7 @@ public struct Composition<Delegate>: @unchecked Sendable, CustomStringConvertibl
   ) {
     self.hub = hub
     self.isolation = isolation
+    areSendable = false
   }
 
   /// As above, for delegates that any thread may use: requirements that the composite inherits
@@ -57,6 +61,7 @@ public struct Composition<Delegate>: @unchecked Sendable, CustomStringConvertibl
   ) where Delegate: Sendable {
     self.hub = hub
     self.isolation = nil
+    areSendable = true
   }
 
   /// Calls `body` with each delegate on the actor of the composite, as

@@ -11,16 +11,23 @@ struct Delivery {
   /// `invoke` where the delegates are known to be Sendable; `deliver` where a protocol that this
   /// one refines decides.
   private let function: String
+  /// Whether the composites of refining protocols inherit the call, which decide whether the
+  /// delegates are Sendable.
+  private let isInherited: Bool
+  private let names: Names
   /// The attribute of the global actor that isolates the requirement.
   var globalActor: String?
 
   init(
     _ requirement: Requirement, _ forwarding: Forwarding, answer: AnswerAttribute?,
     plan: AnswerPlan,
-    isAsync: Bool, errors: Requirement.Errors, context: GenerationContext
+    isAsync: Bool, errors: Requirement.Errors, site: RequirementWriter.Site,
+    context: GenerationContext
   ) throws(Finding) {
     let traits = context.traits
+    names = context.names
     function = traits.isSendable == .yes && traits.unknown.isEmpty ? "invoke" : "deliver"
+    isInherited = site == .refinement && traits.isSendable != .yes
     if case .globalActor(let attribute) = traits.isolation,
       requirement.modifier("nonisolated") == nil
     {
@@ -63,7 +70,8 @@ struct Delivery {
       }
     }
     // On a global actor the composite and its delegates share the actor: the calls are inline.
-    let mayDeliver = traits.isSendable != .no && globalActor == nil && answer?.policy != .inline
+    let mayDeliver =
+      (traits.isSendable != .no || isInherited) && globalActor == nil && answer?.policy != .inline
     isSetterInContext = mayDeliver && !forwarding.hasArgumentOfTheCall
     isInContext =
       isSetterInContext && requirement.kind == .function && plan.combination == .none && !isAsync
@@ -80,6 +88,9 @@ struct Delivery {
   /// The delivery of a call, or `nil` if it is called on the calling thread.
   func lines(_ forwarding: Forwarding, hub: String) -> [String]? {
     guard isInContext || isOnEach else { return nil }
+    if isInherited {
+      return inheriting(forwarding, hub: hub) { forwarding.call(on: $0) }
+    }
     let count = forwarding.requirement.parameters.count
     if count == 0, isOnEach {
       return ["\(hub).invoke(onEach: { $0 }) { await \(forwarding.call(on: "$0")) }"]
@@ -116,6 +127,11 @@ struct Delivery {
     guard isSetterInContext else {
       return ["\(hub).callEach { \(forwarding.call(on: "$0")) = \(forwarding.newValue) }"]
     }
+    if isInherited {
+      return inheriting(forwarding, hub: hub) {
+        "\(forwarding.call(on: $0)) = \(forwarding.newValue)"
+      }
+    }
     let target = forwarding.call(on: "$0") { "$1.\($0 + 1)" }
     let values = [forwarding.newValue] + (0..<count).map(forwarding.value)
     return passing(values, forwarding, hub: hub, "\(target) = \(count == 0 ? "$1" : "$1.0")")
@@ -128,9 +144,7 @@ struct Delivery {
   ) -> [String] {
     let value = values.joined(separator: ", ")
     let arguments = values.count == 1 ? value : "(\(value))"
-    let types =
-      forwarding.requirement.parameters.map(\.type)
-      + (forwarding.requirement.kind == .function ? [] : [forwarding.requirement.result!])
+    let types = typesOfValues(forwarding)
     let isPlain =
       types.allSatisfy(\.isStandardSendable) && !isOnEach && function == "invoke"
     if isPlain {
@@ -144,5 +158,38 @@ struct Delivery {
       ? "\(hub).invoke(with: \(name), onEach: { $0 }) { await \(call) }"
       : "\(hub).\(function)(with: \(name)) { \(call) }"
     return ["let \(name) = \(hub).arguments(\(arguments))", statement]
+  }
+
+  /// The types of the arguments, and at last that of a value which is set.
+  private func typesOfValues(_ forwarding: Forwarding) -> [TypeSyntax] {
+    forwarding.requirement.parameters.map(\.type)
+      + (forwarding.requirement.kind == .function ? [] : [forwarding.requirement.result!])
+  }
+
+  /// The call where composites inherit it. The closure captures the arguments, and the compiler
+  /// chooses by their types whether it may leave the thread.
+  private func inheriting(
+    _ forwarding: Forwarding, hub: String, _ call: (_ delegate: String) -> String
+  ) -> [String] {
+    let parameters = forwarding.requirement.parameters
+    let values = parameters.indices.map(forwarding.value)
+    let types = zip(typesOfValues(forwarding), values + [forwarding.newValue]).map { type, value in
+      type.textOfType(besides: forwarding.parameterNames)
+        ?? "\(names.macros("staticType"))(of: \(value))"
+    }
+    // Otherwise the compiler takes a parameter that is sent for a variable.
+    let sent = zip(parameters, values).filter { $0.0.type.has("sending") }.map(\.1)
+    let captures = sent.isEmpty ? "" : "[\(sent.joined(separator: ", "))] "
+    let arguments =
+      names.macros("capturedArguments") + "()" + types.map { ".and(\($0))" }.joined()
+    let delegates = forwarding.local("delegates")
+    let captured = forwarding.local("arguments")
+    let delegate = forwarding.local("delegate")
+    return [
+      "let \(delegates) = \(hub)",
+      "guard \(delegates).areSendable else { return \(delegates).callEach { \(call("$0")) } }",
+      "let \(captured) = \(arguments)",
+      "\(delegates).deliver(with: \(captured)) { \(captures)\(delegate), _ in \(call(delegate)) }",
+    ]
   }
 }

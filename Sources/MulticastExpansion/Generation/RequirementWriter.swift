@@ -69,7 +69,7 @@ struct RequirementWriter {
     if site == .refinement, answer != nil { plan = nestedNames.renamed(plan, requirement) }
     let delivery = try Delivery(
       requirement, forwarding, answer: answer, plan: plan, isAsync: isAsync, errors: errors,
-      context: context)
+      site: site, context: context)
     var body = BodyWriter(
       forwarding: forwarding, plan: plan, isAsync: isAsync, errors: errors,
       hub: hub(for: forwarding), result: requirement.result?.textOfVariable ?? "()",

@@ -48,6 +48,15 @@ extension TypeSyntax {
     return type.hasSuffix("!") ? type.dropLast() + "?" : type
   }
 
+  /// `(T).self` of a name, which may hide a closure that does not escape; `nil` of others, whose
+  /// values a function can take instead, and where a parameter hides a name.
+  func textOfType(besides parameters: [String]) -> String? {
+    guard case .named = structure else { return nil }
+    let tokens = Lexer.tokens(of: Array(text.utf8)).map(\.text)
+    guard Set(parameters + ["some"]).isDisjoint(with: tokens) else { return nil }
+    return "(\(text.dropFirst(specifiers.map { $0 + " " }.joined().count))).self"
+  }
+
   var isVoid: Bool {
     if case .tuple(let elements) = structure { return elements.isEmpty }
     return standardName == "Void"

@@ -32,6 +32,63 @@ public struct RefusedArguments<Arguments> {
   @usableFromInline init() {}
 }
 
+/// What a call that a composite inherits captures. A composite inherits it from a protocol that is
+/// not known to be Sendable, and may have delegates that are.
+///
+/// The arguments are captured, and only their types passed: a closure that does not escape can be
+/// captured, but not passed on, and an alias hides that from the macro.
+///
+/// - Returns: what `deliver` takes with a function that leaves the thread.
+/// - Complexity: O(1).
+@inlinable
+public func capturedArguments() -> SendableArguments<Void> { SendableArguments(()) }
+
+extension SendableArguments where Values == Void {
+  /// The same with another captured argument, which may leave the thread.
+  ///
+  /// - Parameter type: its type.
+  /// - Returns: what `deliver` takes with a function that leaves the thread.
+  /// - Complexity: O(1).
+  @inlinable
+  public func and<T: Sendable>(_ type: T.Type) -> SendableArguments<Void> { self }
+
+  /// The same with another captured argument, which may not leave the thread.
+  ///
+  /// - Parameter type: its type.
+  /// - Returns: what `deliver` takes with a function that does not leave the thread.
+  /// - Complexity: O(1).
+  @inlinable
+  public func and<T>(_ type: T.Type) -> LocalArguments<Void> { LocalArguments(()) }
+
+  /// The same with another captured argument, which may not outlive the call.
+  ///
+  /// - Parameter type: its type.
+  /// - Returns: what `deliver` takes with a function that does not leave the thread.
+  /// - Complexity: O(1).
+  @inlinable
+  public func and<T: ~Copyable & ~Escapable>(_ type: T.Type) -> LocalArguments<Void> {
+    LocalArguments(())
+  }
+}
+
+extension LocalArguments where Values == Void {
+  /// The same with another captured argument.
+  ///
+  /// - Parameter type: its type.
+  /// - Returns: what `deliver` takes with a function that does not leave the thread.
+  /// - Complexity: O(1).
+  @inlinable
+  public func and<T: ~Copyable & ~Escapable>(_ type: T.Type) -> LocalArguments<Void> { self }
+}
+
+/// The type of an argument as the compiler knows it: that of an existential is the existential.
+///
+/// - Parameter value: not evaluated. The compiler does not open an existential in an autoclosure.
+/// - Returns: its type.
+/// - Complexity: O(1).
+@inlinable
+public func staticType<T>(of value: @autoclosure () -> T) -> T.Type { T.self }
+
 extension DelegateCaller {
   /// Delegates that are not `Sendable` are called on the calling thread, with any arguments.
   ///

@@ -1,6 +1,6 @@
 // `invoke(with:)` is for protocols that are known to be Sendable and not isolated. `deliver` is for
-// those that inherit this: the overload that the compiler chooses depends on the delegates and the
-// arguments.
+// those that inherit this, and for what composites inherit from protocols that are not Sendable:
+// the overload that the compiler chooses depends on the delegates and the arguments.
 
 extension DelegateCaller where Delegate: Sendable {
   /// Calls `body` with each delegate and `arguments`, in the delegate's own context.
@@ -16,7 +16,9 @@ extension DelegateCaller where Delegate: Sendable {
   ) {
     callInContext { body($0, arguments.values) }
   }
+}
 
+extension DelegateCaller {
   /// Calls `body` with each delegate and `arguments`: on the calling thread if the caller belongs
   /// to an actor, which is then the actor of the delegates, and otherwise in the delegate's own
   /// context.
@@ -56,8 +58,8 @@ func requireOwnActor(_ closure: (any Actor)?, _ caller: (any Actor)?) {
 }
 
 extension DelegateCaller {
-  /// Calls `body` with each delegate and `arguments`, on the calling thread: delegates that are not
-  /// `Sendable` have no queue.
+  /// Calls `body` with each delegate and `arguments`, on the calling thread: the delegates have no
+  /// queue, or the arguments must not leave the thread.
   ///
   /// - Parameters:
   ///   - arguments: what `arguments(_:)` returned.

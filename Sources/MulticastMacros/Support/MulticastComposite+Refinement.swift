@@ -9,7 +9,7 @@ extension MulticastComposite {
   public nonisolated func refinedDelegates<Refined>(
     as _: Refined.Type
   ) -> RefinedDelegates<Self, Refined> {
-    RefinedDelegates(_composition.checkedHub())
+    RefinedDelegates(_composition.checkedHub(), areSendable: _composition.areSendable)
   }
 
   /// `delegate` as an instance of a protocol that its own one refines, by a dynamic cast.
@@ -31,6 +31,6 @@ extension MulticastComposite where Delegate: Sendable {
   public nonisolated func refinedDelegates<Refined>(
     as _: Refined.Type
   ) -> RefinedDelegates<Self, Refined> {
-    RefinedDelegates(_composition.hub)
+    RefinedDelegates(_composition.hub, areSendable: true)
   }
 }

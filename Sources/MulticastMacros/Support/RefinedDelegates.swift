@@ -7,10 +7,13 @@ public struct RefinedDelegates<Composite: MulticastComposite, Delegate> {
   public typealias Original = Composite.Delegate
 
   @usableFromInline let hub: MulticastDelegate<Original>
+  /// Whether the delegates are `Sendable`, so that they may have queues and actors.
+  public let areSendable: Bool
 
   @inlinable @inline(__always)
-  init(_ hub: MulticastDelegate<Original>) {
+  init(_ hub: MulticastDelegate<Original>, areSendable: Bool) {
     self.hub = hub
+    self.areSendable = areSendable
   }
 }
 

@@ -147,7 +147,10 @@ struct ExpansionTests {
         /// Forwards what the composites of protocols that refine `P` inherit.
         extension P where Self: _MulticastComposite {
           func start() {
-            refinedDelegates(as: (any P).self).callEach { $0.start() }
+            let delegates = refinedDelegates(as: (any P).self)
+            guard delegates.areSendable else { return delegates.callEach { $0.start() } }
+            let arguments = MulticastMacros::capturedArguments()
+            delegates.deliver(with: arguments) { delegate, _ in delegate.start() }
           }
         }
 
