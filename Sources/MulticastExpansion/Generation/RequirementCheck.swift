@@ -82,6 +82,15 @@ struct RequirementCheck {
           the protocol Sendable
           """, range: modifier.range)
     }
+    if case .globalActor = traits.isolation, traits.isSendable == .no,
+      let attribute = requirement.attributes.first(where: { $0.baseName == "concurrent" })
+    {
+      throw Finding(
+        message: """
+          a concurrent requirement of an isolated protocol leaves the actor of the delegates: make the \
+          protocol Sendable
+          """, range: attribute.range)
+    }
   }
 
   private func check(_ parameter: Parameter, of requirement: Requirement) throws(Finding) {

@@ -203,6 +203,13 @@ protocol NonisolatedMember: AnyObject {
   nonisolated func log()
 }
 
+@MainActor
+@Multicast
+protocol ConcurrentMember: AnyObject {
+  // expected-error{{a concurrent requirement of an isolated protocol leaves the actor of the delegates: make the protocol Sendable}}
+  @concurrent func load() async
+}
+
 @Multicast
 protocol EscapingClosure: AnyObject, Sendable {
   // expected-error{{this closure cannot be delivered on a delegate's queue: write '@Sendable', or @Answer(.inline)}}
