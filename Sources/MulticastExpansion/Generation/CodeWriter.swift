@@ -77,9 +77,10 @@ struct CodeWriter {
     for statement in statements { self.statement(statement) }
   }
 
+  /// Strings and raw identifiers may contain brackets: a line with one stays whole.
   private func isTooLong(_ line: String) -> Bool {
-    indentation.count + line.count > CodeWriter.width && !line.contains("\n")
-      && !line.contains("\"")
+    indentation.count + line.count > CodeWriter.width
+      && !line.contains { "\n\"`".contains($0) }
   }
 
   /// The brace that opens the closure after a call.

@@ -35,6 +35,8 @@ protocol KeywordNames: AnyObject {
 @Multicast
 protocol RawNames: AnyObject {
   func `a file is done`(`with name` name: String)
+  func `moves (slowly)`(
+    _ item: Int, `to (the` shelf: Int, inTheWarehouse `house)`: Int, atSomeTime time: Int)
 }
 
 @Multicast
@@ -124,6 +126,11 @@ final class FunctionRecorder: Recorder, Plain, Labels, Overloads, KeywordNames, 
   func use(switch a: Int, where b: Int, is c: Bool) { note("\(a) \(b) \(c)") }
   func wait(_ await: Int, then: Int) { note("\(`await`) \(then)") }
   func `a file is done`(`with name` name: String) { note(name) }
+  func `moves (slowly)`(
+    _ item: Int, `to (the` shelf: Int, inTheWarehouse house: Int, atSomeTime time: Int
+  ) {
+    note("\([item, shelf, time])")
+  }
   func add(_ delegates: Int, delegate: Int) { note("\(delegates) \(delegate)") }
   func set(delegates: [String], answer: Int, arguments: Int) { note("\(delegates) \(answer)") }
   func pair(_ a: Int, _ b: Int) { note("\(a) \(b)") }
@@ -197,8 +204,10 @@ struct FunctionCorpus {
     keywords.use(switch: 1, where: 2, is: false)
     keywords.wait(4, then: 5)
     #expect(log.take() == both("1f2") + both("init 3") + both("1 2 false") + both("4 5"))
-    MulticastRawNames([first, second]).`a file is done`(`with name`: "x")
-    #expect(log.take() == both("x"))
+    let raw = MulticastRawNames([first, second])
+    raw.`a file is done`(`with name`: "x")
+    raw.`moves (slowly)`(1, `to (the`: 2, inTheWarehouse: 3, atSomeTime: 4)
+    #expect(log.take() == both("x") + both("[1, 2, 4]"))
     let shadowed = MulticastShadowedNames([first, second])
     shadowed.add(1, delegate: 2)
     shadowed.set(delegates: ["d"], answer: 1, arguments: 2)
