@@ -17,8 +17,9 @@ struct NestedNames {
   init(_ requirement: Requirement, in context: GenerationContext) {
     let declarations = context.declaration.requirements
     let types = declarations.filter { [.associatedType, .typeAlias].contains($0.kind) }
-    known = Set(requirement.genericNames + types.map(\.name))
-      .union(context.declaration.primaryAssociatedTypes)
+    let names =
+      requirement.genericNames + types.map(\.name) + context.declaration.primaryAssociatedTypes
+    known = Set(names.map { $0.filter { $0 != "`" } })
       .union(["Self", "Any", "AnyObject", "Sendable", "Copyable", "Escapable"])
     number = declarations.firstIndex { $0.range == requirement.range } ?? 0
     isNested = !context.enclosingTypes.isEmpty
@@ -27,25 +28,28 @@ struct NestedNames {
     composite = path.joined(separator: ".")
   }
 
-  /// The aliases of the composite: `_Inner1` for `Inner`.
+  /// The aliases of the composite: `_Type0_1` for the second type that the first requirement names.
   func aliases(of requirement: Requirement) -> [(name: String, type: String)] {
-    var result: [(name: String, type: String)] = []
-    _ = rewritten(requirement) { path in
-      if !result.contains(where: { $0.type == path }) { result.append((alias(of: path), path)) }
-      return path
-    }
-    return result
+    paths(in: requirement).enumerated().map { (alias($0.offset), $0.element) }
   }
 
   /// The requirement as the extension declares it.
   func renamed(_ requirement: Requirement) -> Requirement {
-    rewritten(requirement) { "\(composite).\(alias(of: $0))" }
+    let paths = paths(in: requirement)
+    return rewritten(requirement) { "\(composite).\(alias(paths.firstIndex(of: $0)!))" }
   }
 
-  private func alias(of path: String) -> String {
-    let letters = path.map { $0 == "." ? "_" : $0 }.filter { $0 != "`" }
-    return "_\(String(letters))\(number)"
+  /// The types that a requirement names, each once.
+  private func paths(in requirement: Requirement) -> [String] {
+    var paths: [String] = []
+    _ = rewritten(requirement) { path in
+      if !paths.contains(path) { paths.append(path) }
+      return path
+    }
+    return paths
   }
+
+  private func alias(_ index: Int) -> String { "_Type\(number)_\(index)" }
 }
 
 // MARK: - Expressions of @Answer
@@ -126,6 +130,10 @@ extension NestedNames {
     var index = 0
     while index < tokens.count {
       let token = tokens[index]
+      if token.text == "(", isArgumentList(at: index, in: tokens) {
+        index = endOfBrackets(at: index, in: tokens)
+        continue
+      }
       if ["(", "["].contains(token.text) { brackets.append(token.text) }
       if [")", "]"].contains(token.text) { _ = brackets.popLast() }
       let end = endOfPath(at: index, in: tokens)
@@ -152,11 +160,29 @@ extension NestedNames {
     return end
   }
 
-  /// Whether the name at `index` is that of a type, which begins with a capital letter: not a word
-  /// of the language, a label, an attribute, or a member.
+  /// Whether the parenthesis at `index` belongs to `@convention(c)` or `nonisolated(nonsending)`.
+  private func isArgumentList(at index: Int, in tokens: [Token]) -> Bool {
+    guard index > 0 else { return false }
+    let isAttribute = index > 1 && tokens[index - 2].text == "@" && tokens[index].isAdjacent
+    return isAttribute || ["nonisolated", "dependsOn"].contains(tokens[index - 1].text)
+  }
+
+  /// The index after the parenthesis that closes the one at `index`.
+  private func endOfBrackets(at index: Int, in tokens: [Token]) -> Int {
+    var depth = 0
+    for place in index..<tokens.count {
+      if tokens[place].text == "(" { depth += 1 }
+      if tokens[place].text == ")" { depth -= 1 }
+      if depth == 0 { return place + 1 }
+    }
+    return tokens.count
+  }
+
+  /// Whether the name at `index` is that of a type, as its place tells: not a word of the language,
+  /// a label, an attribute, or a member.
   private func isType(at index: Int, in tokens: [Token], isInParentheses: Bool) -> Bool {
     let name = tokens[index].text.filter { $0 != "`" }
-    guard name.first?.isUppercase == true, !known.contains(name) else { return false }
+    guard !Parser.isWord(at: index, in: tokens), !known.contains(name) else { return false }
     let previous = index > 0 ? tokens[index - 1].text : ""
     // After a colon that is adjacent: of a module selector.
     let isSelected = index > 1 && previous == ":" && tokens[index - 2].text == ":"

@@ -23,7 +23,7 @@ extension Parser {
       if at("@") {
         specifiers.append(try parseAttribute().text)
       } else if token.kind == .identifier, Parser.specifierWords.contains(token.text),
-        !endsType(after: peek())
+        !Parser.endsType(after: peek())
       {
         let start = index
         advance()
@@ -36,13 +36,23 @@ extension Parser {
   }
 
   /// Whether a type is complete before `token`, so that a word before it is a name.
-  private func endsType(after token: Token) -> Bool {
+  private static func endsType(after token: Token) -> Bool {
     switch token.kind {
     case .end: true
     case .punctuation:
       [",", ")", ">", "]", "{", "}", "=", ".", ":", "<", "?", "!", "&"].contains(token.text)
     default: false
     }
+  }
+
+  private static let wordsInTypes = specifierWords.union([
+    "some", "any", "each", "repeat", "async", "throws", "rethrows", "reasync", "of", "let",
+  ])
+
+  /// Whether the name at `index` in the text of a type is a word of the language.
+  static func isWord(at index: Int, in tokens: [Token]) -> Bool {
+    wordsInTypes.contains(tokens[index].text)
+      && !endsType(after: tokens[min(index + 1, tokens.count - 1)])
   }
 
   private mutating func parseStructure() throws(SyntaxError) -> TypeStructure {
@@ -77,7 +87,7 @@ extension Parser {
   }
 
   private mutating func parsePrefixed() throws(SyntaxError) -> TypeStructure {
-    if ["some", "any", "each", "repeat"].contains(token.text), !endsType(after: peek()) {
+    if ["some", "any", "each", "repeat"].contains(token.text), !Parser.endsType(after: peek()) {
       advance()
       _ = try nested { (parser: inout Parser) throws(SyntaxError) in
         try parser.parsePrefixed()

@@ -58,6 +58,60 @@ enum Warehouse {
   protocol FastRobot: Robot, Actor {}
 }
 
+/// Types whose names are similar, or look like no type.
+enum Atlas {
+  struct Point: Sendable { var x = 0 }
+  struct Point1: Sendable {}
+  struct Kit { struct Item: Sendable {} }
+  struct Kit_Item: Sendable {}
+  struct _Payload: Sendable {}
+  struct `My Type (new)`: Sendable {}
+  struct 値: Sendable {}
+  struct point: Sendable { struct inner: Sendable {} }
+  struct `some`: Sendable {}
+
+  @Multicast
+  protocol 地図<item>: AnyObject {
+    associatedtype item
+    func f0(_ point1: Point1, _ kit: Kit.Item, _ kit_item: Kit_Item)
+    func f1(_ payload: _Payload, value: 値, _ raw: `My Type (new)`?)
+    func f2(_ point: point, inner: point.inner, _ item: item, _ items: [Self.item])
+    func f3(_ body: @escaping @convention(c) (_ x: Int, _ y: Int) -> Void, _ any: any Sendable)
+    func f4(_ body: @escaping @isolated(any) @Sendable (inout point, Point) async throws -> 値)
+    func f5(_ body: nonisolated(nonsending) @escaping (point.Type) async -> (point: point, Int))
+    func f6(_ words: `some`, _ consumed: consuming 値, _ sent: sending point)
+    func f7<each `raw name`: Sendable>(_ pack: repeat each `raw name`, last: point)
+    func f8<`raw name`: Sendable>(_ value: `raw name`, _ others: some Collection<point>)
+    func f9()
+    func f10(_ point: Point)
+  }
+
+  @Multicast
+  protocol 世界地図<item>: 地図 {
+    func turn(_ point: point)
+  }
+}
+
+private final class AtlasRecorder: Recorder, Atlas.世界地図, @unchecked Sendable {
+  typealias point = Atlas.point
+  func f0(_ point1: Atlas.Point1, _ kit: Atlas.Kit.Item, _ kit_item: Atlas.Kit_Item) { note("f0") }
+  func f1(_ payload: Atlas._Payload, value: Atlas.値, _ raw: Atlas.`My Type (new)`?) { note("f1") }
+  func f2(_ point: point, inner: point.inner, _ item: Int, _ items: [Int]) { note("f2 \(item)") }
+  func f3(_ body: @escaping @convention(c) (_ x: Int, _ y: Int) -> Void, _ any: any Sendable) {}
+  func f4(
+    _ body: @escaping @isolated(any) @Sendable (inout point, Atlas.Point) async throws -> Atlas.値
+  ) {}
+  func f5(
+    _ body: nonisolated(nonsending) @escaping (point.Type) async -> (point: point, Int)
+  ) {}
+  func f6(_ words: Atlas.`some`, _ consumed: consuming Atlas.値, _ sent: sending point) {}
+  func f7<each T: Sendable>(_ pack: repeat each T, last: point) { note("f7") }
+  func f8<T: Sendable>(_ value: T, _ others: some Collection<point>) { note("f8 \(others.count)") }
+  func f9() {}
+  func f10(_ point: Atlas.Point) { note("f10 \(point.x)") }
+  func turn(_ point: point) { note("turn") }
+}
+
 private struct Bottle: Warehouse.Ware {}
 
 private final class AuditRecorder: Recorder, Warehouse.Auditor, @unchecked Sendable {
@@ -150,6 +204,23 @@ struct NestedTypeCorpus {
     #expect(try await full.product() == 200)
     #expect(await Warehouse.MulticastView().shelf(Shelf()).number == 9)
     #expect(await Warehouse.MulticastFastRobot().decide() == .accept)
+  }
+
+  @Test("the names of the types may be similar, and need no capital letter", arguments: [1, 2])
+  func names(composite number: Int) {
+    let (first, second, log) = pair(AtlasRecorder.self)
+    let composite: any Atlas.地図<Int> =
+      number == 1
+      ? Atlas.Multicast地図<Int>([first, second]) : Atlas.Multicast世界地図<Int>([first, second])
+    composite.f0(Atlas.Point1(), Atlas.Kit.Item(), Atlas.Kit_Item())
+    composite.f1(Atlas._Payload(), value: Atlas.値(), Atlas.`My Type (new)`())
+    composite.f2(Atlas.point(), inner: Atlas.point.inner(), 1, [2])
+    composite.f7(1, "a", last: Atlas.point())
+    composite.f8(1, [Atlas.point()])
+    composite.f10(Atlas.Point(x: 3))
+    #expect(
+      log.take() == both("f0") + both("f1") + both("f2 1") + both("f7") + both("f8 1")
+        + both("f10 3"))
   }
 
   @Test("a type of the user may be called Delegate")
