@@ -150,6 +150,8 @@ extension Parser {
       _ = takeOperator("...")
       if !at(")") { try expect(",") }
     }
+    // Parentheses around one type.
+    if elements.count == 1, !elements[0].isPack { return elements[0].structure }
     return .tuple(elements)
   }
 

@@ -1,4 +1,6 @@
 /// A type as it stands in the source, with what the generator must know of its structure.
+///
+/// Parentheses around one type are not part of it.
 indirect enum TypeStructure: Equatable {
   /// `A`, `A.B<C>`, `M::A`: the names with their generic arguments.
   case named([TypeName])
@@ -85,12 +87,8 @@ extension TypeSyntax {
     return last.arguments[0]
   }
 
-  /// Whether a value of this type is a function, also in parentheses.
-  var isFunction: Bool {
-    if case .function = structure { return true }
-    if case .tuple(let elements) = structure, elements.count == 1 { return elements[0].isFunction }
-    return false
-  }
+  /// Whether a value of this type is a function.
+  var isFunction: Bool { structure == .function }
 }
 
 extension TypeSyntax {

@@ -24,6 +24,15 @@ protocol ImplicitResults: AnyObject {
 }
 
 @Multicast
+protocol ParenthesizedResults: AnyObject {
+  func nothing() -> (Void)
+  func nothing(at number: Int) async -> (())
+  func isReady() -> (Bool)
+  func parenthesized() async -> (Int)?
+  func numbers() -> ([(Int)])
+}
+
+@Multicast
 protocol MetatypeResults: AnyObject {
   @Answer(.first, default: Never.self) func first() async -> Any.Type
   @Answer(.last, default: Never.self) func last() async -> any Equatable.Type
@@ -51,6 +60,14 @@ protocol NoncopyableResults: AnyObject {
   @Answer(.last) func last() async throws -> Ticket?
 }
 
+final class ParenthesesRecorder: Recorder, ParenthesizedResults, @unchecked Sendable {
+  func nothing() { note("nothing") }
+  func nothing(at number: Int) async { note("\(number)") }
+  func isReady() -> Bool { id == 1 }
+  func parenthesized() async -> Int? { id == 1 ? nil : id }
+  func numbers() -> [Int] { [id] }
+}
+
 final class ResultRecorder: Recorder, SentResults, ImplicitResults, MetatypeResults, TypedAnswers,
   GenericResults, NoncopyableResults, @unchecked Sendable
 {
@@ -76,6 +93,17 @@ final class ResultRecorder: Recorder, SentResults, ImplicitResults, MetatypeResu
 
 @Suite("Corpus: types of results")
 struct ResultTypeCorpus {
+  @Test("parentheses around a result mean nothing")
+  func parentheses() async {
+    let (first, second, log) = pair(ParenthesesRecorder.self)
+    let composite = MulticastParenthesizedResults([first, second])
+    composite.nothing()
+    await composite.nothing(at: 3)
+    #expect(log.take() == both("nothing") + both("3"))
+    #expect(!composite.isReady() && composite.numbers() == [1, 2])
+    #expect(await composite.parenthesized() == 2)
+  }
+
   @Test func sent() async throws {
     let (first, second, _) = pair(ResultRecorder.self)
     let composite = MulticastSentResults([first, second])
