@@ -66,6 +66,8 @@ let package = Package(
       name: "MulticastMacrosTests",
       dependencies: ["MulticastMacros", "MulticastExpansion", "MulticastTestSupport"],
       swiftSettings: strict),
+    // Without upcoming features, which change what a requirement that suspends means.
+    .testTarget(name: "MulticastMacrosDefaultTests", dependencies: ["MulticastMacros"]),
     .testTarget(
       name: "MulticastDemoTests",
       dependencies: ["MulticastDemo"],

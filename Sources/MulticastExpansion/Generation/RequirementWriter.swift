@@ -72,7 +72,8 @@ struct RequirementWriter {
       site: site, context: context)
     var body = BodyWriter(
       forwarding: forwarding, plan: plan, isAsync: isAsync, errors: errors,
-      hub: hub(for: forwarding), result: requirement.result?.textOfVariable ?? "()",
+      hub: hub(for: forwarding, isAsync: isAsync),
+      result: requirement.result?.textOfVariable ?? "()",
       names: context.names,
       globalActor: delivery.globalActor
     ).lines()
@@ -115,13 +116,14 @@ struct RequirementWriter {
   private func named(_ text: String) -> String { site == .composite ? text.unqualified : text }
 
   /// The delegates, as an expression.
-  private func hub(for forwarding: Forwarding) -> String {
+  private func hub(for forwarding: Forwarding, isAsync: Bool = false) -> String {
     switch site {
     case .composite:
       let name = context.hubName
       return forwarding.parameterNames.contains(name) ? "self.\(name)" : name
     case .refinement:
-      return "refinedDelegates(as: (\(context.delegateTypeInExtension)).self)"
+      let isolation = isAsync ? ", isolation: #isolation" : ""
+      return "refinedDelegates(as: (\(context.delegateTypeInExtension)).self\(isolation))"
     }
   }
 }
