@@ -8,10 +8,14 @@ final class CalledEntries: @unchecked Sendable {
   // Sendable: see "Thread safety"; the lock of the mailbox hands it over.
 
   private var entries: ContiguousArray<Entry>
+  /// Those that their own mailboxes call, which the actor releases too.
+  private var placed: ContiguousArray<Entry> = []
 
   init(_ entries: ContiguousArray<Entry>) {
     self.entries = entries
   }
+
+  var isEmpty: Bool { entries.isEmpty && placed.isEmpty }
 
   /// The number of entries that may be called now.
   var count: Int { entries.count { $0.mayBeCalled } }
@@ -30,6 +34,7 @@ final class CalledEntries: @unchecked Sendable {
         others.append(entry)
         continue
       }
+      placed.append(entry)
       if entry.mayBeCalled && mailbox.enqueue(envelope, for: .passUnretained(entry)) {
         delivered += 1
       }
@@ -39,10 +44,12 @@ final class CalledEntries: @unchecked Sendable {
   }
 
   /// Calls `body` with the value of each that may still be called. Called once, on the actor, which
-  /// then releases them.
+  /// then releases all of them.
   func call<Value>(in registry: Registry?, _ body: @Sendable (Value) -> Void) {
-    var called: ContiguousArray<Entry> = []
+    var (called, released) = (ContiguousArray<Entry>(), ContiguousArray<Entry>())
     swap(&called, &entries)
+    swap(&released, &placed)
+    defer { withExtendedLifetime(released) {} }
     var invocation = Invocation(ThreadCallStack.current)
     for entry in called where !entry.isBlocked {
       invocation.passForMailbox(.passUnretained(entry)) { head in

@@ -41,6 +41,7 @@ extension Registry {
     _ body: @escaping @Sendable (Value) -> Void
   ) -> Int {
     let called = CalledEntries(lockedSnapshot())
+    guard !called.isEmpty else { return 0 }
     let delivered = called.appendPlaced(on: home, Envelope(call: body)) + called.count
     calls.enqueue(
       Envelope(CallBox { [weak self] _ in called.call(in: self, body) }), on: home)

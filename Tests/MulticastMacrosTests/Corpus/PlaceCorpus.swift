@@ -49,7 +49,7 @@ private final class LoadingDelegate: PlacedLoading {
 @Suite("A composite calls and destroys delegates where they belong")
 struct PlaceTests {
   @Test(
-    "delegates that are not Sendable are destroyed on their actor, whoever invokes or describes",
+    "delegates that are not Sendable are destroyed on their actor, whatever others call",
     arguments: 0..<5)
   @MainActor func destroyedOnTheActor(_ strategy: Int) async {
     let (elsewhere, called, isOver) = (Counter(), Counter(), Guarded(false))
@@ -74,6 +74,7 @@ struct PlaceTests {
       }
       for _ in 0..<1000 {
         composite.add(Label(elsewhere), ownership: .strong)
+        composite.delegates.add(Label(elsewhere), ownership: .strong, on: .main)
         await Task.yield()
         composite.removeAll()
       }

@@ -317,20 +317,6 @@ struct MulticastActorWeakDelegateLaws {
     #expect(hub.prune() == 0, "the invocation has pruned")
   }
 
-  @Test("one that died while it was blocked is pruned", arguments: [false, true])
-  func oneThatDiedDuringABlockIsPruned(concurrently: Bool) async {
-    let hub = AwaitingHub()
-    var observer: AwaitedObserver? = AwaitedObserver(0)
-    hub.add(observer!).block()
-    observer = nil
-    if concurrently {
-      #expect(await hub.invokeConcurrently { await $0.receive(1) }.isEmpty)
-    } else {
-      await hub.invoke { await $0.receive(1) }
-    }
-    #expect(hub.prune() == 0, "the invocation has pruned")
-  }
-
   @Test(
     "the memory kept for the dead is bounded by the live", arguments: StorageStrategy.allCases)
   func memoryForTheDeadIsBounded(storage: StorageStrategy) async {

@@ -37,4 +37,18 @@ struct MulticastActorLifetimeTests {
     mayEnd.open()
     await started.value?.value
   }
+
+  @Test("one that died while it was blocked is pruned by an invocation", arguments: [false, true])
+  func oneThatDiedDuringABlockIsPruned(concurrently: Bool) async {
+    let hub = AwaitingHub()
+    var observer: AwaitedObserver? = AwaitedObserver(0)
+    hub.add(observer!).block()
+    observer = nil
+    if concurrently {
+      #expect(await hub.invokeConcurrently { await $0.receive(1) }.isEmpty)
+    } else {
+      await hub.invoke { await $0.receive(1) }
+    }
+    #expect(hub.prune() == 0, "the invocation has pruned")
+  }
 }

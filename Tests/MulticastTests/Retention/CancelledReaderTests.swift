@@ -44,7 +44,7 @@ struct CancelledReaderTests {
     hub.send(4, to: "b")
     hub.finish("a")
     hub.send(5, to: "a")
-    // "b" was created anew by nobody, and 4 came before the last finish.
+    // 4 was sent after the end of "b", but before that of "a".
     #expect(events(reader) == [1, 2, 3, 4])
     #expect(reader.end == .finished)
     withExtendedLifetime(handler) {}
