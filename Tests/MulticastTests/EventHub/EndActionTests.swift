@@ -159,6 +159,27 @@ struct EndActionTests {
     #expect(ends.value == 0)
   }
 
+  @Test("a flush does not wait for the action")
+  func flush() async {
+    let hub = EventHub<Int>()
+    let (entered, leave) = (Gate("entered"), Gate("leave"))
+    let handled = Counter()
+    let action = SubscriberOption<Int>.onEnd { _, _ in
+      entered.open()
+      leave.wait()
+    }
+    let subscription = hub.subscribe(on: DispatchQueue(label: "queue"), options: [action]) { _ in
+      handled.add()
+    }
+    hub.send(1)
+    hub.finish()
+    entered.wait()
+    await hub.flush()
+    #expect(handled.value == 1)
+    leave.open()
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test(
     "not if the subscription is cancelled after the end, before its queue has come to the end",
     arguments: [false, true])

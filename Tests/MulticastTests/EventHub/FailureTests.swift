@@ -152,6 +152,19 @@ struct FailureTests {
     #expect(await all(sequence).error == Lost())
   }
 
+  @Test("a state: the hub and its subscriptions have it, and the first finish counts")
+  func state() {
+    let hub = StateHub(0) { (state: inout Int, change: Int) in state += change }
+    let subscription = hub.subscribe(on: .sender) { _ in }
+    let cancelled = hub.subscribe(on: .sender) { _ in }
+    cancelled.cancel()
+    #expect(hub.failure == nil && subscription.failure == nil)
+    hub.finish(throwing: Lost(number: 1))
+    hub.finish(throwing: Lost(number: 2))
+    #expect(hub.failure as? Lost == Lost(number: 1))
+    #expect(subscription.failure as? Lost == Lost(number: 1) && cancelled.failure == nil)
+  }
+
   @Test("topics: one, or all of them", arguments: Ordering.allCases)
   func topics(_ ordering: Ordering) async {
     let hub = TopicHub<Int, Int>(ordering: ordering)

@@ -46,6 +46,17 @@ struct ScopedRegistrationTests {
     #expect(hub.contains(delegate))
   }
 
+  @Test("of several handles of one registration, the first release ends it")
+  func severalHandles() {
+    let hub = MulticastDelegate<any Observing>()
+    let delegate = RecordingObserver()
+    var first: ScopedRegistration? = hub.add(delegate).scoped()
+    let second = hub.add(delegate).scoped()
+    #expect(hub.count == 1 && first?.isActive == true && second.isActive)
+    first = nil
+    #expect(hub.isEmpty && !second.isActive)
+  }
+
   @Test("a delegate may release its own handle inside the callback, and keep it")
   func insideTheCallback() {
     let tracker = LifetimeTracker()
