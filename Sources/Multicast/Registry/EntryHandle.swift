@@ -103,8 +103,9 @@ extension EntryHandle {
   func cancelAndWait(timeout: Duration) -> Bool {
     cancel()
     guard !isInsideCallback else { return true }
-    if timeout > .zero { SharedBarrier.pass() } else { SharedBarrier.passAtOnce() }
+    // Before the barrier, which may wait for other callers: the timeout is from the call on.
     let deadline = timeout.asTimeout.map { ContinuousClock.now.advanced(by: $0) }
+    if timeout > .zero { SharedBarrier.pass() } else { SharedBarrier.passAtOnce() }
     var delay = PollDelay()
     while isRunning {
       if let deadline, ContinuousClock.now >= deadline { return false }
