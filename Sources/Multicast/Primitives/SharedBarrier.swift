@@ -16,9 +16,10 @@ internal import Dispatch
 
 /// Passes a heavy barrier that begins after the call.
 ///
-/// A single caller makes it at once. Each of many concurrent callers yields, to its task executor
-/// or to other threads, until a barrier that began after its request is over, or no further caller
-/// came for a while; then it makes the barrier for all.
+/// A single caller makes it at once. Each of many concurrent callers waits until a barrier that
+/// began after its request is over, or no further caller came for a while; then it makes the
+/// barrier for all. A task waits by yielding. Of the threads that block, the newest yields, and
+/// then sleeps for 50 microseconds at a time; the others wait for a semaphore.
 ///
 /// ## Thread safety
 /// May be called from any thread, but not inside a critical section.

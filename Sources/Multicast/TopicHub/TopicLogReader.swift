@@ -1,5 +1,7 @@
 /// The place in the log of a hub of topics that one subscriber has reached, and what it has read.
 ///
+/// `EventHub+Following` says what a signal and its goal are.
+///
 /// ## Thread safety
 /// One thread at a time: the one that reads for the subscriber. ``stopReading()`` may be called
 /// from any thread.
