@@ -183,7 +183,8 @@ extension MulticastDelegate {
   ///
   /// - Parameters:
   ///   - home: the actor of a delegate. Called with each delegate at its first such call, for which
-  ///     the sender retains it.
+  ///     the sender retains it. If it returns an actor that the delegate does not keep alive, the
+  ///     delegate gets no such calls after that actor is gone.
   ///   - body: called with each delegate. It may add, remove and invoke.
   /// - Returns: the number of delegates for which the call was enqueued.
   /// - Precondition: the delegates were added without a place.

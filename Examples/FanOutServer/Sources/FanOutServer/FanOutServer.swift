@@ -25,7 +25,7 @@ struct FanOutServer: AsyncParsableCommand {
 
       Each option can also be an environment variable, such as FANOUT_MAX_CONNECTIONS for \
       --max-connections, or a member of the JSON object in the file of --config. The command line \
-      counts before the environment, and the environment before the file.
+      has precedence over the environment, and the environment over the file.
       """,
     version: "fan-out-server \(Version.current)")
 
