@@ -43,7 +43,8 @@ extension EventHub {
       limit: buffering.limit, whenFull: buffering.whenFull, coalesces: buffering.positions != nil,
       drops: dropCounter)
     let registration = register(
-      mailbox, buffering.positions, filter, { _ in }, owner: nil, origin: origin)
+      NewSubscriber(
+        mailbox: mailbox, makeIndex: buffering.positions, filter: filter, origin: origin))
     return EventConsumer(registration, mailbox, state.end)
   }
 }

@@ -2,6 +2,20 @@ internal import Dispatch
 internal import Synchronization
 
 extension EventHub {
+  /// Adds the subscriber that `request` describes.
+  func subscribe(_ request: SubscriptionRequest<Event>) -> EventSubscription {
+    let subscriber = newSubscriber(request)
+    if let carried = subscriber.carried {
+      // First: a sender that finds the keys in the sequencer's lock finds that there are some.
+      kinds.add(SubscriberKinds.carrier)
+      sequencer?.carry(carried)
+      state.keysForOrigins?.add(carried)
+    }
+    let registration = register(subscriber)
+    if replays, let entry = registration.entry { subscriber.start(entry) }
+    return EventSubscription(registration)
+  }
+
   /// Adds a handler that senders call with each event, with nothing between: the usual subscriber,
   /// and the least that one takes.
   ///
@@ -18,93 +32,66 @@ extension EventHub {
     return EventSubscription(registration)
   }
 
-  /// Adds the subscriber that `request` describes.
-  func subscribe(_ request: SubscriptionRequest<Event>) -> EventSubscription {
-    let replays = sequencer?.replays ?? false
+  /// The subscriber that `request` describes, with its mailbox.
+  private func newSubscriber(_ request: SubscriptionRequest<Event>) -> NewSubscriber<Event> {
     let buffering = request.buffering
-    var handler: @Sendable (Event) -> Void = { _ in }
-    var asyncHandler: @Sendable (Event) async -> Void = { _ in }
-    let mailbox: Mailbox?
-    let start: (Entry) -> Void
     let origin = request.isMeasured ? request.origin : measured(request.origin)
+    var subscriber = NewSubscriber(request, origin: origin)
     // A call that the filter leaves out is none.
     let delivery = request.delivery.measured(by: request.isMeasured ? nil : origin.timer)
     switch request.callFilter.map({ delivery.filtered(by: $0) }) ?? delivery {
     case .sender(let inline):
-      handler = inline
+      subscriber.handler = inline
+      subscriber.makeIndex = nil
       // With a replay, later events wait for its end.
-      let box =
-        replays ? InlineMailbox(drops: dropCounter, whenExhausted: removal) : nil
-      mailbox = box
-      start = { box?.start($0) }
+      guard replays else { break }
+      let mailbox = InlineMailbox(drops: dropCounter, whenExhausted: removal)
+      subscriber.mailbox = mailbox
+      subscriber.start = { mailbox.start($0) }
     case .queue(let queue, let onQueue):
-      handler = onQueue
-      let box = QueueMailbox(
+      subscriber.handler = onQueue
+      let mailbox = QueueMailbox(
         on: queue, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
         drops: dropCounter, whenExhausted: removal)
-      mailbox = box
-      start = { box.start($0) }
+      subscriber.mailbox = mailbox
+      subscriber.start = { mailbox.start($0) }
     case .actor(let home, let onActor):
-      handler = onActor
-      let box = ActorMailbox(
+      subscriber.handler = onActor
+      let mailbox = ActorMailbox(
         on: home, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
         drops: dropCounter, whenExhausted: removal)
-      mailbox = box
-      start = { box.start($0) }
+      subscriber.mailbox = mailbox
+      subscriber.start = { mailbox.start($0) }
     case .task(let home, let limit, let inTask):
-      asyncHandler = inTask
-      let box = TaskMailbox(
+      subscriber.asyncHandler = inTask
+      let mailbox = TaskMailbox(
         on: home, limit: buffering.limit, whenFull: buffering.whenFull, isIdle: !replays,
         workers: limit, coalesces: buffering.positions != nil, drops: dropCounter,
         whenExhausted: removal)
-      mailbox = box
-      start = { box.start($0, consumers: limit) }
+      subscriber.mailbox = mailbox
+      subscriber.start = { mailbox.start($0, consumers: limit) }
     }
-    if let carried = request.carried {
-      // First: a sender that finds the keys in the sequencer's lock finds that there are some.
-      kinds.add(SubscriberKinds.carrier)
-      sequencer?.carry(carried)
-      state.keysForOrigins?.add(carried)
-    }
-    let isInline = if case .sender = request.delivery { true } else { false }
-    let registration = register(
-      mailbox, isInline ? nil : buffering.positions, request.filter, handler, asyncHandler,
-      carried: request.carried, onEnd: request.onEnd, owner: request.owner,
-      binding: request.binding, origin: origin)
-    if replays, let entry = registration.entry { start(entry) }
-    return EventSubscription(registration)
+    return subscriber
   }
 
+  /// Whether a new subscriber receives retained events before those that are sent later.
+  private var replays: Bool { sequencer?.replays ?? false }
+
   /// Adds a subscriber, enqueues its replay, and finishes it if the hub has finished.
-  func register(
-    _ mailbox: Mailbox?, _ makeIndex: (@Sendable () -> CoalescingIndex<Event>)?,
-    _ filter: (@Sendable (Event) -> Bool)?, _ handler: @escaping @Sendable (Event) -> Void,
-    _ asyncHandler: @escaping @Sendable (Event) async -> Void = { _ in },
-    carried: CarriedKeys? = nil,
-    onEnd: SubscriptionRequest<Event>.EndAction? = nil, owner: AnyObject?,
-    binding: SubscriptionBinding? = nil, origin: Origin
-  ) -> EntryHandle {
+  func register(_ subscriber: NewSubscriber<Event>) -> EntryHandle {
     let start = sequencer.flatMap { $0.hasStartingPoints ? StartingPoint() : nil }
-    let coalescer = makeIndex.flatMap { make in mailbox.map { Coalescer($0, make()) } }
-    var pipeline: EventPipeline<Event>?
-    if mailbox != nil || filter != nil || start != nil || onEnd != nil {
-      pipeline = EventPipeline(
-        filter: filter, start: start, mailbox: mailbox, handler: handler, coalescer: coalescer,
-        asyncHandler: asyncHandler, carried: carried, onEnd: onEnd)
-    }
+    let pipeline = subscriber.pipeline(from: start)
+    let mailbox = subscriber.mailbox
     mailbox?.isDirect = start == nil && pipeline?.isEmpty == true
-    kinds.add(
-      mailbox == nil
-        ? SubscriberKinds.handler
-        : mailbox is InlineMailbox ? SubscriberKinds.handlerWithBuffer : SubscriberKinds.buffer)
+    kinds.add(subscriber.kind)
     var isEnded = false
     let registration = registry.add(
-      Subscriber(handler: handler, pipeline: pipeline), weakly: owner, mailbox: mailbox,
-      origin: origin,
-      willInsert: { binding?.bind($0) },
+      Subscriber(handler: subscriber.handler, pipeline: pipeline), weakly: subscriber.owner,
+      mailbox: mailbox, origin: subscriber.origin,
+      willInsert: { subscriber.binding?.bind($0) },
       begin: { registration, report in
         if let sequencer {
-          isEnded = attach(registration, mailbox, start, filter, to: sequencer, report)
+          isEnded = attach(registration, mailbox, start, subscriber.filter, to: sequencer, report)
         } else if mailbox is StreamMailbox {
           beginning(registration, report)
         } else {

@@ -1,17 +1,5 @@
 internal import Synchronization
 
-/// A handler that each delivery tells to read elsewhere.
-///
-/// ## Thread safety
-/// The thread that drains the mailbox.
-protocol Follower: AnyObject, Sendable {
-  /// Tells the mailbox whether everything was read.
-  var progress: ReadingProgress { get }
-  /// Passes what one read returns to the handler, as long as the entry at `head` is active and not
-  /// blocked.
-  func deliver(to head: UnsafeMutablePointer<EntryHead>)
-}
-
 /// A handler that receives positions, and the place in the log of a hub that it has reached.
 final class LogFollower<Event: Sendable>: Follower, @unchecked Sendable {
   // Sendable: `held` is used by the thread that drains the mailbox; the rest never changes.

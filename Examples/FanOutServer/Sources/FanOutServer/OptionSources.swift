@@ -3,8 +3,8 @@ internal import FoundationEssentials
 
 /// Options from environment variables and from a configuration file, as arguments.
 ///
-/// The command line has precedence over the environment, the environment over the file, and the file
-/// over the default. A list has its elements from one of them.
+/// The command line has precedence over the environment, the environment over the file, and the
+/// file over the default. A list has its elements from one of them.
 struct OptionSources {
   /// An option of the program.
   private struct Known {
