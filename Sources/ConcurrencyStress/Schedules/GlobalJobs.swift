@@ -26,7 +26,13 @@ enum GlobalJobs {
     let hook = address.assumingMemoryBound(to: Hook?.self)
     guard hook.pointee == nil else { return false }  // Another tool has its own.
     hook.pointee = { job, original in
-      if let executor = GlobalJobs.current { executor.adopt(job) } else { original(job) }
+      if let executor = GlobalJobs.current {
+        executor.adopt(job)
+      } else if let executor = GlobalJobs.adopters.executor(of: job) {
+        executor.takeBack(job)
+      } else {
+        original(job)
+      }
     }
     return true
   }()
@@ -39,11 +45,46 @@ enum GlobalJobs {
     }
   }
 
+  /// The schedules of adopted tasks: another thread that wakes one gives it back.
+  static let adopters = Adopters()
+
   /// Runs `body`; what it, and the jobs that it runs, give to the global pool goes to `executor`.
   static func capture<R>(for executor: ScheduleExecutor, _ body: () -> R) -> R {
     guard areCaptured else { return body() }
     pthread_setspecific(key, Unmanaged.passUnretained(executor).toOpaque())
     defer { pthread_setspecific(key, nil) }
     return withExtendedLifetime(executor) { body() }
+  }
+}
+
+/// The schedules that have adopted tasks.
+final class Adopters: @unchecked Sendable {
+  // Sendable: `executors` is accessed under `lock` only.
+  private let lock = NSLock()
+  private var executors: [UInt64: ScheduleExecutor] = [:]
+
+  /// The schedule that has adopted the task of a job.
+  func executor(of job: UnownedJob) -> ScheduleExecutor? {
+    lock.withLock {
+      guard !executors.isEmpty, let id = ScheduleExecutor.taskID(job.description) else {
+        return nil
+      }
+      return executors[id]
+    }
+  }
+
+  /// Notes that a schedule has adopted a task.
+  func insert(_ id: UInt64, _ executor: ScheduleExecutor) {
+    lock.withLock { executors[id] = executor }
+  }
+
+  /// Forgets the tasks of a schedule that has ended.
+  func remove(_ executor: ScheduleExecutor) {
+    let removed = lock.withLock {
+      let removed = executors.filter { $0.value === executor }
+      for id in removed.keys { executors[id] = nil }
+      return removed
+    }
+    withExtendedLifetime(removed) {}  // Dies outside the lock.
   }
 }

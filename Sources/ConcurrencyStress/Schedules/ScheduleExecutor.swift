@@ -79,6 +79,13 @@ extension ScheduleExecutor {
 
   /// Adds a job that did not prefer this executor.
   func adopt(_ job: UnownedJob) {
+    let id = Self.taskID(job.description)
+    if let id { GlobalJobs.adopters.insert(id, self) }
+    add(job, id)
+  }
+
+  /// Adds a job of a task that was adopted, and that another thread has woken.
+  func takeBack(_ job: UnownedJob) {
     add(job, Self.taskID(job.description))
   }
 
@@ -99,7 +106,7 @@ extension ScheduleExecutor {
 
   /// The number in a text such as `ExecutorJob(id: 3)`: that of the task whose job it is. A job
   /// that serves an actor has none.
-  private static func taskID(_ description: String) -> UInt64? {
+  static func taskID(_ description: String) -> UInt64? {
     guard let colon = description.lastIndex(of: ":") else { return nil }
     return UInt64(description[colon...].dropFirst(2).dropLast())
   }
@@ -163,16 +170,22 @@ extension ScheduleExecutor {
   /// - Parameters:
   ///   - chooser: chooses the next job.
   ///   - isDone: whether the first task has ended.
-  func run(_ chooser: inout ScheduleChooser, until isDone: () -> Bool) -> Ending {
+  ///   - isSettled: whether nothing more is expected then of other threads.
+  func run(
+    _ chooser: inout ScheduleChooser, until isDone: () -> Bool,
+    isSettled: () -> Bool = { true }
+  ) -> Ending {
     condition.withLock { state.thread = pthread_self() }
     let end = decisions.count + stepLimit
     while true {
       let ready = condition.withLock { state.ready.map(\.task) }
       if ready.isEmpty {
         if wakeSleepers() { continue }
-        if isDone() { return .finished }
-        if waitForForeignJob() { continue }
-        return .deadlock
+        let isOver = isDone()
+        if isOver && isSettled() { return .finished }
+        let seconds = isOver ? min(patience, 1) : patience
+        if waitForForeignJob(seconds, unless: { isOver && isSettled() }) { continue }
+        return isOver ? .finished : .deadlock
       }
       guard decisions.count < end else { return .tooManySteps }
       let choice = chooser.choose(ready)
@@ -191,6 +204,7 @@ extension ScheduleExecutor {
 
   /// From now on, jobs run elsewhere. To be called when a run has ended.
   func close() {
+    GlobalJobs.adopters.remove(self)
     let rest = condition.withLock {
       state.isClosed = true
       defer { state.ready = [] }
@@ -213,12 +227,17 @@ extension ScheduleExecutor {
     return !awake.isEmpty
   }
 
+  /// - Parameters:
+  ///   - seconds: how long to wait.
+  ///   - isSettled: whether there is nothing to wait for any more.
   /// - Returns: whether another thread has enqueued a job.
-  private func waitForForeignJob() -> Bool {
-    let deadline = Date(timeIntervalSinceNow: patience.asWait)
+  private func waitForForeignJob(_ seconds: Double, unless isSettled: () -> Bool) -> Bool {
+    let deadline = Date(timeIntervalSinceNow: seconds.asWait)
     return condition.withLock {
-      while state.ready.isEmpty && state.sleeping.isEmpty {
-        guard condition.wait(until: deadline) else { break }
+      while state.ready.isEmpty && state.sleeping.isEmpty && !isSettled() {
+        // What settles does not signal.
+        let next = min(deadline, Date(timeIntervalSinceNow: 0.01))
+        guard condition.wait(until: next) || next < deadline else { break }
       }
       return !state.ready.isEmpty || !state.sleeping.isEmpty
     }

@@ -71,8 +71,14 @@ extension ScheduleTest {
   public func explore(limit: Int = 10_000) -> ScheduleReport {
     ScheduleThread.run { thread in
       var choices: [Int] = []
+      // What led to the next choice, which must be the same again.
+      var expected: [ScheduleDecision] = []
+      var isExhaustive = true
       for number in 1...max(limit, 1) {
         let result = thread.run(self, ScheduleChooser(choices: choices), seed: nil)
+        isExhaustive =
+          isExhaustive && !result.hasForeignJobs
+          && result.decisions.prefix(expected.count).elementsEqual(expected)
         if !result.messages.isEmpty {
           let all = result.decisions.map(\.choice)
           let again = thread.run(self, ScheduleChooser(choices: all), seed: nil)
@@ -82,9 +88,10 @@ extension ScheduleTest {
         }
         // The last step at which there is another choice takes that one.
         guard let last = result.decisions.lastIndex(where: { $0.choice + 1 < $0.of }) else {
-          return ScheduleReport(schedules: number, isComplete: true, failure: nil)
+          return ScheduleReport(schedules: number, isComplete: isExhaustive, failure: nil)
         }
-        choices = result.decisions[..<last].map(\.choice) + [result.decisions[last].choice + 1]
+        expected = Array(result.decisions[..<last])
+        choices = expected.map(\.choice) + [result.decisions[last].choice + 1]
       }
       return ScheduleReport(schedules: max(limit, 1), isComplete: false, failure: nil)
     }

@@ -80,7 +80,8 @@ final class ScheduleRun: @unchecked Sendable {
     CrashNotice.prepareThread("a schedule crashed\nrepeat with: \(call)")
     defer { CrashNotice.prepareThread(nil) }
     let ending = GlobalJobs.capture(for: executor) {
-      executor.run(&chooser) { hasEnded }
+      // What other threads still hold may be released soon.
+      executor.run(&chooser, until: { hasEnded }, isSettled: { schedule.lifetimes.live == 0 })
     }
     let decisions = executor.decisions
     switch ending {

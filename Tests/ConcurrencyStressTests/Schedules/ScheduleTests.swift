@@ -1,4 +1,5 @@
 import ConcurrencyStress
+import Foundation
 import Synchronization
 import Testing
 
@@ -132,6 +133,68 @@ private func failingSeed(_ test: ScheduleTest) throws -> UInt64 {
     let report = test.explore(limit: 50)
     #expect(report.held && !report.isComplete)
     #expect(report.schedules == 50)
+  }
+
+  @Test func anExplorationThatAnotherThreadWokeIsNotComplete() {
+    let foreign = ScheduleTest { _ in
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.01) { continuation.resume() }
+      }
+    }
+    let report = foreign.explore(limit: 50)
+    #expect(report.held && !report.isComplete, "\(report)")
+  }
+
+  @Test func anExplorationThatTakesAnotherCourseIsNotComplete() {
+    let runs = Counter()
+    let test = ScheduleTest { _ in
+      runs.add()
+      // One task more in the first run than in those that repeat its beginning.
+      await withTaskGroup { group in
+        for _ in 0..<(runs.value == 1 ? 3 : 2) { group.addTask { await Task.yield() } }
+      }
+    }
+    let report = test.explore()
+    #expect(report.held && !report.isComplete, "\(report)")
+  }
+
+  @Test func aTaskThatAnotherThreadWakesStaysInTheSchedule() {
+    let test = ScheduleTest { schedule in
+      let inside = Counter()
+      let task = Task {
+        await withCheckedContinuation { continuation in
+          DispatchQueue.global().async { continuation.resume() }
+        }
+        for _ in 0..<20 {
+          inside.add()
+          usleep(200)
+          inside.add(-1)
+          await Task.yield()
+        }
+      }
+      for _ in 0..<200 {
+        schedule.expect(inside.value == 0, "two tasks run at once")
+        usleep(50)
+        await Task.yield()
+      }
+      await task.value
+    }
+    let report = test.run(schedules: 20, seed: 1)
+    #expect(report.held, "\(report)")
+  }
+
+  @Test func theTestWaitsForTheThreadsThatKeepObjects() {
+    let test = ScheduleTest { schedule in
+      let object = Tracked(schedule.lifetimes)
+      Task {
+        await withCheckedContinuation { continuation in
+          DispatchQueue.global().asyncAfter(deadline: .now() + 0.02) { continuation.resume() }
+        }
+        withExtendedLifetime(object) {}
+      }
+    }
+    let report = test.run(schedules: 3, seed: 1)
+    #expect(report.held, "\(report)")
   }
 
   @Test func theReportCountsTheScheduleThatAlwaysRuns() {
