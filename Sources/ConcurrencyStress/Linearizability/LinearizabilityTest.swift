@@ -51,7 +51,8 @@ public struct LinearizabilityTest<Subject: Sendable, Model: Hashable & Sendable>
 // MARK: - Operations
 
 extension LinearizabilityTest {
-  /// Adds an operation without arguments. Errors are results: both closures must throw the same.
+  /// Adds an operation without arguments. Errors are results: both closures must throw the
+  /// same. Those that are not `Equatable` are the same if their types and their texts are.
   ///
   /// - Parameters:
   ///   - name: what a history calls it.
@@ -68,7 +69,8 @@ extension LinearizabilityTest {
         { values, _ in try model(&values) }))
   }
 
-  /// Adds an operation with one argument. Errors are results: both closures must throw the same.
+  /// Adds an operation with one argument. Errors are results: both closures must throw the
+  /// same. Those that are not `Equatable` are the same if their types and their texts are.
   ///
   /// - Parameters:
   ///   - name: what a history calls it.

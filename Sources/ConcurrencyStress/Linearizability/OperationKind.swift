@@ -24,18 +24,18 @@ struct OperationKind<Subject: Sendable, Model: Sendable>: Sendable {
     callTexts = arguments.map { "\(name)(\($0 is Void ? "" : text(of: $0)))" }
     self.call = { subject, index in
       do { return .returned(try call(subject, arguments[index])) } catch {
-        return .threw("\(error)")
+        return .threw(error)
       }
     }
     self.apply = { model, index in
       do { return .returned(try apply(&model, arguments[index])) } catch {
-        return .threw("\(error)")
+        return .threw(error)
       }
     }
     isSame = { left, right in
       switch (left, right) {
       case (.returned(let left), .returned(let right)): left as? Result == right as? Result
-      case (.threw(let left), .threw(let right)): left == right
+      case (.threw(let left), .threw(let right)): isSameError(left, right)
       default: false
       }
     }
@@ -45,7 +45,7 @@ struct OperationKind<Subject: Sendable, Model: Sendable>: Sendable {
 /// What a call returned or threw.
 enum CallResult: Sendable {
   case returned(any Sendable)
-  case threw(String)
+  case threw(any Error)
 
   var text: String {
     switch self {
@@ -53,6 +53,15 @@ enum CallResult: Sendable {
     case .threw(let error): "throws \(error)"
     }
   }
+}
+
+/// Whether two errors are the same: equal, or of one type and with one text if that has no equality.
+private func isSameError(_ left: any Error, _ right: any Error) -> Bool {
+  func isEqual<Value: Equatable>(_ left: Value) -> Bool { right as? Value == left }
+  guard type(of: left) == type(of: right) else { return false }
+  let value: Any = left
+  if let value = value as? any Equatable { return isEqual(value) }
+  return "\(left)" == "\(right)"
 }
 
 /// The result of an operation that has none.

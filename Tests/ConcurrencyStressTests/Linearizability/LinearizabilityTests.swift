@@ -142,6 +142,25 @@ private final class BrokenQueue: Sendable {
     #expect(broken.failureOperations == 1)
   }
 
+  @Test func errorsAreComparedAndNotTheirTexts() {
+    struct Refusal: Error, Equatable, CustomStringConvertible {
+      let code: Int
+      var description: String { "refused" }
+    }
+    enum Other: String, Error, CustomStringConvertible {
+      case refused
+      var description: String { rawValue }
+    }
+    func report(_ thrown: any Error) -> LinearizabilityReport {
+      LinearizabilityTest({ 0 }, model: 0)
+        .operation("take", { _ in throw thrown }, model: { _ in throw Refusal(code: 1) })
+        .run(seconds: 0.1)
+    }
+    #expect(report(Refusal(code: 1)).held)
+    #expect(!report(Refusal(code: 2)).held)
+    #expect(!report(Other.refused).held)
+  }
+
   @Test func aResultThatIsNothingHasAWord() throws {
     struct Full: Error {}
     let silent = LinearizabilityTest({ 0 }, model: 0)
