@@ -14,7 +14,8 @@ public import Testing
 /// ```
 /// The issue of a schedule that fails names its seed. `.schedules(seed:)` repeats only that. The
 /// test function must not be isolated to the main actor. If it waits for ever, and also when it is
-/// cancelled, the process ends with the report.
+/// cancelled, the process ends with the report. A test with a trait of its own does not have that
+/// of its suite.
 ///
 /// ## Thread safety
 /// A value that never changes.
@@ -65,8 +66,10 @@ extension ScheduleTrait {
     for test: Test, testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    // A suite passes the trait on to its tests.
-    guard testCase != nil else { return try await function() }
+    // A suite passes the trait on to its tests, of which one may have its own.
+    guard testCase != nil, isLast(of: test), Self.current == nil else {
+      return try await function()
+    }
     // The function does not outlive this call: each schedule ends before.
     await withoutActuallyEscaping(function) { function in
       // Cleared at the end: closures that threads release a little later refer to the box alone.
@@ -91,5 +94,11 @@ extension ScheduleTrait {
         return
       }
     }
+  }
+
+  /// Whether no later trait of this kind, closer to the test, takes its place.
+  private func isLast(of test: Test) -> Bool {
+    guard let last = test.traits.last(where: { $0 is Self }) as? Self else { return true }
+    return last.schedules == schedules && last.order == order && last.seed == seed
   }
 }

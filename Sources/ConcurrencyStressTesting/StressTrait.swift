@@ -10,7 +10,7 @@ public import Testing
 /// }
 /// ```
 /// The issue of a round that fails names the round and its seed. `.stress(seed:)` repeats only
-/// that.
+/// that. A test with a trait of its own does not have that of its suite.
 ///
 /// ## Thread safety
 /// A value that never changes.
@@ -38,6 +38,9 @@ public struct StressRound: Sendable {
 
   /// The round that is running. Outside of a round: the first one, with the seed of the run.
   @TaskLocal public static var current = StressRound(number: 0, seed: SplitMix64.runSeed)
+
+  /// Whether a round is running.
+  @TaskLocal static var isRunning = false
 }
 
 extension Trait where Self == StressTrait {
@@ -73,24 +76,34 @@ extension StressTrait {
     for test: Test, testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    // A suite passes the trait on to its tests.
-    guard testCase != nil else { return try await function() }
+    // A suite passes the trait on to its tests, of which one may have its own.
+    guard testCase != nil, isLast(of: test), !StressRound.isRunning else {
+      return try await function()
+    }
     let end = seconds.map { ContinuousClock.now.advanced(by: .seconds($0.asWait)) }
     for number in 0..<rounds {
       if number > 0, let end, ContinuousClock.now >= end { return }
       let seed = seed ?? SplitMix64.runSeed &+ UInt64(number)
       let round = StressRound(number: number, seed: seed)
       let failed = Counter()
-      try await StressRound.$current.withValue(round) {
-        try await reportFailure(of: function) {
-          failed.add()
-          Issue.record(
-            "round \(number) failed; repeat it with .stress(seed: \(seed))",
-            sourceLocation: test.sourceLocation)
+      try await StressRound.$isRunning.withValue(true) {
+        try await StressRound.$current.withValue(round) {
+          try await reportFailure(of: function) {
+            failed.add()
+            Issue.record(
+              "round \(number) failed; repeat it with .stress(seed: \(seed))",
+              sourceLocation: test.sourceLocation)
+          }
         }
       }
       guard failed.value == 0 else { return }
     }
+  }
+
+  /// Whether no later trait of this kind, closer to the test, takes its place.
+  private func isLast(of test: Test) -> Bool {
+    guard let last = test.traits.last(where: { $0 is Self }) as? Self else { return true }
+    return last.rounds == rounds && last.seconds == seconds && last.seed == seed
   }
 }
 

@@ -164,3 +164,27 @@ import Testing
     #expect(order.entries == [0, 1, 2])
   }
 }
+
+private let stressRounds = Counter()
+private let scheduleRuns = Counter()
+
+/// The trait of a test takes the place of that of its suite.
+@Suite(.stress(rounds: 3), .serialized) struct StressTraitOfSuiteTests {
+  @Test(.stress(seed: 7)) func onlyOneRoundRuns() {
+    stressRounds.add()
+    #expect(stressRounds.value == 1)
+    #expect(StressRound.current.seed == 7)
+  }
+}
+
+@Suite(.schedules(2)) struct ScheduleTraitOfSuiteTests {
+  @Test(.schedules(seed: 7)) func onlyOneScheduleRuns() async {
+    scheduleRuns.add()
+    #expect(scheduleRuns.value == 1)
+  }
+
+  @Test(.schedules(2)) func aSlowScheduleIsNoDeadlock() async {
+    let end = ContinuousClock.now + .seconds(1.2)
+    while .now < end {}
+  }
+}
