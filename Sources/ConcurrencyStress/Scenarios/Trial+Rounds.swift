@@ -49,7 +49,7 @@ extension Trial {
     for what: @autoclosure () -> String, patience: Double? = nil, until condition: () -> Bool
   ) {
     let patience = patience ?? self.patience
-    let deadline = ContinuousClock.now.advanced(by: .seconds(patience))
+    let deadline = ContinuousClock.now.advanced(by: .seconds(patience.asWait))
     var polls = 0
     while !condition() {
       guard ContinuousClock.now < deadline else {

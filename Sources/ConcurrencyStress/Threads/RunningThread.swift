@@ -8,6 +8,7 @@ internal import Foundation
 public final class RunningThread: Sendable {
   private let thread: JoinableThread
   private let finished = DispatchSemaphore(value: 0)
+  private let isJoined = Guarded(false)
 
   /// Starts a thread that runs `body`.
   ///
@@ -35,7 +36,11 @@ public final class RunningThread: Sendable {
   /// - Returns: whether it is gone.
   func joinReturnsEnded(deadline: DispatchTime) -> Bool {
     guard finished.wait(timeout: deadline) == .success else { return false }
-    thread.join()
+    finished.signal()  // For others that join.
+    isJoined.withLock { isJoined in
+      if !isJoined { thread.join() }
+      isJoined = true
+    }
     return true
   }
 }

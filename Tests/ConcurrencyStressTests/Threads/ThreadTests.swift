@@ -24,6 +24,18 @@ import Testing
     #expect(foreign.run(schedules: 1).held)
   }
 
+  @Test func aThreadMayBeJoinedByMoreThanOne() {
+    let thread = RunningThread {}
+    runThreads(4) { _ in thread.join() }
+    thread.join(deadline: .now())
+  }
+
+  @Test func aTrialMayWaitWithoutALimit() throws {
+    let trial = try counting([], .rounds(1))
+    trial.wait(for: "nothing", patience: .infinity) { true }
+    #expect(trial.brokenPromises.isEmpty)
+  }
+
   @Test func aSeedThatIsNoNumberIsReported() async throws {
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardOutputContent]
