@@ -61,9 +61,11 @@ final class StateFile: @unchecked Sendable {
     target = Self.target(of: path)
     // Before the file beside it is made, which a refusal would leave behind.
     state = try Self.load(path, program, options)
-    crashLog = open(path + ".crash", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+    // Beside the file, and not beside a link to it: all that use the file share one lock.
+    crashLog = open(target.path + ".crash", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
     guard crashLog >= 0 else {
-      throw StressOptionError("cannot write '\(path).crash': \(String(cString: strerror(errno)))")
+      throw StressOptionError(
+        "cannot write '\(target.path).crash': \(String(cString: strerror(errno)))")
     }
     // Until this process ends. File systems that have no such locks are used without.
     guard flock(crashLog, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
@@ -116,7 +118,7 @@ final class StateFile: @unchecked Sendable {
   }
 
   /// Where the links at this path lead, also if nothing is there yet.
-  private static func target(of path: String) -> URL {
+  static func target(of path: String) -> URL {
     var target = URL(fileURLWithPath: path)
     for _ in 0..<32 {
       guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: target.path)

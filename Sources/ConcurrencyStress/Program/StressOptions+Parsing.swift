@@ -39,7 +39,8 @@ extension StressOptions {
     guard own != nil || isVariant || Self.names.contains(name) else {
       throw StressOptionError("unknown option '\(name)'; --help lists them")
     }
-    guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
+    // A value of the program's own may be empty: the command that repeats a trial has it.
+    guard let value = attached ?? rest.popFirst(), own != nil || !value.isEmpty else {
       throw StressOptionError("\(name) needs a value")
     }
     if let own {

@@ -154,7 +154,8 @@ extension StressProgram {
   ) throws(StressOptionError) -> (ReportFile?, StateFile?) {
     let file = try options.jsonPath.map { path throws(StressOptionError) in try ReportFile(path) }
     let state = try options.statePath.map { path throws(StressOptionError) in
-      if let file, file.isSame(as: path) || file.isSame(as: path + ".crash") {
+      let target = StateFile.target(of: path).path
+      if let file, file.isSame(as: target) || file.isSame(as: target + ".crash") {
         throw StressOptionError("--json and --state name the same file '\(path)'")
       }
       return try StateFile(path, for: self, options)

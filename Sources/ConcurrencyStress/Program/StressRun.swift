@@ -46,7 +46,7 @@ final class StressRun: Sendable {
       perform(pass: options, from: 0, monitor, &report) { _, _, _ in }
       report.seconds = (.now - began).seconds
     }
-    report.peakMemory = monitor.peakMemory
+    report.peakMemory = max(report.peakMemory, monitor.peakMemory)
     return report
   }
 }
@@ -172,6 +172,8 @@ extension StressRun {
     monitor.watch(trial, done: done, share: 1 / Double(variants.count), command: command)
     trial.scenario.run(trial)
     monitor.rest()
+    // Of a scenario that does not use runRounds, which checks after each round.
+    if trial.brokenPromises.isEmpty { trial.checkLifetimes() }
     // Nothing that was not tried has held.
     trial.expect(
       trial.rounds > 0 || !trial.brokenPromises.isEmpty || Interruption.isRequested,

@@ -120,6 +120,29 @@ import Testing
     #expect(running?.state.sessions == 2)
   }
 
+  @Test func aLinkToAStateIsTheSameState() throws {
+    let (path, link) = (temporaryPath(), temporaryPath())
+    defer { for path in [path, link] { remove(path) } }
+    try #require(symlink(path, link) == 0)
+    let options = try options(["--hours", "1"])
+    let running = try StateFile(path, for: countingProgram, options)
+    let error = #expect(throws: StressOptionError.self) {
+      try StateFile(link, for: countingProgram, options)
+    }
+    #expect(error?.message == "another process runs with the state '\(link)'")
+    #expect(!FileManager.default.fileExists(atPath: link + ".crash"))
+    #expect(running.state.sessions == 1)
+  }
+
+  @Test func theMostMemoryIsThatOfAllSessions() async throws {
+    let path = temporaryPath()
+    defer { remove(path) }
+    let options = try options(["--hours", "0.00001", "--seconds", "0.01", "--scenario", "counting"])
+    let before = 1 << 50
+    try StateFile(path, for: countingProgram, options).update { $0.peakMemory = before }
+    #expect(try await run(options, path).peakMemory == before)
+  }
+
   @Test func whatIsNoFileIsNotReplacedByTheState() throws {
     let (path, link) = (temporaryPath(), temporaryPath())
     defer { for path in [path, link] { remove(path) } }

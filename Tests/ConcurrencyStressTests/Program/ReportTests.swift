@@ -86,6 +86,37 @@ import Testing
       ])
   }
 
+  @Test func aScenarioThatLeavesAnObjectHasNotHeld() async throws {
+    let program = StressProgram(
+      "leak-stress", summary: "Leaves objects.",
+      scenarios: [
+        StressScenario("leak", promise: "none is left") { trial in
+          trial.lifetimes.noteCreation()
+          trial.completeRound()
+        }
+      ])
+    let options = try StressOptions(["--rounds", "1"], for: program)
+    let report = await onOwnThread { StressRun(program, options).perform() }
+    #expect(
+      report.results.map(\.brokenPromises) == [["1 of 1 objects were never destroyed (round 1)"]])
+  }
+
+  @Test func theCommandHasAnEmptyValueOfTheProgram() throws {
+    let text = StressOption(
+      "--text", "TEXT", "a text", default: "", requirement: "a text", format: { $0 }, parse: { $0 })
+    let program = StressProgram(
+      "empty-stress", summary: "Has an empty text.", options: [text],
+      scenarios: [StressScenario("one", promise: "none") { _ in }])
+    let options = try StressOptions([], for: program)
+    let trial = Trial(program.scenarios[0], options, .rounds(1))
+    #expect(StressReport(program, options).command(for: trial).contains(" --text '' "))
+    for arguments in [["--text", ""], ["--text="]] {
+      #expect(try StressOptions(arguments, for: program)[text] == "")
+    }
+    #expect(throws: StressOptionError.self) { try StressOptions(["--text"], for: program) }
+    #expect(throws: StressOptionError.self) { try StressOptions(["--json", ""], for: program) }
+  }
+
   @Test func theCommandIsQuotedForTheShell() throws {
     let text = StressOption(
       "--text", "TEXT", "a text", default: "two words", requirement: "a text", format: { $0 },
