@@ -18,7 +18,13 @@ public struct BenchmarkProgram {
 extension BenchmarkProgram {
   /// Does what the command line says, and exits.
   public func main() -> Never {
-    let status = run(CommandLine.arguments.dropFirst())
+    let status: Int32
+    do throws(OptionError) {
+      status = run(try CommandLine.validArguments())
+    } catch {
+      printError(error.message)
+      exit(2)
+    }
     if let error = Console.outputError {
       printError(error)
       exit(max(1, status))
@@ -175,7 +181,12 @@ extension BenchmarkProgram {
     if !report.verdicts.isEmpty { Console.output.print(Report.text(of: report.verdicts)) }
     try json?.write(report.json)
     try csv?.write(report.csv)
-    return !options.checks || report.verdicts.allSatisfy(\.isKept)
+    guard options.checks else { return true }
+    // Nothing that was not measured has kept its limit.
+    guard !report.verdicts.isEmpty else {
+      throw OptionError(message: "--check: what was selected has no limit; --list prints them")
+    }
+    return report.verdicts.allSatisfy(\.isKept)
   }
 
   /// Runs the one case that `options` describe `iterations` times, and nothing else.

@@ -16,7 +16,33 @@ struct Options {
 
 /// An unusable command line.
 struct OptionError: Error {
+  /// One line for the user.
   let message: String
+
+  /// - Parameter message: control characters, also those of another line, are replaced.
+  init(message: String) {
+    var scalars = String.UnicodeScalarView()
+    for scalar in message.unicodeScalars {
+      scalars.append(scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar)
+    }
+    self.message = String(scalars)
+  }
+}
+
+extension CommandLine {
+  /// The arguments, without the name of the program.
+  ///
+  /// - Throws: an ``OptionError`` if one is not UTF-8. `arguments` has other bytes in place of the
+  ///   wrong ones: the program would write another file.
+  static func validArguments() throws(OptionError) -> [String] {
+    for (index, argument) in arguments.enumerated() {
+      // SAFETY: `unsafeArgv` has a string for each argument, which nothing changes.
+      guard let bytes = unsafeArgv[index], String(validatingCString: bytes) != nil else {
+        throw OptionError(message: "the argument '\(argument)' is not UTF-8")
+      }
+    }
+    return Array(arguments.dropFirst())
+  }
 }
 
 extension Options {

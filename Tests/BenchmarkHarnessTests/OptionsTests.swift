@@ -42,6 +42,12 @@ import Testing
     #expect(throws: OptionError.self) { try Options(arguments) }
   }
 
+  @Test func anErrorIsOneLine() {
+    let error = #expect(throws: OptionError.self) { try Options(["--bad\u{1B}[31m\nname"]) }
+    #expect(
+      error?.message == "unknown option '--bad\u{FFFD}[31m\u{FFFD}name'; --help lists them")
+  }
+
   @Test func twoReportsAreNotOneFile() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
