@@ -14,7 +14,7 @@ public import Multicast
 /// | `multicast_receivers` | gauge | delegates or subscribers |
 /// | `multicast_pending` | gauge | events and calls that wait |
 /// | `multicast_dropped_total` | counter | events that were dropped |
-/// | `multicast_refused_total` | counter | events that came after the end |
+/// | `multicast_refused_total` | counter | events that came after the end; 0 of a `TopicHub`, which does not count them |
 /// | `multicast_slowest_call_seconds` | gauge | the slowest measured call of a receiver that is registered, if the hub measures |
 ///
 /// The dimension `hub` is the name of the hub, or its type if it has none. Hubs of one name count

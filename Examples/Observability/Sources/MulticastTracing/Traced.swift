@@ -23,7 +23,7 @@ public struct Traced<Event: Sendable>: Sendable {
   /// What was sent.
   public let event: Event
 
-  /// The service context in which it was sent; `nil` if there was none.
+  /// The service context in which this was made, or that was given; `nil` if there was none.
   public let context: ServiceContext?
 
   /// Attaches a service context to an event.
@@ -48,7 +48,7 @@ extension Traced: Equatable where Event: Equatable {
 }
 
 extension Traced {
-  /// Runs `body` in a span whose parent is the span in which the event was sent.
+  /// Runs `body` in a span whose parent is the span of `context`.
   ///
   /// Inside it `ServiceContext.current` is that of the span.
   ///
@@ -68,7 +68,7 @@ extension Traced {
       }
   }
 
-  /// Awaits `body` in a span whose parent is the span in which the event was sent.
+  /// Awaits `body` in a span whose parent is the span of `context`.
   ///
   /// Inside it `ServiceContext.current` is that of the span.
   ///
