@@ -90,7 +90,7 @@ extension Trial {
       switch limit {
       case .until(let deadline):
         deadline > began ? (.now - began).seconds / (deadline - began).seconds : 1
-      case .rounds(let count): Double(rounds) / Double(count)
+      case .rounds(let count): count > 0 ? Double(rounds) / Double(count) : 1
       }
     return min(max(progress, 0), 1)
   }

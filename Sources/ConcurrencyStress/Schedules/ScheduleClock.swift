@@ -3,6 +3,7 @@ internal import Foundation
 /// A clock whose time passes only when no task of the schedule has anything else to do.
 ///
 /// It reads no real time, so a schedule with sleeping tasks takes no time and is repeated exactly.
+/// For a task that outlives its schedule, time is real from the end on.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.

@@ -36,7 +36,8 @@ final class ScheduleExecutor: TaskExecutor, @unchecked Sendable {
     var running: Int?
     /// Whether another thread enqueued a job.
     var hasForeignJobs = false
-    var isClosed = false
+    /// When the run ended, if it has.
+    var end: ContinuousClock.Instant?
     var thread: pthread_t?
     /// The number of the step that is running, from 1.
     var step = 0
@@ -91,7 +92,7 @@ extension ScheduleExecutor {
 
   private func add(_ job: UnownedJob, _ id: UInt64?) {
     let isClosed = condition.withLock {
-      if state.isClosed { return true }
+      if state.end != nil { return true }
       if let thread = state.thread, pthread_equal(thread, pthread_self()) == 0 {
         state.hasForeignJobs = true
       }
@@ -113,16 +114,31 @@ extension ScheduleExecutor {
 
   /// Wakes after this delay, in the time of the schedule.
   func sleep(_ delay: Duration, _ wake: Wake) {
-    condition.withLock {
+    let isClosed = condition.withLock {
+      if state.end != nil { return true }
       state.sleeps += 1
       state.sleeping.append(
         Sleeper(due: state.now + max(delay, .zero), number: state.sleeps, wake: wake))
       condition.signal()
+      return false
+    }
+    if isClosed { sleepElsewhere(delay, wake) }
+  }
+
+  /// Wakes after this delay of real time: the schedule has ended.
+  private func sleepElsewhere(_ delay: Duration, _ wake: Wake) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + delay.seconds.asWait) {
+      switch wake {
+      case .job(let job): job.runSynchronously(on: self.asUnownedTaskExecutor())
+      case .call(let call): call()
+      }
     }
   }
 
-  /// The time that has passed for those who sleep.
-  var now: Duration { condition.withLock { state.now } }
+  /// The time that has passed for those who sleep: after the end of the schedule real time.
+  var now: Duration {
+    condition.withLock { state.now + (state.end.map { .now - $0 } ?? .zero) }
+  }
 
   /// Whether something is ready to run, or sleeps.
   var hasJobs: Bool { condition.withLock { !state.ready.isEmpty || !state.sleeping.isEmpty } }
@@ -202,15 +218,16 @@ extension ScheduleExecutor {
     }
   }
 
-  /// From now on, jobs run elsewhere. To be called when a run has ended.
+  /// From now on, jobs run elsewhere, and time is real. To be called when a run has ended.
   func close() {
     GlobalJobs.adopters.remove(self)
-    let rest = condition.withLock {
-      state.isClosed = true
-      defer { state.ready = [] }
-      return state.ready
+    let (ready, sleeping, now) = condition.withLock {
+      state.end = .now
+      defer { (state.ready, state.sleeping) = ([], []) }
+      return (state.ready, state.sleeping, state.now)
     }
-    for job in rest {
+    for sleeper in sleeping { sleepElsewhere(sleeper.due - now, sleeper.wake) }
+    for job in ready {
       DispatchQueue.global().async { job.job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
   }

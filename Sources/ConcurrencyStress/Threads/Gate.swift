@@ -55,7 +55,7 @@ public final class Gate: @unchecked Sendable {
 
 extension Double {
   /// This number of seconds, or thirty years if it is more: clocks cannot express every wait.
-  package var asWait: Double { min(self, 1e9) }
+  package var asWait: Double { self >= 0 ? min(self, 1e9) : 0 }
 }
 
 /// The number of seconds after which a thread that waits counts as stuck: 900.

@@ -35,6 +35,16 @@ import Testing
     #expect(test.run(schedules: 100, seed: 1).held)
   }
 
+  @Test func timeIsRealAfterTheEnd() async throws {
+    let clocks = Guarded<[ScheduleClock]>([])
+    let test = ScheduleTest { schedule in clocks.withLock { $0.append(schedule.clock) } }
+    #expect(test.run(schedules: 1, seed: 1).held)
+    let clock = try #require(clocks.withLock { $0.first })
+    let start = clock.now
+    try await clock.sleep(for: .milliseconds(1))
+    #expect(clock.now >= start.advanced(by: .milliseconds(1)))
+  }
+
   #if os(Linux) && compiler(>=6.3) && compiler(<6.4)
     @Test func sleepingTasksOfOtherClocksTakeNoTime() {
       let test = ScheduleTest { schedule in
