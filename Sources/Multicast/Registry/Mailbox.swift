@@ -230,6 +230,14 @@ class Mailbox: @unchecked Sendable {
     if effects.wake || mustRead || (!isBlocked && isServed) { resume(entry) }
   }
 
+  /// The consumer finds out whether `entry` is blocked. Inside the lock.
+  ///
+  /// Not that a block has ended: what follows it is added where the consumer is told of that, and a
+  /// consumer that has finished must not leave before.
+  final func noteBlock(of entry: Entry) {
+    if entry.isBlocked { state.isBlocked = true }
+  }
+
   /// Whether senders deliver what waits, and no consumer is woken.
   var isServed: Bool { false }
 

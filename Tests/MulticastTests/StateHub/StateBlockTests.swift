@@ -148,6 +148,26 @@ struct StateBlockTests {
     }
   }
 
+  @Test("after the end, also if the handler's place looks for more at that moment")
+  func unblockBesideTheConsumer() async {
+    for _ in 0..<50 {
+      let hub = makeChainHub()
+      let (queue, copies) = (DispatchQueue(label: "beside"), (0..<64).map { _ in StateCopy() })
+      let subscriptions = copies.map { copy in hub.subscribe(on: queue) { copy.receive($0) } }
+      await hub.flush()
+      for subscription in subscriptions { subscription.block() }
+      hub.apply(1)
+      queue.suspend()
+      hub.finish()  // Wakes each.
+      await onOwnThread {
+        queue.resume()
+        for subscription in subscriptions { subscription.unblock() }
+      }
+      await eventually { subscriptions.allSatisfy { !$0.isActive } }
+      #expect(copies.allSatisfy { $0.state == hub.value })
+    }
+  }
+
   @Test("a handler that unblocks another inside a delivery", arguments: StorageStrategy.allCases)
   func unblockInAHandler(_ storage: StorageStrategy) async {
     let hub = makeChainHub(storage)
