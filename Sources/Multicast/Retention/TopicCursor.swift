@@ -8,7 +8,7 @@
 /// already; if the log does not have it, the place may return to `beforeMissing`.
 ///
 /// ## Thread safety
-/// Changed inside the lock of the log alone: `places`, `seen`, `dropped` and `end` by any thread,
+/// Changed inside the lock of the log alone: `places`, `seen`, `dropped` and the ends by any thread,
 /// the rest by one thread at a time, the one that reads for the subscriber, which may also load
 /// that without the lock.
 final class TopicCursor {
@@ -76,6 +76,8 @@ final class TopicCursor {
 
   // The end.
 
+  /// The newest event when a topic ended last; `nil`: none has ended since the place was set.
+  var endOfTopic: End?
   /// The newest event when the last of the topics ended, which is the last that the subscriber
   /// gets; `nil`: they go on.
   var end: End?

@@ -75,8 +75,10 @@ extension TopicLog {
     for (index, dropped) in dropped.enumerated() { count(dropped, index, of: cursor) }
   }
 
-  /// Counts events of one topic that a reader has missed. Inside the lock.
+  /// Counts events of one topic that a reader has missed, unless it was released, which has counted
+  /// them: another thread may cancel it before its last read. Inside the lock.
   func count(_ dropped: Int, _ index: Int, of cursor: TopicCursor) {
+    guard !cursor.places.isEmpty else { return }
     cursor.topics[index].dropped += dropped
     cursor.addDropped(dropped, index: index)
     droppedEvents += dropped

@@ -27,26 +27,30 @@ extension TopicLog {
     }
   }
 
-  /// What the log has now.
-  var end: TopicEnd {
-    lock.withLock { TopicEnd(beginning: numbering.beginnings, number: newestNumber) }
+  /// A topic is about to end: its readers get nothing that comes from now on, unless another of
+  /// their topics ends later.
+  ///
+  /// - Complexity: O(readers of the topic, and their topics).
+  func noteEnd(of name: String) {
+    lock.withLock {
+      for (cursor, _) in keptTopics[name]?.readers ?? [] { cursor.endOfTopic = end(for: cursor) }
+    }
   }
 
   /// Sets the last event that a reader gets, because all of its topics have ended: what the log had
   /// when the last of them was finished. Later calls do nothing.
-  ///
-  /// - Parameter ends: those of the topics; `nil`: as the log is now.
-  func endReading(of cursor: TopicCursor, _ ends: [TopicEnd?]) {
+  func endReading(of cursor: TopicCursor) {
     lock.withLock {
       guard cursor.end == nil else { return }
-      let now = TopicEnd(beginning: numbering.beginnings, number: newestNumber)
-      let end = ends.map { $0 ?? now }.max() ?? now
-      cursor.end = TopicCursor.End(
-        beginning: end.beginning, number: end.number,
-        arrived: cursor.topics.map {
-          end.beginning == now.beginning ? $0.arrived(through: end.number) : $0.arrived
-        })
+      cursor.end = cursor.endOfTopic ?? end(for: cursor)
     }
+  }
+
+  /// What the log has now. Inside the lock.
+  private func end(for cursor: TopicCursor) -> TopicCursor.End {
+    TopicCursor.End(
+      beginning: numbering.beginnings, number: newestNumber,
+      arrived: cursor.topics.map(\.arrived))
   }
 
   /// The number of the newest event that a reader gets.

@@ -65,8 +65,10 @@ extension TopicHub {
     // Before the topic leaves the table, so that a flush finds it in one of the two.
     finishedTopics.add(hub)
     topics.remove(channel, of: topic)
+    // Before the subscribers end, which may send, and another sender may end them later: what is
+    // sent from now on is not for them. Who has found the topic has its event in the log already.
+    // SAFETY: only the initialisers for topics that are strings set the retention.
+    if let log = retention?.log { log.noteEnd(of: unsafeBitCast(topic, to: String.self)) }
     hub.finish(failure)
-    // Another sender may end the subscribers later: what is sent from now on is not for them.
-    if let log = retention?.log { channel.noteEnd(log.end) }
   }
 }

@@ -56,9 +56,7 @@ final class TopicSignals: @unchecked Sendable {
     guard !ends.contains(nil) else { return }
     if ends.contains(.finished), !(isCancelled && ends.contains(.cancelled)) {
       // Before the target learns of the end, and reads what is left.
-      let finished = zip(subscriptions, ends).filter { $0.1 == .finished }.map(\.0)
-      place.log.endReading(
-        of: place.cursor, finished.map { $0.registration.registry.extras?.topicEnd })
+      place.log.endReading(of: place.cursor)
       target.end(.finished, subscriptions.lazy.compactMap(\.failure).first)
     } else {
       cancel()
@@ -69,7 +67,9 @@ final class TopicSignals: @unchecked Sendable {
   func cancel() {
     for subscription in senders { subscription.cancel() }
     target.end(.cancelled, nil)
+    // Otherwise it has finished before, and still reads what was sent until then.
+    guard target.end == .cancelled, let place = lock.withLock({ self.place }) else { return }
     // What comes from now on is not missed, also if the target does not read any more.
-    if let place = lock.withLock({ self.place }) { place.log.release(place.cursor) }
+    place.log.release(place.cursor)
   }
 }

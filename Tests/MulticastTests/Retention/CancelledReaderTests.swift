@@ -30,6 +30,26 @@ struct CancelledReaderTests {
     withExtendedLifetime(handler) {}
   }
 
+  @Test("what has left the log has the exact number, also if more has left since the end")
+  func missedBeforeTheEnd() {
+    let hub = TopicHub<String, Int>(retention: .last(2), ordering: .total)
+    let reader = hub.reader(for: ["t"], from: .live) {}
+    let handler = hub.subscribe(to: "t", on: .sender) { event in
+      guard event == 1 else { return }
+      hub.send(2, to: "t")
+      hub.finish("t")  // Left to the delivery that runs.
+      for later in 3...12 { hub.send(later, to: "t") }
+    }
+    hub.send(1, to: "t")
+    guard case .missed(let range, of: "t") = reader.nextIfAvailable() else {
+      Issue.record("an event")
+      return
+    }
+    #expect(range.count == 2 && hub.droppedEvents == 2)
+    #expect(reader.nextIfAvailable() == nil && reader.end == .finished)
+    withExtendedLifetime(handler) {}
+  }
+
   @Test("of several topics, it gets what was sent until the last of them was finished")
   func severalTopics() {
     let hub = TopicHub<String, Int>(retention: .last(10), ordering: .total)
@@ -66,6 +86,34 @@ struct CancelledReaderTests {
     #expect(hub.droppedEvents == (kind == 2 ? 106 : 6))
     #expect(reader.nextIfAvailable() == nil && reader.end == .cancelled)
     withExtendedLifetime(iterator) {}
+  }
+
+  @Test("what an end action sends to the topic does not reach it", arguments: [false, true])
+  func sentByAnEndAction(_ isFirst: Bool) {
+    let hub = TopicHub<String, Int>(retention: .last(10))
+    let early = isFirst ? hub.reader(for: ["t"], from: .live) {} : nil
+    let sender = hub.subscribe(
+      to: "t", on: .sender, options: [.onEnd { _, _ in hub.send(2, to: "t") }]
+    ) { _ in }
+    let reader = early ?? hub.reader(for: ["t"], from: .live) {}
+    hub.send(1, to: "t")
+    hub.finish("t")
+    #expect(events(reader) == [1] && reader.end == .finished)
+    withExtendedLifetime(sender) {}
+  }
+
+  @Test("one that has finished counts what it missed once, also if all are cancelled afterwards")
+  func cancelledAfterTheEnd() {
+    let hub = TopicHub<String, Int>(retention: .last(100))
+    let reader = hub.reader(
+      for: ["a", "b"], from: .live, buffering: .bounded(2, whenFull: .dropOldest)
+    ) {}
+    for event in 0..<10 { hub.send(event, to: "a") }
+    hub.finish("a")
+    hub.cancelSubscriptions(to: "b")
+    hub.cancelSubscriptions()
+    #expect(events(reader) == [8, 9] && reader.end == .finished)
+    #expect(hub.droppedEvents == 8)
   }
 
   /// A log that is asked, and does not answer.
