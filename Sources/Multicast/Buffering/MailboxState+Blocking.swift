@@ -25,8 +25,8 @@ extension MailboxState {
   }
 
   /// Puts elements in flight that were not delivered back to the front, unless the mailbox was
-  /// cancelled. Those of a replay do not count again. What remains in `elements` is to be destroyed
-  /// outside the critical section.
+  /// cancelled. They take no space from others, but may be dropped as the oldest. What remains in
+  /// `elements` is to be destroyed outside the critical section.
   mutating func putBack(_ elements: inout ItemBuffer) {
     guard !elements.isEmpty, end != .cancelled else { return }
     // What waited behind them may have been dropped: then they have higher positions now.
@@ -39,11 +39,11 @@ extension MailboxState {
       }
     }
     inFlight -= elements.count
-    let uncountedBefore = uncounted
     front -= elements.count
-    let regained = uncounted - uncountedBefore
-    // Not above `.max`, also when the reserved space is given back.
-    capacity = min(capacity, .max - reserved - regained) + regained
+    if whenFull != .dropOldest {
+      // Not above `.max`, also when the reserved space is given back.
+      capacity = min(capacity, .max - reserved - elements.count) + elements.count
+    }
     while let next = waiting.popFirst() { elements.append(next) }
     swap(&elements, &waiting)
   }

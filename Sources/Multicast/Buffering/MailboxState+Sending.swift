@@ -122,7 +122,6 @@ extension MailboxState {
     droppedAtEnd += droppedAfterLater
     end = end ?? previousEnd
     front = endPosition - waiting.count
-    if whenFull == .suspend || whenFull == .disconnect { replayEnd = front + elements.count }
     // What was not appended, because the replay has taken its place, moves the rest towards the
     // end.
     let moved = whenFull == .dropNewest ? all - waiting.count : 0

@@ -76,10 +76,7 @@ extension MailboxState {
     return true
   }
 
-  /// The number of elements of a replay that wait and do not count.
-  var uncounted: Int { replayEnd > front ? replayEnd - front : 0 }
-
-  /// Ends the extra space of a replay as far as `count` taken elements have used it.
+  /// Ends the extra space of elements that do not count, as far as `count` taken ones have used it.
   private mutating func freeCapacity(_ count: Int) {
     capacity = max(limit - reserved, capacity - count)
   }

@@ -21,8 +21,8 @@ struct MailboxState: ~Copyable {
 
   // First what a sender uses, so that it is in few cache lines.
   var waiting = ItemBuffer()
-  /// How many elements may wait now: the limit, or more while a replay that does not count waits,
-  /// without the reserved space.
+  /// How many elements may wait now: the limit, or more while some wait that do not count, without
+  /// the reserved space.
   var capacity: Int
   /// The number of elements dropped after the last one that waits or is parked.
   var droppedAtEnd = 0
@@ -52,8 +52,6 @@ struct MailboxState: ~Copyable {
   var inFlightPositions: [Int] = []
   /// The number of elements that have left the front: the position of the first that waits.
   var front = 0
-  /// The position after a replay that does not count, if there is one. Positions may be negative.
-  var replayEnd = Int.min
   var flushes: [(position: Int, latch: FlushLatch)] = []
 
   /// - Parameters:
