@@ -8,39 +8,40 @@ final class CalledEntries: @unchecked Sendable {
   // Sendable: see "Thread safety"; the lock of the mailbox hands it over.
 
   private var entries: ContiguousArray<Entry>
-  /// Those that their own mailboxes call, which the actor releases too.
-  private var placed: ContiguousArray<Entry> = []
+  /// Those that their own mailboxes call, or that are blocked, which the actor releases too.
+  private var others: ContiguousArray<Entry> = []
 
   init(_ entries: ContiguousArray<Entry>) {
     self.entries = entries
   }
 
-  var isEmpty: Bool { entries.isEmpty && placed.isEmpty }
-
-  /// The number of entries that may be called now.
-  var count: Int { entries.count { $0.mayBeCalled } }
+  var isEmpty: Bool { entries.isEmpty && others.isEmpty }
 
   /// Appends `envelope` to the mailboxes of those that were added on `home`, and calls only the
-  /// others later.
+  /// rest later, without those that are blocked now.
   ///
-  /// - Returns: the number of mailboxes in which it waits.
+  /// - Returns: the number of mailboxes in which it waits, and of the rest that may be called now.
   func appendPlaced(on home: any Actor, _ envelope: Envelope) -> Int {
     var delivered = 0
-    var others: ContiguousArray<Entry> = []
+    var rest: ContiguousArray<Entry> = []
     for entry in entries {
-      guard let mailbox = entry.head.pointee.placedMailbox?.takeUnretainedValue() as? ActorMailbox,
-        mailbox.isOn(home)
-      else {
+      guard !entry.isBlocked else {
         others.append(entry)
         continue
       }
-      placed.append(entry)
+      guard let mailbox = entry.head.pointee.placedMailbox?.takeUnretainedValue() as? ActorMailbox,
+        mailbox.isOn(home)
+      else {
+        rest.append(entry)
+        continue
+      }
+      others.append(entry)
       if entry.mayBeCalled && mailbox.enqueue(envelope, for: .passUnretained(entry)) {
         delivered += 1
       }
     }
-    entries = others
-    return delivered
+    entries = rest
+    return delivered + rest.count { $0.mayBeCalled }
   }
 
   /// Calls `body` with the value of each that may still be called. Called once, on the actor, which
@@ -48,16 +49,21 @@ final class CalledEntries: @unchecked Sendable {
   func call<Value>(in registry: Registry?, _ body: @Sendable (Value) -> Void) {
     var (called, released) = (ContiguousArray<Entry>(), ContiguousArray<Entry>())
     swap(&called, &entries)
-    swap(&released, &placed)
+    swap(&released, &others)
     defer { withExtendedLifetime(released) {} }
     var invocation = Invocation(ThreadCallStack.current)
-    for entry in called where !entry.isBlocked {
+    for entry in called {
+      guard !entry.isBlocked else {
+        _ = invocation.isLive(.passUnretained(entry))  // Finds out whether it is dead.
+        continue
+      }
       invocation.passForMailbox(.passUnretained(entry)) { head in
         let call = MeasuredCall(of: head)
         Entry.value(head, as: Value.self).pointee.pass(to: body)
         call.end()
       }
     }
+    for entry in released { _ = invocation.isLive(.passUnretained(entry)) }  // Likewise.
     invocation.end()
     if invocation.sawDead { registry?.pruneAfterInvocation() }
   }

@@ -42,7 +42,7 @@ extension Registry {
   ) -> Int {
     let called = CalledEntries(lockedSnapshot())
     guard !called.isEmpty else { return 0 }
-    let delivered = called.appendPlaced(on: home, Envelope(call: body)) + called.count
+    let delivered = called.appendPlaced(on: home, Envelope(call: body))
     calls.enqueue(
       Envelope(CallBox { [weak self] _ in called.call(in: self, body) }), on: home)
     return delivered

@@ -98,11 +98,12 @@ struct PlaceTests {
         called.add()
       }
     }.value
-    composite.add(Label(elsewhere), ownership: .strong)  // After the invocation.
+    blocked.unblock()  // After the invocation, as what follows.
+    composite.add(Label(elsewhere), ownership: .strong)
     #expect(delivered == 2)
     await eventually { called.value == 2 }
     composite.invoke { _ in called.add() }
-    await eventually { called.value == 5 }
+    await eventually { called.value == 6 }
     withExtendedLifetime(weak) {}
   }
 
