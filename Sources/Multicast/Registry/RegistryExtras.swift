@@ -46,6 +46,10 @@ class RegistryExtras: @unchecked Sendable {
   /// Called outside of any lock at the end of the last block of an entry without a mailbox.
   func blockEnded(of entry: Entry) {}
 
+  /// What the log of a hub of topics had when this topic was finished; `nil` before, and for other
+  /// hubs.
+  var topicEnd: TopicEnd? { nil }
+
   /// What the registry observes together with others: those of a hub of topics.
   var sharedInspection: HubInspection? { nil }
 

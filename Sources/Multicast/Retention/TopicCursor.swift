@@ -76,8 +76,9 @@ final class TopicCursor {
 
   // The end.
 
-  /// The newest event when a topic ended last; `nil`: none has ended since the place was set.
-  var endOfTopic: End?
+  /// What the log had when topics with these names ended, the latest last: those of the subscriber,
+  /// and others that came after them.
+  private var notedEnds: [End] = []
   /// The newest event when the last of the topics ended, which is the last that the subscriber
   /// gets; `nil`: they go on.
   var end: End?
@@ -201,6 +202,18 @@ final class TopicCursor {
     guard arrived > seen[index] else { return }
     first[index] += arrived - seen[index]
     seen[index] = arrived
+  }
+
+  /// Notes what the log has now, because a topic ends.
+  func note(_ end: End) {
+    notedEnds.append(end)
+    // The subscriber learns soon of the end of its own topics.
+    if notedEnds.count > 4 { notedEnds.removeFirst() }
+  }
+
+  /// What was noted at this end.
+  func noted(_ end: TopicEnd) -> End? {
+    notedEnds.last { $0.beginning == end.beginning && $0.number == end.number }
   }
 
   /// As ``KeptTopic/arrived(through:)``, of the events that came before the end.

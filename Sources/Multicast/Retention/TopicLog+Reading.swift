@@ -27,22 +27,29 @@ extension TopicLog {
     }
   }
 
-  /// A topic is about to end: its readers get nothing that comes from now on, unless another of
-  /// their topics ends later.
+  /// Notes what the log has for the readers of a topic that is about to end.
   ///
+  /// - Returns: the newest event.
   /// - Complexity: O(readers of the topic, and their topics).
-  func noteEnd(of name: String) {
+  func noteEnd(of name: String) -> TopicEnd {
     lock.withLock {
-      for (cursor, _) in keptTopics[name]?.readers ?? [] { cursor.endOfTopic = end(for: cursor) }
+      let now = TopicEnd(beginning: numbering.beginnings, number: newestNumber)
+      for (cursor, _) in keptTopics[name]?.readers ?? [] {
+        if cursor.noted(now) == nil { cursor.note(end(for: cursor)) }
+      }
+      return now
     }
   }
 
   /// Sets the last event that a reader gets, because all of its topics have ended: what the log had
   /// when the last of them was finished. Later calls do nothing.
-  func endReading(of cursor: TopicCursor) {
+  ///
+  /// - Parameter ends: those of the topics; `nil`: as the log is now.
+  func endReading(of cursor: TopicCursor, _ ends: [TopicEnd?]) {
     lock.withLock {
       guard cursor.end == nil else { return }
-      cursor.end = cursor.endOfTopic ?? end(for: cursor)
+      let last = ends.contains(nil) ? nil : ends.lazy.compactMap(\.self).max()
+      cursor.end = last.flatMap { cursor.noted($0) } ?? end(for: cursor)
     }
   }
 

@@ -25,6 +25,9 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
   /// `deinit`; by the thread that is leaving, if there is one then.
   @exclusivity(unchecked) private var origin: (topic: Topic, common: TopicCommon<Topic, Event>)?
 
+  /// Set when the topic was finished, if the hub of topics retains.
+  private let lazyEnd = LazyReference<TopicEnd>()
+
   init(_ topic: Topic, _ common: TopicCommon<Topic, Event>) {
     origin = (topic, common)
     super.init()
@@ -41,6 +44,11 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
   override var sharedInspection: HubInspection? { origin?.common.inspection }
 
   override var containingDrops: DropCounter? { origin?.common.drops }
+
+  override var topicEnd: TopicEnd? { lazyEnd.current }
+
+  /// The topic is about to end. Later calls do nothing.
+  func noteEnd(_ end: TopicEnd) { _ = lazyEnd.install(end) }
 
   override var keysCarriedFurther: CarriedKeySet? { origin?.common.carried }
 

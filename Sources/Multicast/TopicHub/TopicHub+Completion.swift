@@ -68,7 +68,9 @@ extension TopicHub {
     // Before the subscribers end, which may send, and another sender may end them later: what is
     // sent from now on is not for them. Who has found the topic has its event in the log already.
     // SAFETY: only the initialisers for topics that are strings set the retention.
-    if let log = retention?.log { log.noteEnd(of: unsafeBitCast(topic, to: String.self)) }
+    if let log = retention?.log {
+      channel.noteEnd(log.noteEnd(of: unsafeBitCast(topic, to: String.self)))
+    }
     hub.finish(failure)
   }
 }

@@ -30,6 +30,25 @@ struct CancelledReaderTests {
     withExtendedLifetime(handler) {}
   }
 
+  @Test("nor what is sent to a later topic of that name, also if that is finished in its turn")
+  func finishedAgain() throws {
+    let hub = TopicHub<String, Int>(retention: .last(10), ordering: .total)
+    let reader = hub.reader(for: ["t"], from: .live) {}
+    let later = Guarded<TopicReader<Int>?>(nil)
+    let handler = hub.subscribe(to: "t", on: .sender) { event in
+      guard event == 1 else { return }
+      hub.finish("t")  // Left to the delivery that runs.
+      later.withLock { $0 = hub.reader(for: ["t"], from: .live) {} }
+      hub.send(2, to: "t")
+      hub.finish("t")
+    }
+    hub.send(1, to: "t")
+    #expect(events(reader) == [1] && reader.end == .finished)
+    let second = try #require(later.withLock { $0 })
+    #expect(events(second) == [2] && second.end == .finished)
+    withExtendedLifetime(handler) {}
+  }
+
   @Test("what has left the log has the exact number, also if more has left since the end")
   func missedBeforeTheEnd() {
     let hub = TopicHub<String, Int>(retention: .last(2), ordering: .total)
