@@ -32,7 +32,10 @@ struct StoreFiles: Sendable {
     let path = try String.fetchOne(
       db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
     log = "\(path ?? "")-wal"
-    files = try ["\(folder)/lock", "\(folder)/events.sqlite", log].map { path in
+    // Without the index of the log, which other programs would make anew, these would not see what
+    // this one writes, and might empty the log.
+    let paths = ["\(folder)/lock", "\(folder)/events.sqlite", log, "\(path ?? "")-shm"]
+    files = try paths.map { path in
       guard let status = Self.status(path) else { throw StoreError.moved }
       return (path, status.identity)
     }

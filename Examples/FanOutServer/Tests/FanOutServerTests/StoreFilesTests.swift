@@ -56,7 +56,8 @@ import Testing
     #expect(errors.ranges(of: "events cannot be stored: \(Self.moved)").count == 1, "\(errors)")
   }
 
-  @Test(arguments: ["lock", "events.sqlite", "events.sqlite-wal"], [true, false])
+  @Test(
+    arguments: ["lock", "events.sqlite", "events.sqlite-wal", "events.sqlite-shm"], [true, false])
   func aFileThatIsRemovedOrReplacedIsAnError(_ name: String, _ isReplaced: Bool) throws {
     let database = try EventDatabase(settings)
     let start = database.last.withLock { $0 }
