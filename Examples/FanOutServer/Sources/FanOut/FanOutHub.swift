@@ -167,8 +167,12 @@ extension FanOutHub {
 // MARK: - Running
 
 extension FanOutHub {
-  /// Runs until the service group shuts down, after the server of the application.
-  public func run() async throws { try await source.run() }
+  /// Runs until the service group shuts down, after the server of the application, and then
+  /// refuses further events and streams, as ``close()`` does.
+  public func run() async throws {
+    defer { close() }
+    try await source.run()
+  }
 
   /// Ends every stream after its pending events, and refuses further events and streams.
   ///

@@ -339,6 +339,20 @@ import Tracing
     await stalled.value?.close()
   }
 
+  @Test func afterAShutdownThereAreNoEvents() async throws {
+    let stopped = Box<FanOutHub?>(nil)
+    try await withApplication { hub, _ in
+      stopped.value = hub
+      try await hub.publish("1", to: "news")
+    }
+    let hub = try #require(stopped.value)
+    await #expect {
+      try await hub.publish("2", to: "news")
+    } throws: { error in
+      (error as? any HTTPResponseError)?.status == .serviceUnavailable
+    }
+  }
+
   @Test func closingEndsTheStreams() async throws {
     try await withApplication { hub, client in
       var stream = try await client.stream()
