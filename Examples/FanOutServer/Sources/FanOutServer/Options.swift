@@ -235,10 +235,19 @@ extension Options {
     return text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
   }
 
+  /// Whether a page can have the origin: a scheme, a host, and perhaps a port.
   private static func isOrigin(_ text: String) -> Bool {
     let parts = text.lowercased().split(separator: "/", omittingEmptySubsequences: false)
-    return parts.count == 3 && ["http:", "https:"].contains(parts[0]) && parts[1].isEmpty
-      && !parts[2].isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+    guard parts.count == 3, ["http:", "https:"].contains(parts[0]), parts[1].isEmpty else {
+      return false
+    }
+    // A colon inside brackets is one of the address.
+    let end = parts[2].lastIndex { $0 == ":" || $0 == "]" }
+    let colon = end.flatMap { parts[2][$0] == ":" ? $0 : nil }
+    let port = colon.map { parts[2][$0...].dropFirst() } ?? "0"
+    return ListeningPlace.host(String(parts[2][..<(colon ?? parts[2].endIndex)])) != nil
+      && port.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      && UInt16(port) != nil
   }
 
   static func require<Value: Comparable>(

@@ -87,6 +87,18 @@ import Testing
   }
 
   @Test(arguments: [
+    "https://*.example.org", "https://example.org?x", "https://user@example.org", "https://:443",
+    "https://example.org:", "https://example.org:65536", "https://[::1", "https://::1",
+  ])
+  func anOriginThatNoPageHasIsAnError(_ origin: String) throws {
+    let server = try ServerProcess(["--port", "0", "--allow-origin", origin])
+    #expect(server.listeningLine().isEmpty)
+    server.terminate()
+    let errors = try server.wait().errors
+    #expect(errors.hasPrefix("fan-out-server: --allow-origin: '\(origin)' is not"), "\(errors)")
+  }
+
+  @Test(arguments: [
     (["--host", "0.0.0.0"], ["FANOUT_ALLOW_ANONYMOUS": "true"], true),
     (["--host", "0.0.0.0"], ["FANOUT_ALLOW_ANONYMOUS": "1"], true),
     (["--host", "0.0.0.0"], ["FANOUT_ALLOW_ANONYMOUS": "false"], false),
