@@ -77,7 +77,7 @@ extension OptionSources {
   private mutating func take(_ environment: [String: String]) throws {
     let options = Self.options
     // An empty variable is as none.
-    let variables = environment.filter { !$0.value.isEmpty }
+    let variables = environment.filter { !$0.value.isEmpty && !Self.isOfKubernetes($0) }
     let path = pathOnCommandLine ?? variables["FANOUT_CONFIG"]
     if pathOnCommandLine == nil, path != nil { origins["config"] = "FANOUT_CONFIG" }
     let file: ConfigurationFile?
@@ -102,8 +102,16 @@ extension OptionSources {
     }
     arguments = added + commandLine
     let known = Set(options.map(\.variable) + ["FANOUT_CONFIG"])
-    unknownVariables = environment.keys.filter { $0.hasPrefix("FANOUT_") && !known.contains($0) }
-      .sorted()
+    unknownVariables = environment.filter {
+      $0.key.hasPrefix("FANOUT_") && (!known.contains($0.key) || Self.isOfKubernetes($0))
+    }.keys.sorted()
+  }
+
+  /// Whether Kubernetes has set a variable that has the name of an option: it sets `FANOUT_PORT` to
+  /// an address such as `tcp://10.0.0.1:8080`.
+  private static func isOfKubernetes(_ variable: (key: String, value: String)) -> Bool {
+    variable.key == "FANOUT_PORT"
+      && ["tcp://", "udp://", "sctp://"].contains { variable.value.hasPrefix($0) }
   }
 
   private func arguments(of option: Known, _ values: [String]) throws -> [String] {
