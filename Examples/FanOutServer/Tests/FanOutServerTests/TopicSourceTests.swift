@@ -1,3 +1,4 @@
+import HTTPTypes
 import NIOCore
 import Synchronization
 import Testing
@@ -14,6 +15,22 @@ import Testing
       #expect(try await source.publish(ByteBuffer(string: "x"), to: "a", type: nil).id > 0)
     }
     while topics != nil { await Task.yield() }
+  }
+
+  /// A client that does not read keeps in memory what was read for it.
+  @Test func aReadEndsWithALargeEvent() async throws {
+    let source = TopicSource(Settings())
+    let start = try await source.publish(ByteBuffer(string: "0"), to: "a", type: nil).id
+    let text = String(repeating: "x", count: 40_000)
+    for _ in 0..<4 {
+      _ = try await source.publish(ByteBuffer(string: text), to: "a", type: nil)
+    }
+    let frames = try source.subscribe(
+      toAll: ["a"], [.lastEventID: "\(start)"], query: nil, whenReadable: {})
+    // The first frame has the reconnection time.
+    #expect(frames.read().map(\.readableBytes).filter { $0 > text.utf8.count }.count == 2)
+    #expect(frames.read().count == 2)
+    #expect(frames.read().isEmpty)
   }
 
   @Test func noEventIsAcknowledgedThatComesAfterTheEnd() async throws {

@@ -4,8 +4,10 @@ package import NIOCore
 /// What a subscriber receives, as server-sent events without the chunks of HTTP/1.1. The
 /// subscription ends with the object.
 package final class StreamFrames {
-  /// The most frames of one read.
+  /// The most frames of one read, and the bytes with which it ends: a client that does not read
+  /// keeps them in memory.
   private static let share = 64
+  private static let byteShare = 64 << 10
 
   /// `nil` after the end.
   private var subscription: TopicSubscription?
@@ -29,17 +31,20 @@ extension StreamFrames {
   /// are some again, or at the end.
   package func read() -> [ByteBuffer] {
     var frames: [ByteBuffer] = []
+    var bytes = 0
     if !hasBegun, let subscription {
       hasBegun = true
       frames.append(Frame.retry(milliseconds: retryMilliseconds, id: subscription.newest))
     }
-    while frames.count < Self.share, let reader = subscription?.reader {
+    while frames.count < Self.share, bytes < Self.byteShare, let reader = subscription?.reader {
       switch reader.nextIfAvailable() {
       case .event(let element, at: _):
         let event = element.event
-        frames.append(
+        let frame =
           subscription?.namesTopics == true
-            ? Frame.event(event.frame, of: event.topic) : event.frame)
+          ? Frame.event(event.frame, of: event.topic) : event.frame
+        frames.append(frame)
+        bytes += frame.readableBytes
       case .missed(let range, of: let topic):
         frames.append(Frame.missed(range, of: subscription?.namesTopics == true ? topic : nil))
       case nil:
