@@ -41,7 +41,6 @@ extension EventHub {
     guard state.complete(failure) else { return }
     // One that begins to observe reads the flag afterwards; see `waitForSubscribers(atLeast:)`.
     state.current?.arrivals.finish()
-    state.hubDidFinish()
     if let sequencer { sequencer.finish(self) } else { finishSubscribers() }
   }
 }

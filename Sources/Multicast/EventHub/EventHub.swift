@@ -201,8 +201,11 @@ extension EventHub {
     return statistics
   }
 
+  /// Finishes every subscriber, and then the source of the hub: that may wait for a subscriber with
+  /// an event, which is delivered at the end.
   func finishSubscribers() {
     for case let entry? in registry.snapshot() { finish(entry) }
+    state.hubDidFinish()
   }
 
   /// Drains the ``InlineMailbox`` of each handler that has one, unless another thread is doing so.

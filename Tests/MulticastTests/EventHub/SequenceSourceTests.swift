@@ -54,6 +54,21 @@ struct SequenceSourceTests {
     #expect(feed.begun.value == 1 && hub.isFinished)
   }
 
+  @Test(
+    "an element that waits for a subscriber when the hub finishes is delivered", arguments: 0..<2)
+  func finishDeliversWhatWaits(_ replay: Int) async {
+    let feed = Feed()
+    let hub = feed.multicast(replay: replay)
+    let iterator = hub.events(buffering: .bounded(1, whenFull: .suspend)).makeAsyncIterator()
+    await feed.hub.waitForSubscribers()
+    for event in 0..<3 { feed.hub.send(event) }
+    await eventually { hub.statistics.pending == 2 }
+    hub.finish()
+    var received: [Int] = []
+    while let event = await iterator.next() { received.append(event) }
+    #expect(received == [0, 1] && hub.statistics.dropped == 0)
+  }
+
   @Test("the hub finishes with the error of the sequence, and keeps the replay")
   func failure() async {
     let feed = Feed()
