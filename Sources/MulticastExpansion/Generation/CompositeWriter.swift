@@ -132,22 +132,23 @@ struct CompositeWriter {
     code.line()
     code.line("/// `delegate` as an instance of a protocol that `\(context.plainName)` refines.")
     code.line("@inline(__always)")
+    // The name of the parameter must not hide that of a protocol.
     code.block(
-      "\(context.memberAccess)nonisolated static func _refined<Refined>(_ delegate: \(delegate), as type: Refined.Type) -> Refined?"
+      "\(context.memberAccess)nonisolated static func _refined<_Target>(_ delegate: \(delegate), as type: _Target.Type) -> _Target?"
     ) { code in
       for type in refined {
         guard type.contains("<") else {
           code.line(
-            "if type == (any \(type)).self { return (delegate as any \(type)) as? Refined }")
+            "if type == (any \(type)).self { return (delegate as any \(type)) as? _Target }")
           continue
         }
         // The compiler converts to it only what it knows the type of.
         code.block("if type == (any \(type)).self") { code in
           code.line("func refine(_ delegate: \(opaqueDelegate)) -> any \(type) { delegate }")
-          code.line("return refine(delegate) as? Refined")
+          code.line("return refine(delegate) as? _Target")
         }
       }
-      code.line("return delegate as? Refined")
+      code.line("return delegate as? _Target")
     }
   }
 

@@ -42,10 +42,11 @@ protocol Foreign: AnyObject {
   func arrive(_ place: String)
 }
 
-protocol Marker: AnyObject {}
+/// Its name is that of a generic parameter of the library.
+protocol Refined: AnyObject {}
 
 @Multicast
-protocol Traveller: Foreign, Marker {
+protocol Traveller: Foreign, Refined {
   func arrive(_ place: String)
   func leave()
 }
@@ -122,7 +123,7 @@ protocol CountedChild: CountedBase {
   func start()
 }
 
-final class AnimalRecorder: Recorder, Puppy, Retriever, Quiet, Traveller, Marker,
+final class AnimalRecorder: Recorder, Puppy, Retriever, Quiet, Traveller, Refined,
   ComposedInheritance,
   SelfConstrained, EmptyChild, Empty, CountedChild, @unchecked Sendable
 {
