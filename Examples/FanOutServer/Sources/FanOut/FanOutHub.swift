@@ -48,6 +48,21 @@ public final class FanOutHub: Service {
 
     /// Creates the default limits.
     public init() {}
+
+    fileprivate func requireUsable() {
+      func require(_ isUsable: Bool, _ name: String, _ value: Any, _ allowed: String) {
+        precondition(isUsable, "FanOut: the limit \(name) is \(value); use \(allowed).")
+      }
+      require(history >= 0, "history", history, "0 or more")
+      require(historyBytes >= 0, "historyBytes", historyBytes, "0 or more")
+      require(buffer > 0, "buffer", buffer, "1 or more")
+      require(maxEventBytes > 0, "maxEventBytes", maxEventBytes, "1 or more")
+      require(maxTopicLength > 0, "maxTopicLength", maxTopicLength, "1 or more")
+      require(rememberedIDs >= 0, "rememberedIDs", rememberedIDs, "0 or more")
+      require(heartbeat > .zero, "heartbeat", heartbeat, "a longer time")
+      require(retry > .zero, "retry", retry, "a longer time")
+      require(drain >= .zero, "drain", drain, "0 seconds or more")
+    }
   }
 
   let source: TopicSource
@@ -64,11 +79,7 @@ public final class FanOutHub: Service {
   /// - Precondition: `history`, `historyBytes`, `rememberedIDs` and `drain` are not negative, the
   ///   other limits are positive.
   public init(_ limits: Limits = Limits(), tracer: (any Tracer)? = nil) {
-    precondition(
-      limits.history >= 0 && limits.historyBytes >= 0 && limits.buffer > 0
-        && limits.maxEventBytes > 0 && limits.maxTopicLength > 0 && limits.rememberedIDs >= 0
-        && limits.heartbeat > .zero && limits.retry > .zero && limits.drain >= .zero,
-      "FanOut: a limit in \(limits) is negative or zero; use positive ones.")
+    limits.requireUsable()
     var settings = Settings()
     settings.historyEvents = limits.history
     settings.historyBytes = limits.historyBytes

@@ -313,6 +313,32 @@ import Testing
     let id = change.hasPrefix("id = ") ? String(change.dropFirst(5)) : "\(last + 1)"
     #expect(error?.description == "the store is damaged: event \(id) is not valid")
   }
+
+  /// A client that resumes would not get it, and would not learn that it is missing.
+  @Test func anEventThatTheIndexOfTopicsDoesNotHaveIsAnError() throws {
+    do {
+      let database = try EventDatabase(settings)
+      defer { database.close() }
+      let id = database.last.withLock { $0 } + 1
+      try database.pool.writeWithoutTransaction { db in
+        func defineIndex(where condition: String) throws {
+          let index = "CREATE INDEX events_of_topic ON events(topic)\(condition)"
+          try db.execute(sql: "PRAGMA writable_schema = ON")
+          try db.execute(
+            sql: "UPDATE sqlite_schema SET sql = ? WHERE name = 'events_of_topic'",
+            arguments: [index])
+          try db.execute(sql: "PRAGMA writable_schema = RESET")
+        }
+        try defineIndex(where: " WHERE topic ISNULL")
+        try db.execute(
+          sql: "INSERT INTO events(id, topic, seconds, data) VALUES (\(id), 'a', 1, x'31')")
+        try defineIndex(where: "")
+      }
+    }
+    let error = #expect(throws: StoreError.self) { try EventDatabase(settings) }
+    #expect(error?.description.hasPrefix("the store is damaged: row ") == true)
+  }
+
   /// Otherwise there would be no id for the next event.
   @Test func aRemovedEventWithAnImpossibleIDIsAnError() throws {
     let id = Int64.max - 1
