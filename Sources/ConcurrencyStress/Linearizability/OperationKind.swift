@@ -55,7 +55,8 @@ enum CallResult: Sendable {
   }
 }
 
-/// Whether two errors are the same: equal, or of one type and with one text if that has no equality.
+/// Whether two errors are the same: equal, or of one type and with one text if that has no
+/// equality.
 private func isSameError(_ left: any Error, _ right: any Error) -> Bool {
   func isEqual<Value: Equatable>(_ left: Value) -> Bool { right as? Value == left }
   guard type(of: left) == type(of: right) else { return false }

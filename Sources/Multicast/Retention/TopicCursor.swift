@@ -8,9 +8,9 @@
 /// already; if the log does not have it, the place may return to `beforeMissing`.
 ///
 /// ## Thread safety
-/// Changed inside the lock of the log alone: `places`, `seen`, `dropped` and the ends by any thread,
-/// the rest by one thread at a time, the one that reads for the subscriber, which may also load
-/// that without the lock.
+/// Changed inside the lock of the log alone: `places`, `seen`, `dropped` and the ends by any
+/// thread, the rest by one thread at a time, the one that reads for the subscriber, which may also
+/// load that without the lock.
 final class TopicCursor {
   /// The topics, if it reads by name.
   let topics: [KeptTopic]

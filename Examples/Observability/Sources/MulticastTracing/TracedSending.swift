@@ -8,8 +8,8 @@ extension EventHub {
   /// Sends `event` in a span, as `send(_:)` does.
   ///
   /// The span is of the kind `producer`, has the attribute `multicast.receivers`, what `send`
-  /// returned, and `multicast.hub`, if the hub has a name. A ``Traced`` event keeps the context that
-  /// it was made with: `send(tracing:inSpan:tracer:)` gives it that of the span.
+  /// returned, and `multicast.hub`, if the hub has a name. A ``Traced`` event keeps the context
+  /// that it was made with: `send(tracing:inSpan:tracer:)` gives it that of the span.
   ///
   /// - Parameters:
   ///   - event: what subscribers receive.
