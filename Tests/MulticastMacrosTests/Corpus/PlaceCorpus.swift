@@ -92,18 +92,27 @@ struct PlaceTests {
     composite.add(Label(elsewhere), ownership: .strong)
     let blocked = composite.add(Label(elsewhere), ownership: .strong)
     blocked.block()
-    let delivered = await Task.detached {
-      composite.invoke { _ in
-        #expect(MainActorQueue.isCurrent)
-        called.add()
-      }
-    }.value
+    // While the main thread waits, so that what it changes is changed before the calls.
+    func invokeElsewhere() -> Int {
+      let delivered = Guarded(0)
+      RunningThread {
+        let count = composite.invoke { _ in
+          #expect(MainActorQueue.isCurrent)
+          called.add()
+        }
+        delivered.withLock { $0 = count }
+      }.join()
+      return delivered.withLock { $0 }
+    }
+    let delivered = invokeElsewhere()
     blocked.unblock()  // After the invocation, as what follows.
     composite.add(Label(elsewhere), ownership: .strong)
     #expect(delivered == 2)
-    await eventually { called.value == 2 }
+    await eventually { called.value >= 2 }
     composite.invoke { _ in called.add() }
-    await eventually { called.value == 6 }
+    await eventually { called.value >= 6 }
+    await Task { @MainActor in }.value  // Later than what the invocations have enqueued.
+    #expect(called.value == 6)
     withExtendedLifetime(weak) {}
   }
 
