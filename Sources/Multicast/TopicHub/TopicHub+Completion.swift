@@ -65,8 +65,9 @@ extension TopicHub {
     // Before the topic leaves the table, so that a flush finds it in one of the two.
     finishedTopics.add(hub)
     topics.remove(channel, of: topic)
-    // Before the subscribers end, which may send, and another sender may end them later: what is
-    // sent from now on is not for them. Who has found the topic has its event in the log already.
+    // Before the subscribers end: they may send meanwhile, and another sender may end them later.
+    // What is sent from now on is not for them. A sender that found the topic before has appended
+    // its event to the log; only a `trySend` at the same time may append it later.
     // SAFETY: only the initialisers for topics that are strings set the retention.
     if let log = retention?.log {
       channel.noteEnd(log.noteEnd(of: unsafeBitCast(topic, to: String.self)))
