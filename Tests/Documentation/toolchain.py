@@ -27,7 +27,7 @@ class Toolchain:
         self.root = root
         self.configuration = "release" if is_release else "debug"
         targets = ["MulticastMacros", "ConcurrencyStressTesting"]
-        products = self.build(root, root / ".build-docs", targets)
+        products = self.build(root, root / ".build", targets, self.configuration)
         modules = ["CMulticast", "Multicast", "MulticastMacros", "ConcurrencyStress",
                    "ConcurrencyStressTesting"]
         self.link(folder, "Documented", [f for m in modules for f in self.objects(products, m)])
@@ -44,18 +44,19 @@ class Toolchain:
                 self.fetched_flags[package] = self.fetch(root, folder, package)
 
     def fetch(self, root, folder, package):
-        """Builds the libraries of a package of this folder, and returns the flags to use them."""
+        """Builds the libraries of a package of this folder, without optimisation because they are not what is
+        checked, and returns the flags to use them."""
         scratch = root / f".build-docs-{package.lower()}"
-        products = self.build(Path(__file__).parent / package, scratch, [package])
+        products = self.build(Path(__file__).parent / package, scratch, [package], "debug")
         self.link(folder, package, list(products.glob("*.build/**/*.o")))
         flags = ["-I", products / "Modules", f"-l{package}"]
         for map in products.glob("*.build/module.modulemap"):
             flags += ["-Xcc", f"-fmodule-map-file={map}"]
         return flags
 
-    def build(self, package, scratch, targets):
+    def build(self, package, scratch, targets, configuration):
         """Builds targets, and returns the folder of their modules and objects."""
-        command = ["swift", "build", "-c", self.configuration, "--package-path", package,
+        command = ["swift", "build", "-c", configuration, "--package-path", package,
                    "--scratch-path", scratch]
         for target in targets:
             result = subprocess.run([*command, "--target", target], capture_output=True, text=True)

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRATCH = ROOT / ".build-docs"
+SCRATCH = ROOT / ".build"
 MODULES = ["Multicast", "MulticastMacros", "ConcurrencyStress", "ConcurrencyStressTesting"]
 
 CALLABLES = {"method", "type.method", "func", "func.op", "init", "subscript", "type.subscript", "macro"}
