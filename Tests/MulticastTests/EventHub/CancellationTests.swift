@@ -4,6 +4,17 @@ import MulticastTestSupport
 import Synchronization
 import Testing
 
+/// An actor that consumes events, and whose executor a test can suspend.
+private actor Reader {
+  nonisolated let executor = StationExecutor()
+  nonisolated let received = Counter()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  func readAll(_ sequence: EventSequence<RecordingObserver>) async {
+    for await _ in sequence { received.add() }
+  }
+}
+
 @Suite("Promise 8: cancelling a consuming task while an event is sent never deadlocks")
 struct CancellationTests {
   // One after the other: the threads never block, and ten of them would starve other tests.
@@ -59,6 +70,28 @@ struct CancellationTests {
     task.cancel()
     started.open()
     #expect(await task.value == 0)
+    #expect(hub.subscriberCount == 0)
+  }
+
+  @Test("cancelling runs no user code: the consumer destroys what waits for it, later")
+  func noUserCode() async {
+    let tracker = LifetimeTracker()
+    let hub = EventHub<RecordingObserver>()
+    let reader = Reader()
+    let sequence = hub.events()
+    let consumer = Task { await reader.readAll(sequence) }
+    hub.send(RecordingObserver(tracker: tracker))
+    await eventually { reader.received.value == 1 }
+    // Afterwards the consumer waits for the next event, and cannot take it.
+    reader.executor.queue.sync {}
+    reader.executor.queue.suspend()
+    for _ in 0..<3 { hub.send(RecordingObserver(tracker: tracker)) }
+    consumer.cancel()
+    #expect(tracker.live == 3)
+    reader.executor.queue.resume()
+    await consumer.value
+    #expect(reader.received.value == 1)
+    #expect(tracker.live == 0)
     #expect(hub.subscriberCount == 0)
   }
 
