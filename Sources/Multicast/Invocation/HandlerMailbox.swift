@@ -98,7 +98,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     noteBlock(of: entry)
     forgetSignal()
     // One signal at a time, because it may turn out to be incomplete.
-    let effects = state.beginBatch(isFollowing ? 1 : share, into: &batch)
+    let effects = state.beginBatch(isFollowing ? 1 : min(share, state.limit), into: &batch)
     return (effects, batch.count)
   }
 

@@ -71,4 +71,25 @@ struct PutBackTests {
     #expect(await slow.received().contains(5))
     withExtendedLifetime(other) {}
   }
+
+  @Test("and they never become more than the limit", arguments: OverflowPolicy.allCases)
+  func blockedAgainAndAgain(_ policy: OverflowPolicy) async {
+    let (hub, limit) = (EventHub<Int>(), 3)
+    let queue = DispatchQueue(label: "blocks itself")
+    let subscription = hub.subscribe(
+      on: queue, buffering: .bounded(limit, whenFull: policy)
+    ) { (subscription: EventSubscription, event: Int) in
+      for next in 1...limit { hub.send(event + next) }
+      subscription.block()
+    }
+    hub.send(0)
+    for _ in 0..<40 where subscription.end == nil {
+      await eventually { subscription.isBlocked }
+      queue.sync {}
+      // What the handler has sent, and what it puts back.
+      #expect(subscription.statistics?.pending ?? 0 <= 2 * limit)
+      subscription.unblock()
+    }
+    subscription.cancel()
+  }
 }
