@@ -39,6 +39,7 @@ extension EventHub {
     // A new subscriber adds its entry and then reads the flag; this sets the flag and then reads
     // the entries, all sequentially consistent. One of the two sees the other.
     guard state.complete(failure) else { return }
+    state.hubWillFinish()
     // One that begins to observe reads the flag afterwards; see `waitForSubscribers(atLeast:)`.
     state.current?.arrivals.finish()
     if let sequencer { sequencer.finish(self) } else { finishSubscribers() }

@@ -51,7 +51,10 @@ class HubState: RegistryExtras, @unchecked Sendable {
     return end.failure
   }
 
-  /// Called once, by the thread that has finished the hub.
+  /// Called once, before the subscribers end.
+  func hubWillFinish() {}
+
+  /// Called once, after the subscribers have ended.
   func hubDidFinish() {}
 
   /// Called at the end of the hub, which has finished.
@@ -218,6 +221,8 @@ final class DetailedState: HubState, @unchecked Sendable {
     hooks?.expect(by: difference)
     onExpectation?(difference)
   }
+
+  override func hubWillFinish() { source?.close() }
 
   override func hubDidFinish() {
     let source = source

@@ -1,5 +1,7 @@
 /// Where the events of a hub come from.
 protocol HubSource: AnyObject, Sendable {
+  /// Takes nothing more, because the hub finishes. What it has taken is still delivered.
+  func close()
   /// Ends the source for good, because the hub has finished.
   func stop()
 }
@@ -18,16 +20,23 @@ where Base.Element: Sendable {
 
   private let base: Base
   private let hub = Target()
-  /// Guards `task` and `isStopped`. No user code runs inside.
+  /// Guards `task`. No user code runs inside.
   private let lock = Lock()
   /// The latest iteration.
   private var task: Task<Void, Never>?
-  private var isStopped = false
 
   /// The hub, which keeps the source and not the reverse.
   private final class Target: @unchecked Sendable {
-    // Sendable: set before the hub has a subscriber, and so before another thread reads it.
+    // Sendable: `hub` is set before it has a subscriber, and so before another thread reads it;
+    // `hasClosed` is accessed inside `lock` alone.
     weak var hub: EventHub<Base.Element>?
+    private let lock = Lock()
+    private var hasClosed = false
+
+    /// Whether the hub takes nothing more.
+    var isClosed: Bool { lock.withLock { hasClosed } }
+
+    func close() { lock.withLock { hasClosed = true } }
   }
 
   init(_ base: Base) {
@@ -42,18 +51,16 @@ where Base.Element: Sendable {
   /// Begins an iteration, after the previous one has ended.
   func start() {
     // A subscriber that comes after the end begins no iteration.
-    let (previous, hasStopped) = lock.withLock { (self.task, self.isStopped) }
-    guard !hasStopped else { return }
+    guard !hub.isClosed else { return }
+    let previous = lock.withLock { self.task }
     // Detached: the iteration belongs to all subscribers, not to the task of the first.
     let task = Task.detached { [base, hub] in
       await previous?.value
       await Self.run(base, hub)
     }
-    let isStopped = lock.withLock {
-      self.task = task
-      return self.isStopped
-    }
-    if isStopped { task.cancel() }
+    lock.withLock { self.task = task }
+    // Otherwise `stop` finds this task.
+    if hub.isClosed { task.cancel() }
   }
 
   /// Cancels the iteration.
@@ -61,21 +68,19 @@ where Base.Element: Sendable {
     lock.withLock { self.task }?.cancel()
   }
 
-  func stop() {
-    let task = lock.withLock {
-      isStopped = true
-      return self.task
-    }
-    task?.cancel()
-  }
+  func close() { hub.close() }
+
+  func stop() { pause() }
 
   private static func run(_ base: Base, _ target: Target) async {
-    guard !Task.isCancelled else { return }
+    guard !Task.isCancelled, !target.isClosed else { return }
     var failure: (any Error)?
     do {
       for try await element in base {
         guard !Task.isCancelled, let hub = target.hub else { return }
         _ = await hub.sendWaiting(element, by: nil)
+        // The next one would be lost.
+        guard !target.isClosed else { return }
       }
     } catch {
       failure = error

@@ -1,8 +1,23 @@
+import Foundation
 import Multicast
 import MulticastTestSupport
 import Testing
 
 private struct Lost: Error {}
+
+/// A sequence that always has another element until its task is cancelled.
+private struct Endless: AsyncSequence {
+  let begun: Counter
+
+  struct AsyncIterator: AsyncIteratorProtocol {
+    func next() async -> Int? { Task.isCancelled ? nil : 1 }
+  }
+
+  func makeAsyncIterator() -> AsyncIterator {
+    begun.add()
+    return AsyncIterator()
+  }
+}
 
 /// A sequence of events that a test sends, which counts its iterations.
 private final class Feed: AsyncSequence, Sendable {
@@ -67,6 +82,54 @@ struct SequenceSourceTests {
     var received: [Int] = []
     while let event = await iterator.next() { received.append(event) }
     #expect(received == [0, 1] && hub.statistics.dropped == 0)
+  }
+
+  @Test("no element is taken after the hub has finished, also while end actions run")
+  func finishTakesNoMore() async {
+    let feed = Feed()
+    let hub = feed.multicast()
+    let iterator = hub.events(buffering: .bounded(1, whenFull: .suspend)).makeAsyncIterator()
+    let hasStopped = Guarded(false)
+    let action = { @Sendable (_: SubscriptionEnd, _: (any Error)?) in
+      let isTrue = comesTrue { feed.hub.subscriberCount == 0 }
+      hasStopped.withLock { $0 = isTrue }
+    }
+    let last = hub.subscribe(on: .sender, options: [.onEnd(action)]) { _ in }
+    await feed.hub.waitForSubscribers()
+    for event in 0..<5 { feed.hub.send(event) }
+    await eventually { hub.statistics.pending == 2 }
+    await onOwnThread { hub.finish() }
+    #expect(hasStopped.withLock { $0 } && hub.statistics.refused == 0)
+    withExtendedLifetime((iterator, last)) {}
+  }
+
+  @Test("a subscriber that comes in an end action begins no iteration")
+  func subscribingAtTheEnd() async {
+    let begun = Counter()
+    let hub = Endless(begun: begun).multicast()
+    let later = Guarded<EventSequence<Int>?>(nil)
+    let action = { @Sendable (_: SubscriptionEnd, _: (any Error)?) in
+      let events = hub.events()
+      later.withLock { $0 = events }
+      _ = comesTrue(within: .milliseconds(200)) { begun.value > 1 }
+    }
+    let first = hub.subscribe(on: .sender, options: [.onEnd(action)]) { _ in }
+    await eventually { begun.value == 1 }
+    await onOwnThread { hub.finish() }
+    #expect(begun.value == 1)
+    withExtendedLifetime((first, later)) {}
+  }
+
+  /// Whether the condition comes true soon. Blocks the thread.
+  private func comesTrue(
+    within limit: Duration = .seconds(5), _ condition: @Sendable () -> Bool
+  ) -> Bool {
+    let deadline = ContinuousClock.now + limit
+    while ContinuousClock.now < deadline {
+      if condition() { return true }
+      sched_yield()
+    }
+    return false
   }
 
   @Test("the hub finishes with the error of the sequence, and keeps the replay")

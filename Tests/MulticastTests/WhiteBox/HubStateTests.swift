@@ -129,6 +129,7 @@ struct HubStateTests {
         self.stops = stops
         target = RecordingObserver(tracker: tracker)
       }
+      func close() {}
       func stop() { stops.add() }
     }
     let (stops, tracker) = (Counter(), LifetimeTracker())
