@@ -44,8 +44,9 @@ extension MulticastDelegate where Delegate: Sendable {
 
   /// Returns when every call that was enqueued before has run or was discarded.
   ///
-  /// Calls whose delegate is removed or deallocated are discarded. Cancelling the task does not end
-  /// the wait. Deadlock: do not wait for the calling task inside a callback.
+  /// Calls whose delegate is removed or deallocated are discarded; one that runs then is not waited
+  /// for. Cancelling the task does not end the wait. Deadlock: do not wait for the calling task
+  /// inside a callback.
   ///
   /// - Complexity: O(`count`), and the wait.
   public func flush() async {
@@ -59,6 +60,7 @@ extension MulticastDelegate where Delegate: Sendable {
   /// next call cannot run before this returns. Nor does it wait for delegates whose callbacks are
   /// blocked in a flush of this hub or another, because they may wait for this one. It does wait
   /// for other delegates on the same serial queue; their calls cannot run either, so it times out.
+  /// It does not wait for a call that runs when its delegate is removed or deallocated.
   ///
   /// - Parameter timeout: how long to wait at most. Zero or less: checks once without waiting. More
   ///   than 100 years: waits without a limit.
