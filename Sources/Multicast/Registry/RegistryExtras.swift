@@ -5,7 +5,7 @@
 /// ## Thread safety
 /// Every operation may be called from any thread.
 @usableFromInline
-class RegistryExtras: @unchecked Sendable {
+class RegistryExtras: EndingTopic, @unchecked Sendable {
   // Sendable: what changes is atomic; a subclass says why its own state may be shared.
 
   /// What the registry alone has been asked to observe.
@@ -46,9 +46,10 @@ class RegistryExtras: @unchecked Sendable {
   /// Called outside of any lock at the end of the last block of an entry without a mailbox.
   func blockEnded(of entry: Entry) {}
 
-  /// What the log of a hub of topics had when this topic was finished; `nil` before, and for other
-  /// hubs.
+  /// `nil` for a hub that is not that of one topic.
   var topicEnd: TopicEnd? { nil }
+
+  func noteEnd(_ end: TopicEnd) {}
 
   /// What the registry observes together with others: those of a hub of topics.
   var sharedInspection: HubInspection? { nil }

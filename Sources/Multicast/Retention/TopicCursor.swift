@@ -76,18 +76,23 @@ final class TopicCursor {
 
   // The end.
 
-  /// What the log had when topics with these names ended, the latest last: those of the subscriber,
-  /// and others that came after them.
-  private var notedEnds: [End] = []
+  /// The channels of the topics, which know whether these have ended; `nil`: that is not known.
+  private let channels: [(any EndingTopic)?]
+  /// What the log had when one of the topics ended, the latest one.
+  private(set) var latestEnd: End?
   /// The newest event when the last of the topics ended, which is the last that the subscriber
   /// gets; `nil`: they go on.
   var end: End?
   /// The number of events that the subscriber still gets, because it was too slow; `nil`: no end.
   var rest: Int?
 
-  init(_ topics: [KeptTopic], _ limit: TopicReadLimit, reader: ObjectIdentifier) {
+  init(
+    _ topics: [KeptTopic], _ limit: TopicReadLimit, reader: ObjectIdentifier,
+    channels: [(any EndingTopic)?] = []
+  ) {
     self.topics = topics
     self.reader = reader
+    self.channels = channels
     self.limit = limit
     places = Array(repeating: 0, count: topics.count)
     seen = places
@@ -204,16 +209,17 @@ final class TopicCursor {
     seen[index] = arrived
   }
 
-  /// Notes what the log has now, because a topic ends.
-  func note(_ end: End) {
-    notedEnds.append(end)
-    // The subscriber learns soon of the end of its own topics.
-    if notedEnds.count > 4 { notedEnds.removeFirst() }
-  }
+  /// Whether a channel is that of one of the topics, and not of a later one with the same name.
+  func has(_ channel: any EndingTopic) -> Bool { channels.contains { $0 === channel } }
 
-  /// What was noted at this end.
-  func noted(_ end: TopicEnd) -> End? {
-    notedEnds.last { $0.beginning == end.beginning && $0.number == end.number }
+  /// The latest end of those of its topics that have ended.
+  var latestTopicEnd: TopicEnd? { channels.lazy.compactMap { $0?.topicEnd }.max() }
+
+  /// Notes what the log had when one of the topics ended. If it was the last one, the subscriber
+  /// gets nothing that comes later.
+  func noteEnd(_ end: End) {
+    latestEnd = end
+    if !channels.contains(where: { $0?.topicEnd == nil }) { self.end = end }
   }
 
   /// As ``KeptTopic/arrived(through:)``, of the events that came before the end.

@@ -13,15 +13,18 @@ extension TopicLog {
   /// A place that the log has not reached is a claim, if the events come from an external log:
   /// another server may have delivered them.
   ///
-  /// - Parameter isContinued: whether the limit applies to the events after `start` too.
+  /// - Parameters:
+  ///   - isContinued: whether the limit applies to the events after `start` too.
+  ///   - channels: those of the topics, if it reads by name.
   func cursor(
     _ start: SubscriptionStart, of topics: Topics, _ limit: TopicReadLimit, isContinued: Bool,
-    reader: ObjectIdentifier
+    reader: ObjectIdentifier, channels: [(any EndingTopic)?]
   ) -> (TopicCursor, MissingEvents?) {
     trimmed {
       var names: [String] = []
       if case .names(let given) = topics { names = given }
-      let cursor = TopicCursor(names.map { topic(named: $0) }, limit, reader: reader)
+      let cursor = TopicCursor(
+        names.map { topic(named: $0) }, limit, reader: reader, channels: channels)
       for (index, topic) in cursor.topics.enumerated() { topic.add(cursor, index: index) }
       let missing = place(cursor, at: start, topics)
       for (index, topic) in cursor.topics.enumerated() {
@@ -30,10 +33,21 @@ extension TopicLog {
       }
       cursor.noteUncounted()
       cursor.first = cursor.seen
+      if let end = cursor.latestTopicEnd { cursor.noteEnd(self.end(for: cursor, at: end)) }
       // A gap that is found later is that of a slow reader, not one from before its time.
       cursor.hasRead = isContinued && !cursor.hasUncounted && !isBeforeBlock(cursor)
       return (cursor, missing)
     }
+  }
+
+  /// What the log had when a topic ended, while its reader began. Inside the lock.
+  private func end(for cursor: TopicCursor, at end: TopicEnd) -> TopicCursor.End {
+    let hasBegunSince = end.beginning != numbering.beginnings
+    return TopicCursor.End(
+      beginning: end.beginning, number: end.number,
+      arrived: cursor.topics.map {
+        hasBegunSince ? $0.arrivedAtStart : $0.arrived(through: end.number)
+      })
   }
 
   /// Whether events came during a block, after the place of a new reader, which an external log may
@@ -47,7 +61,7 @@ extension TopicLog {
   func release(_ cursor: TopicCursor) {
     lock.withLock {
       // First: a reader of patterns has no places.
-      aheadReaders.removeAll { $0 === cursor }
+      aheadReaders.removeValue(forKey: ObjectIdentifier(cursor))
       guard !cursor.places.isEmpty else { return }
       count(missed(by: cursor), of: cursor)
       for (index, topic) in cursor.topics.enumerated() {
@@ -191,17 +205,16 @@ extension TopicLog {
     cursor.hasPosition = true
     cursor.claim = numbering.marks
     cursor.isAhead = true
-    aheadReaders.append(cursor)
+    aheadReaders[ObjectIdentifier(cursor)] = cursor
   }
 
   /// Does not count what came up to the places that an event with `number` passes. Inside the lock.
   ///
   /// - Complexity: O(readers that are ahead).
   func endBeingAhead(before number: UInt64) {
-    aheadReaders.removeAll { cursor in
-      guard cursor.isAhead, cursor.number < number else { return !cursor.isAhead }
-      cursor.endBeingAhead()
-      return true
+    for (reader, cursor) in aheadReaders where !cursor.isAhead || cursor.number < number {
+      if cursor.isAhead { cursor.endBeingAhead() }
+      aheadReaders.removeValue(forKey: reader)
     }
     // Destroys no cursor: its reader removes it before.
   }

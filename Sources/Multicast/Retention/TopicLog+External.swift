@@ -33,7 +33,7 @@ extension TopicLog {
       removeAll(beginningAfter: number, &garbage)
       // Others return to the beginning.
       let isFirst = !numbering.hasBegun
-      for cursor in aheadReaders where !cursor.awaitsBeginning(of: epoch, isFirst: isFirst) {
+      for cursor in aheadReaders.values where !cursor.awaitsBeginning(of: epoch, isFirst: isFirst) {
         cursor.isAhead = false
       }
       numbering.begin(epoch: epoch, after: number)

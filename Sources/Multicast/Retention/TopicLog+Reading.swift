@@ -27,29 +27,27 @@ extension TopicLog {
     }
   }
 
-  /// Notes what the log has for the readers of a topic that is about to end.
+  /// Notes that a topic ends: in its channel, and for its readers. One whose topics have all ended
+  /// gets nothing that comes later, also if it reads before its subscriptions end.
   ///
-  /// - Returns: the newest event.
   /// - Complexity: O(readers of the topic, and their topics).
-  func noteEnd(of name: String) -> TopicEnd {
+  func noteEnd(of name: String, in channel: any EndingTopic) {
     lock.withLock {
-      let now = TopicEnd(beginning: numbering.beginnings, number: newestNumber)
-      for (cursor, _) in keptTopics[name]?.readers ?? [] {
-        if cursor.noted(now) == nil { cursor.note(end(for: cursor)) }
+      guard channel.topicEnd == nil else { return }
+      channel.noteEnd(TopicEnd(beginning: numbering.beginnings, number: newestNumber))
+      for (cursor, _) in keptTopics[name]?.readers ?? [] where cursor.has(channel) {
+        cursor.noteEnd(end(for: cursor))
       }
-      return now
     }
   }
 
-  /// Sets the last event that a reader gets, because all of its topics have ended: what the log had
-  /// when the last of them was finished. Later calls do nothing.
-  ///
-  /// - Parameter ends: those of the topics; `nil`: as the log is now.
-  func endReading(of cursor: TopicCursor, _ ends: [TopicEnd?]) {
+  /// Sets the last event that a reader gets, because its subscriptions have ended, unless the end
+  /// of its topics has set it: if some of them were cancelled, what the log had when the last of
+  /// the others ended.
+  func endReading(of cursor: TopicCursor) {
     lock.withLock {
       guard cursor.end == nil else { return }
-      let last = ends.contains(nil) ? nil : ends.lazy.compactMap(\.self).max()
-      cursor.end = last.flatMap { cursor.noted($0) } ?? end(for: cursor)
+      cursor.end = cursor.latestEnd ?? end(for: cursor)
     }
   }
 

@@ -56,7 +56,7 @@ final class TopicLog: @unchecked Sendable {
   /// The number of events that readers have missed because they were slow.
   @exclusivity(unchecked) var droppedEvents = 0
   /// The readers whose places the log has not reached, and some that have moved since.
-  @exclusivity(unchecked) var aheadReaders: [TopicCursor] = []
+  @exclusivity(unchecked) var aheadReaders: [ObjectIdentifier: TopicCursor] = [:]
   /// The number of topics of which events are kept.
   @exclusivity(unchecked) private var filledTopics = 0
   /// `nil`: the age is not limited.

@@ -47,8 +47,7 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
 
   override var topicEnd: TopicEnd? { lazyEnd.current }
 
-  /// The topic is about to end. Later calls do nothing.
-  func noteEnd(_ end: TopicEnd) { _ = lazyEnd.install(end) }
+  override func noteEnd(_ end: TopicEnd) { _ = lazyEnd.install(end) }
 
   override var keysCarriedFurther: CarriedKeySet? { origin?.common.carried }
 

@@ -3,7 +3,7 @@ extension TopicHub {
   /// creates the topic again.
   ///
   /// - Parameter topic: one without subscribers is left alone.
-  /// - Complexity: O(subscribers of `topic`).
+  /// - Complexity: O(subscribers of `topic`), and for each that has positions O(its topics).
   public func finish(_ topic: Topic) {
     if let hub = topics.hub(of: topic) { finish(hub, topic, nil) }
   }
@@ -14,7 +14,7 @@ extension TopicHub {
   /// - Parameters:
   ///   - topic: one without subscribers is left alone.
   ///   - error: why the topic ends.
-  /// - Complexity: O(subscribers of `topic`).
+  /// - Complexity: O(subscribers of `topic`), and for each that has positions O(its topics).
   public func finish(_ topic: Topic, throwing error: any Error) {
     if let hub = topics.hub(of: topic) { finish(hub, topic, error) }
   }
@@ -70,7 +70,7 @@ extension TopicHub {
     // its event to the log; only a `trySend` at the same time may append it later.
     // SAFETY: only the initialisers for topics that are strings set the retention.
     if let log = retention?.log {
-      channel.noteEnd(log.noteEnd(of: unsafeBitCast(topic, to: String.self)))
+      log.noteEnd(of: unsafeBitCast(topic, to: String.self), in: channel)
     }
     hub.finish(failure)
   }

@@ -66,7 +66,8 @@ extension TopicLogReader {
     // Last, so that there is a signal for what comes after this place.
     let (cursor, missing) = log.cursor(
       request.start, of: topics, limit, isContinued: request.isContinued,
-      reader: ObjectIdentifier(signals))
+      reader: ObjectIdentifier(signals),
+      channels: subscriptions.map { $0.registration.registry.extras })
     self.cursor = cursor
     if let missing { self.missing.append(missing) }
     signals.setPlace(cursor, in: log)

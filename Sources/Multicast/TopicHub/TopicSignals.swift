@@ -56,9 +56,7 @@ final class TopicSignals: @unchecked Sendable {
     guard !ends.contains(nil) else { return }
     if ends.contains(.finished), !(isCancelled && ends.contains(.cancelled)) {
       // Before the target learns of the end, and reads what is left.
-      let finished = zip(subscriptions, ends).filter { $0.1 == .finished }.map(\.0)
-      place.log.endReading(
-        of: place.cursor, finished.map { $0.registration.registry.extras?.topicEnd })
+      place.log.endReading(of: place.cursor)
       target.end(.finished, subscriptions.lazy.compactMap(\.failure).first)
     } else {
       cancel()

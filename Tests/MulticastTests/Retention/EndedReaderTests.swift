@@ -1,0 +1,135 @@
+import Dispatch
+import Multicast
+import MulticastTestSupport
+import Testing
+
+@Suite(
+  "A reader that reads after its topic was finished, and before it learns that, gets no later event"
+)
+struct EndedReaderTests {
+  /// A subscriber with positions whose queue a test can suspend.
+  private struct Reader {
+    let queue = DispatchQueue(label: "reader")
+    let received = Guarded<[Int]>([])
+    let subscription: EventSubscription
+
+    init(_ hub: TopicHub<String, Int>, _ topics: [String] = ["t"]) {
+      subscription = hub.subscribe(to: topics, from: .live, on: queue) { [received] element in
+        if let event = element.event { received.withLock { $0.append(event.event) } }
+      }
+      queue.sync {}
+      queue.suspend()
+    }
+
+    /// Returns when it has read everything that is there.
+    func readAll() {
+      queue.resume()
+      queue.sync {}
+    }
+
+    func events() async -> [Int] {
+      await eventually { subscription.end == .finished }
+      queue.sync {}
+      return received.withLock { $0 }
+    }
+  }
+
+  @Test("in a total order, during the call of a handler")
+  func handler() async {
+    let hub = TopicHub<String, Int>(retention: .last(10), ordering: .total)
+    let reader = Reader(hub)
+    let handler = hub.subscribe(to: "t", on: .sender) { event in
+      guard event == 1 else { return }
+      hub.finish("t")  // Left to the delivery that runs.
+      hub.send(2, to: "t")
+      reader.readAll()
+    }
+    hub.send(1, to: "t")
+    #expect(await reader.events() == [1])
+    withExtendedLifetime(handler) {}
+  }
+
+  @Test("while an end action of another subscriber runs, which sends to the topic")
+  func endAction() async {
+    let hub = TopicHub<String, Int>(retention: .last(10))
+    let readers = Guarded<Reader?>(nil)
+    let action = { @Sendable (_: SubscriptionEnd, _: (any Error)?) in
+      hub.send(2, to: "t")
+      readers.withLock { $0 }?.readAll()
+    }
+    let other = hub.subscribe(to: "t", on: .sender, options: [.onEnd(action)]) { _ in }
+    let reader = Reader(hub)
+    readers.withLock { $0 = reader }
+    hub.send(1, to: "t")
+    hub.finish("t")
+    #expect(await reader.events() == [1])
+    withExtendedLifetime(other) {}
+  }
+
+  @Test("of several topics, the one that ends last")
+  func several() async {
+    let hub = TopicHub<String, Int>(retention: .last(10), ordering: .total)
+    let reader = Reader(hub, ["t", "u"])
+    let handler = hub.subscribe(to: "t", on: .sender) { event in
+      guard event == 1 else { return }
+      hub.finish("t")  // Left to the delivery that runs.
+      hub.send(2, to: "u")
+      hub.finish("u")
+      for topic in ["t", "u"] { hub.send(3, to: topic) }
+      reader.readAll()
+    }
+    hub.send(1, to: "t")
+    #expect(await reader.events() == [1, 2])
+    withExtendedLifetime(handler) {}
+  }
+
+  @Test("also if later topics of that name were finished meanwhile", arguments: [1, 4, 5, 9])
+  func laterTopics(_ count: Int) async {
+    let hub = TopicHub<String, Int>(retention: .last(20), ordering: .total)
+    let reader = Reader(hub)
+    let handler = hub.subscribe(to: "t", on: .sender) { event in
+      guard event == 1 else { return }
+      hub.finish("t")  // Left to the delivery that runs.
+      for event in 2..<2 + count {
+        let later = hub.subscribe(to: "t", on: .sender) { _ in }
+        hub.send(event, to: "t")
+        hub.finish("t")
+        withExtendedLifetime(later) {}
+      }
+    }
+    hub.send(1, to: "t")
+    reader.queue.resume()
+    #expect(await reader.events() == [1])
+    withExtendedLifetime(handler) {}
+  }
+
+  @Test("nor does one that begins while its topic is finished")
+  func racingBegin() async {
+    for _ in 0..<2_000 {
+      let hub = TopicHub<String, Int>(retention: .last(10))
+      let keeper = hub.subscribe(to: "t", on: .sender) { _ in }
+      hub.send(1, to: "t")
+      let barrier = StartBarrier(2)
+      let finishing = RunningThread {
+        barrier.arriveAndWait()
+        hub.finish("t")
+        hub.send(2, to: "t")
+        hub.send(3, to: "t")
+      }
+      barrier.arriveAndWait()
+      let reader = hub.reader(for: ["t"], from: .retained) {}
+      finishing.join()
+      var events: [Int] = []
+      while let element = reader.nextIfAvailable() {
+        if let event = element.event { events.append(event.event) }
+      }
+      // One that has ended began before the end.
+      if reader.end == .finished {
+        #expect(events == [1])
+      } else {
+        #expect(events == [1, 2, 3])
+      }
+      withExtendedLifetime(keeper) {}
+    }
+  }
+}
