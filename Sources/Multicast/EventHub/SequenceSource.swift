@@ -27,16 +27,33 @@ where Base.Element: Sendable {
 
   /// The hub, which keeps the source and not the reverse.
   private final class Target: @unchecked Sendable {
-    // Sendable: `hub` is set before it has a subscriber, and so before another thread reads it;
-    // `hasClosed` is accessed inside `lock` alone.
+    // Sendable: `hub` is set before it has a subscriber, and so before another thread reads it; the
+    // rest is accessed inside `lock` alone.
     weak var hub: EventHub<Base.Element>?
     private let lock = Lock()
     private var hasClosed = false
+    private var isSending = false
 
     /// Whether the hub takes nothing more.
     var isClosed: Bool { lock.withLock { hasClosed } }
 
-    func close() { lock.withLock { hasClosed = true } }
+    /// - Returns: whether no element is being sent, which may wait for a subscriber.
+    func close() -> Bool {
+      lock.withLock {
+        hasClosed = true
+        return !isSending
+      }
+    }
+
+    /// - Returns: whether the hub takes an element. Then call ``endSending()`` afterwards.
+    func beginSending() -> Bool {
+      lock.withLock {
+        isSending = !hasClosed
+        return isSending
+      }
+    }
+
+    func endSending() { lock.withLock { isSending = false } }
   }
 
   init(_ base: Base) {
@@ -68,7 +85,10 @@ where Base.Element: Sendable {
     lock.withLock { self.task }?.cancel()
   }
 
-  func close() { hub.close() }
+  func close() {
+    // Otherwise the element is delivered first, at the latest when the subscribers end.
+    if hub.close() { pause() }
+  }
 
   func stop() { pause() }
 
@@ -77,8 +97,9 @@ where Base.Element: Sendable {
     var failure: (any Error)?
     do {
       for try await element in base {
-        guard !Task.isCancelled, let hub = target.hub else { return }
+        guard !Task.isCancelled, let hub = target.hub, target.beginSending() else { return }
         _ = await hub.sendWaiting(element, by: nil)
+        target.endSending()
         // The next one would be lost.
         guard !target.isClosed else { return }
       }

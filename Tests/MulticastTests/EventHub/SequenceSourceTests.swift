@@ -103,6 +103,27 @@ struct SequenceSourceTests {
     withExtendedLifetime((iterator, last)) {}
   }
 
+  @Test("a source that waits for an element when the hub finishes does not take it")
+  func finishEndsTheWait() async {
+    let feed = Feed()
+    let hub = feed.multicast()
+    let received = Counter()
+    let hasStopped = Guarded(false)
+    let action = { @Sendable (_: SubscriptionEnd, _: (any Error)?) in
+      let isTrue = comesTrue { feed.hub.subscriberCount == 0 }
+      hasStopped.withLock { $0 = isTrue }
+    }
+    // Of two, so that the end of the first is not that of the last, which ends the iteration.
+    let first = hub.subscribe(on: .sender, options: [.onEnd(action)]) { _ in received.add() }
+    let second = hub.events()
+    await feed.hub.waitForSubscribers()
+    feed.hub.send(0)
+    await eventually { received.value == 1 }
+    await onOwnThread { hub.finish() }
+    #expect(hasStopped.withLock { $0 } && hub.statistics.refused == 0)
+    withExtendedLifetime((first, second)) {}
+  }
+
   @Test("a subscriber that comes in an end action begins no iteration")
   func subscribingAtTheEnd() async {
     let begun = Counter()
