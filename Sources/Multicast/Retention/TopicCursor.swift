@@ -78,6 +78,8 @@ final class TopicCursor {
 
   /// The channels of the topics, which know whether these have ended; `nil`: that is not known.
   private let channels: [(any EndingTopic)?]
+  /// Which of the subscriptions were cancelled: the end of these topics does not matter.
+  private var isCancelled: [Bool] = []
   /// What the log had when one of the topics ended, the latest one.
   private(set) var latestEnd: End?
   /// The newest event when the last of the topics ended, which is the last that the subscriber
@@ -210,7 +212,11 @@ final class TopicCursor {
   }
 
   /// Whether a channel is that of one of the topics, and not of a later one with the same name.
-  func has(_ channel: any EndingTopic) -> Bool { channels.contains { $0 === channel } }
+  func has(_ channel: any EndingTopic) -> Bool {
+    channels.enumerated().contains { index, own in
+      own === channel && (isCancelled.isEmpty || !isCancelled[index])
+    }
+  }
 
   /// The latest end of those of its topics that have ended.
   var latestTopicEnd: TopicEnd? { channels.lazy.compactMap { $0?.topicEnd }.max() }
@@ -219,7 +225,24 @@ final class TopicCursor {
   /// gets nothing that comes later.
   func noteEnd(_ end: End) {
     latestEnd = end
-    if !channels.contains(where: { $0?.topicEnd == nil }) { self.end = end }
+    endIfLast()
+  }
+
+  /// Notes which subscriptions were cancelled.
+  func noteCancelled(_ isCancelled: [Bool]) {
+    // Another thread may have noted more.
+    self.isCancelled =
+      self.isCancelled.isEmpty
+      ? isCancelled : zip(self.isCancelled, isCancelled).map { $0 || $1 }
+    endIfLast()
+  }
+
+  private func endIfLast() {
+    guard end == nil, let latestEnd else { return }
+    for (index, channel) in channels.enumerated() where channel?.topicEnd == nil {
+      guard !isCancelled.isEmpty, isCancelled[index] else { return }
+    }
+    end = latestEnd
   }
 
   /// As ``KeptTopic/arrived(through:)``, of the events that came before the end.

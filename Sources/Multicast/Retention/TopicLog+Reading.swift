@@ -44,11 +44,19 @@ extension TopicLog {
   /// Sets the last event that a reader gets, because its subscriptions have ended, unless the end
   /// of its topics has set it: if some of them were cancelled, what the log had when the last of
   /// the others ended.
-  func endReading(of cursor: TopicCursor) {
+  ///
+  /// - Parameter isNoted: whether the log knows the end of each that has finished; otherwise the
+  ///   hub is gone or has finished, and the reader gets what is there.
+  func endReading(of cursor: TopicCursor, isNoted: Bool) {
     lock.withLock {
       guard cursor.end == nil else { return }
-      cursor.end = cursor.latestEnd ?? end(for: cursor)
+      cursor.end = (isNoted ? cursor.latestEnd : nil) ?? end(for: cursor)
     }
+  }
+
+  /// Notes which subscriptions of a reader were cancelled, while others go on.
+  func noteCancelled(_ isCancelled: [Bool], of cursor: TopicCursor) {
+    lock.withLock { cursor.noteCancelled(isCancelled) }
   }
 
   /// What the log has now. Inside the lock.

@@ -53,10 +53,17 @@ final class TopicSignals: @unchecked Sendable {
     let (subscriptions, place) = lock.withLock { (self.subscriptions, self.place) }
     guard let subscriptions, let place else { return }
     let ends = subscriptions.map(\.end)
-    guard !ends.contains(nil) else { return }
+    guard !ends.contains(nil) else {
+      let isCancelled = ends.map { $0 == .cancelled }
+      if isCancelled.contains(true) { place.log.noteCancelled(isCancelled, of: place.cursor) }
+      return
+    }
     if ends.contains(.finished), !(isCancelled && ends.contains(.cancelled)) {
       // Before the target learns of the end, and reads what is left.
-      place.log.endReading(of: place.cursor)
+      let isNoted = !zip(subscriptions, ends).contains {
+        $0.1 == .finished && $0.0.registration.registry.extras?.topicEnd == nil
+      }
+      place.log.endReading(of: place.cursor, isNoted: isNoted)
       target.end(.finished, subscriptions.lazy.compactMap(\.failure).first)
     } else {
       cancel()

@@ -83,6 +83,67 @@ struct EndedReaderTests {
     withExtendedLifetime(handler) {}
   }
 
+  @Test(
+    "if the subscriptions to its other topic were cancelled, before or afterwards",
+    arguments: [true, false])
+  func otherIsCancelled(before: Bool) async {
+    let hub = TopicHub<String, Int>(retention: .last(10), ordering: .total)
+    let reader = Reader(hub, ["t", "u"])
+    let handler = hub.subscribe(to: "t", on: .sender) { event in
+      guard event == 1 else { return }
+      hub.finish("t")  // Left to the delivery that runs.
+      if !before { hub.cancelSubscriptions(to: "u") }
+      hub.send(2, to: "t")
+      reader.readAll()
+    }
+    if before { hub.cancelSubscriptions(to: "u") }
+    hub.send(1, to: "t")
+    #expect(await reader.events() == [1])
+    withExtendedLifetime(handler) {}
+  }
+
+  @Test("nor if another subscriber keeps the topic whose subscriptions were cancelled")
+  func racingCancellation() {
+    for _ in 0..<1_000 {
+      let hub = TopicHub<String, Int>(retention: .last(10))
+      let reader = hub.reader(for: ["t", "u"], from: .live) {}
+      hub.send(1, to: "t")
+      hub.finish("t")
+      let barrier = StartBarrier(2)
+      let kept = Guarded<EventSubscription?>(nil)
+      let subscribing = RunningThread {
+        barrier.arriveAndWait()
+        let subscription = hub.subscribe(to: "u", on: .sender) { _ in }
+        kept.withLock { $0 = subscription }
+      }
+      barrier.arriveAndWait()
+      hub.cancelSubscriptions(to: "u")
+      subscribing.join()
+      hub.send(2, to: "t")
+      hub.send(3, to: "u")
+      hub.finish("u")
+      #expect(reader.nextIfAvailable()?.event?.event == 1)
+      #expect(reader.nextIfAvailable() == nil && reader.end == .finished)
+    }
+  }
+
+  @Test(
+    "but everything that was sent before, if the hub is released after one of its topics has ended")
+  func releasedHub() async {
+    func makeReader() -> Reader {
+      let hub = TopicHub<String, Int>(retention: .last(10))
+      let reader = Reader(hub, ["t", "u"])
+      hub.send(1, to: "t")
+      hub.finish("t")
+      hub.send(2, to: "u")
+      hub.send(3, to: "u")
+      return reader
+    }
+    let reader = makeReader()
+    reader.queue.resume()
+    #expect(await reader.events() == [1, 2, 3])
+  }
+
   @Test("also if later topics of that name were finished meanwhile", arguments: [1, 4, 5, 9])
   func laterTopics(_ count: Int) async {
     let hub = TopicHub<String, Int>(retention: .last(20), ordering: .total)
