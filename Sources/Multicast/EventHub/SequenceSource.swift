@@ -67,8 +67,6 @@ where Base.Element: Sendable {
 
   /// Begins an iteration, after the previous one has ended.
   func start() {
-    // A subscriber that comes after the end begins no iteration.
-    guard !hub.isClosed else { return }
     let previous = lock.withLock { self.task }
     // Detached: the iteration belongs to all subscribers, not to the task of the first.
     let task = Task.detached { [base, hub] in
@@ -76,7 +74,7 @@ where Base.Element: Sendable {
       await Self.run(base, hub)
     }
     lock.withLock { self.task = task }
-    // Otherwise `stop` finds this task.
+    // Otherwise `close` and `stop` find this task.
     if hub.isClosed { task.cancel() }
   }
 
@@ -93,6 +91,7 @@ where Base.Element: Sendable {
   func stop() { pause() }
 
   private static func run(_ base: Base, _ target: Target) async {
+    // A subscriber that comes after the end begins no iteration.
     guard !Task.isCancelled, !target.isClosed else { return }
     var failure: (any Error)?
     do {

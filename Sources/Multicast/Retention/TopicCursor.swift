@@ -79,7 +79,7 @@ final class TopicCursor {
   /// The channels of the topics, which know whether these have ended; `nil`: that is not known.
   private let channels: [(any EndingTopic)?]
   /// Which of the subscriptions were cancelled: the end of these topics does not matter.
-  private var isCancelled: [Bool] = []
+  private var isCancelled: [Bool]
   /// What the log had when one of the topics ended, the latest one.
   private(set) var latestEnd: End?
   /// The newest event when the last of the topics ended, which is the last that the subscriber
@@ -95,6 +95,7 @@ final class TopicCursor {
     self.topics = topics
     self.reader = reader
     self.channels = channels
+    isCancelled = Array(repeating: false, count: channels.count)
     self.limit = limit
     places = Array(repeating: 0, count: topics.count)
     seen = places
@@ -213,9 +214,7 @@ final class TopicCursor {
 
   /// Whether a channel is that of one of the topics, and not of a later one with the same name.
   func has(_ channel: any EndingTopic) -> Bool {
-    channels.enumerated().contains { index, own in
-      own === channel && (isCancelled.isEmpty || !isCancelled[index])
-    }
+    zip(channels, isCancelled).contains { $0 === channel && !$1 }
   }
 
   /// The latest end of those of its topics that have ended.
@@ -231,18 +230,15 @@ final class TopicCursor {
   /// Notes which subscriptions were cancelled.
   func noteCancelled(_ isCancelled: [Bool]) {
     // Another thread may have noted more.
-    self.isCancelled =
-      self.isCancelled.isEmpty
-      ? isCancelled : zip(self.isCancelled, isCancelled).map { $0 || $1 }
+    self.isCancelled = zip(self.isCancelled, isCancelled).map { $0 || $1 }
     endIfLast()
   }
 
+  /// Sets the end if no topic goes on. An end that is set does not move.
   private func endIfLast() {
-    guard end == nil, let latestEnd else { return }
-    for (index, channel) in channels.enumerated() where channel?.topicEnd == nil {
-      guard !isCancelled.isEmpty, isCancelled[index] else { return }
-    }
-    end = latestEnd
+    guard end == nil else { return }
+    let goesOn = zip(channels, isCancelled).contains { $0?.topicEnd == nil && !$1 }
+    if !goesOn { end = latestEnd }
   }
 
   /// As ``KeptTopic/arrived(through:)``, of the events that came before the end.

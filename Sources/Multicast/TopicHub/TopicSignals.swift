@@ -54,8 +54,9 @@ final class TopicSignals: @unchecked Sendable {
     guard let subscriptions, let place else { return }
     let ends = subscriptions.map(\.end)
     guard !ends.contains(nil) else {
-      let isCancelled = ends.map { $0 == .cancelled }
-      if isCancelled.contains(true) { place.log.noteCancelled(isCancelled, of: place.cursor) }
+      if ends.contains(.cancelled) {
+        place.log.noteCancelled(ends.map { $0 == .cancelled }, of: place.cursor)
+      }
       return
     }
     if ends.contains(.finished), !(isCancelled && ends.contains(.cancelled)) {

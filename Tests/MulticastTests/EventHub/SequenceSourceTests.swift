@@ -26,13 +26,18 @@ private final class Feed: AsyncSequence, Sendable {
   let hub = EventHub<Int>()
   let begun = Counter()
   let ended = Counter()
+  let taken = Counter()
 
   struct Iterator: AsyncIteratorProtocol {
     let feed: Feed
     var base: EventSequence<Int>.Throwing.Iterator
     let token: Token
 
-    mutating func next() async throws -> Int? { try await base.next() }
+    mutating func next() async throws -> Int? {
+      let element = try await base.next()
+      if element != nil { feed.taken.add() }
+      return element
+    }
   }
 
   /// Counts the end of an iteration.
@@ -90,16 +95,14 @@ struct SequenceSourceTests {
     let hub = feed.multicast()
     let iterator = hub.events(buffering: .bounded(1, whenFull: .suspend)).makeAsyncIterator()
     let hasStopped = Guarded(false)
-    let action = { @Sendable (_: SubscriptionEnd, _: (any Error)?) in
-      let isTrue = comesTrue { feed.hub.subscriberCount == 0 }
-      hasStopped.withLock { $0 = isTrue }
-    }
-    let last = hub.subscribe(on: .sender, options: [.onEnd(action)]) { _ in }
+    let last = hub.subscribe(
+      on: .sender, options: [noteWhether(feed, hasEndedIn: hasStopped)]
+    ) { _ in }
     await feed.hub.waitForSubscribers()
     for event in 0..<5 { feed.hub.send(event) }
     await eventually { hub.statistics.pending == 2 }
     await onOwnThread { hub.finish() }
-    #expect(hasStopped.withLock { $0 } && hub.statistics.refused == 0)
+    #expect(hasStopped.withLock { $0 } && feed.taken.value == 2)
     withExtendedLifetime((iterator, last)) {}
   }
 
@@ -109,18 +112,16 @@ struct SequenceSourceTests {
     let hub = feed.multicast()
     let received = Counter()
     let hasStopped = Guarded(false)
-    let action = { @Sendable (_: SubscriptionEnd, _: (any Error)?) in
-      let isTrue = comesTrue { feed.hub.subscriberCount == 0 }
-      hasStopped.withLock { $0 = isTrue }
-    }
     // Of two, so that the end of the first is not that of the last, which ends the iteration.
-    let first = hub.subscribe(on: .sender, options: [.onEnd(action)]) { _ in received.add() }
+    let first = hub.subscribe(
+      on: .sender, options: [noteWhether(feed, hasEndedIn: hasStopped)]
+    ) { _ in received.add() }
     let second = hub.events()
     await feed.hub.waitForSubscribers()
     feed.hub.send(0)
     await eventually { received.value == 1 }
     await onOwnThread { hub.finish() }
-    #expect(hasStopped.withLock { $0 } && hub.statistics.refused == 0)
+    #expect(hasStopped.withLock { $0 } && feed.taken.value == 1)
     withExtendedLifetime((first, second)) {}
   }
 
@@ -139,6 +140,16 @@ struct SequenceSourceTests {
     await onOwnThread { hub.finish() }
     #expect(begun.value == 1)
     withExtendedLifetime((first, later)) {}
+  }
+
+  /// An end action that waits until the iteration of `feed` has ended.
+  private func noteWhether(
+    _ feed: Feed, hasEndedIn hasEnded: Guarded<Bool>
+  ) -> SubscriberOption<Int> {
+    .onEnd { _, _ in
+      let isTrue = comesTrue { feed.hub.subscriberCount == 0 }
+      hasEnded.withLock { $0 = isTrue }
+    }
   }
 
   /// Whether the condition comes true soon. Blocks the thread.
