@@ -151,7 +151,9 @@ struct CancelledReaderTests {
     ) async -> ExternalPage<Int>? {
       isAsked.withLock { $0 = true }
       await withTaskCancellationHandler {
-        await eventually { Task.isCancelled }
+        // Not for `Task.isCancelled`, which is true before the handler is called: it would be
+        // removed then, and not called any more.
+        await eventually { isCancelled.withLock { $0 } }
       } onCancel: {
         isCancelled.withLock { $0 = true }
       }
