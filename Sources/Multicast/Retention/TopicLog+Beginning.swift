@@ -26,6 +26,8 @@ extension TopicLog {
       let cursor = TopicCursor(
         names.map { topic(named: $0) }, limit, reader: reader, channels: channels)
       for (index, topic) in cursor.topics.enumerated() { topic.add(cursor, index: index) }
+      // First: of what came after the end nothing counts.
+      if let end = cursor.latestTopicEnd { cursor.noteEnd(self.end(for: cursor, at: end)) }
       let missing = place(cursor, at: start, topics)
       for (index, topic) in cursor.topics.enumerated() {
         cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
@@ -33,7 +35,6 @@ extension TopicLog {
       }
       cursor.noteUncounted()
       cursor.first = cursor.seen
-      if let end = cursor.latestTopicEnd { cursor.noteEnd(self.end(for: cursor, at: end)) }
       // A gap that is found later is that of a slow reader, not one from before its time.
       cursor.hasRead = isContinued && !cursor.hasUncounted && !isBeforeBlock(cursor)
       return (cursor, missing)
@@ -104,13 +105,13 @@ extension TopicLog {
     guard position.epoch == cursor.epoch else {
       // If the log has begun anew, all that it has is new. The first read finds what was trimmed
       // after this place.
-      cursor.number = start(beforeLast: limit, of: topics)
+      cursor.number = start(beforeLast: limit, of: topics, cursor)
       return MissingEvents(topic: nil, after: position, through: cursor.position)
     }
     if position.number <= newestNumber {
       // The first read finds what was trimmed.
-      guard count(of: topics, after: position.number) > limit else { return nil }
-      cursor.number = start(beforeLast: limit, of: topics)
+      guard count(of: topics, cursor, after: position.number) > limit else { return nil }
+      cursor.number = start(beforeLast: limit, of: topics, cursor)
       return MissingEvents(
         topic: name(of: topics), after: position, through: cursor.position,
         mayBeElsewhere: isExternal)
@@ -123,11 +124,12 @@ extension TopicLog {
     return MissingEvents(topic: nil, after: position, through: cursor.position)
   }
 
-  /// The number of events of `topics` after a number.
-  private func count(of topics: Topics, after number: UInt64) -> Int {
+  /// The number of events of `topics` after a number, before the end of a new reader.
+  private func count(of topics: Topics, _ cursor: TopicCursor, after number: UInt64) -> Int {
     switch topics {
-    case .names(let names):
-      return names.reduce(0) { $0 + (keptTopics[$1]?.log.count(after: number) ?? 0) }
+    case .names:
+      let end = max(number, lastNumber(for: cursor))
+      return cursor.topics.reduce(0) { $0 + $1.log.count(after: number) - $1.log.count(after: end) }
     case .matching(let accepts):
       var count = 0
       var offset = firstOffset(after: number)
@@ -146,33 +148,38 @@ extension TopicLog {
 
   /// Places a cursor before the newest `limit` events of `topics`, of which none is missing.
   private func place(_ cursor: TopicCursor, beforeLast limit: Int, of topics: Topics) {
-    cursor.number = start(beforeLast: limit, of: topics)
+    cursor.number = start(beforeLast: limit, of: topics, cursor)
     _ = takeMissing(topics, cursor)
     cursor.removalsAtStart = removals
   }
 
-  private func start(beforeLast limit: Int, of topics: Topics) -> UInt64 {
+  private func start(
+    beforeLast limit: Int, of topics: Topics, _ cursor: TopicCursor
+  ) -> UInt64 {
     switch topics {
-    case .names(let names): start(beforeLast: limit, in: names.compactMap { keptTopics[$0] })
+    case .names:
+      start(beforeLast: limit, in: cursor.topics, through: lastNumber(for: cursor))
     case .matching(let accepts): start(beforeLast: limit, accepts)
     }
   }
 
-  /// The number after which the newest `limit` events of some topics begin.
+  /// The number after which the newest `limit` events of some topics begin, of those up to `last`.
   ///
   /// - Complexity: O(topics × log numbers × log events): a binary search for the number.
-  func start(beforeLast limit: Int, in topics: [KeptTopic]) -> UInt64 {
-    guard limit > 0, let oldest = topics.compactMap({ $0.log.oldest?.number }).min() else {
-      return newestNumber
-    }
-    let all = topics.reduce(0) { $0 + $1.log.count }
+  func start(beforeLast limit: Int, in topics: [KeptTopic], through last: UInt64) -> UInt64 {
+    let last = min(last, newestNumber)
+    guard limit > 0, let oldest = topics.compactMap({ $0.log.oldest?.number }).min(),
+      oldest <= last
+    else { return last }
+    let later = topics.reduce(0) { $0 + $1.log.count(after: last) }
+    let all = topics.reduce(0) { $0 + $1.log.count } - later
     guard limit < all else { return oldest - 1 }
     // At least `limit` events come after `low`; fewer come after `high`.
     var low = oldest - 1
-    var high = newestNumber
+    var high = last
     while high - low > 1 {
       let middle = low + (high - low) / 2
-      let count = topics.reduce(0) { $0 + $1.log.count(after: middle) }
+      let count = topics.reduce(0) { $0 + $1.log.count(after: middle) } - later
       if count >= limit { low = middle } else { high = middle }
     }
     return low

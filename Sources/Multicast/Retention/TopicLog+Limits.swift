@@ -35,7 +35,7 @@ extension TopicLog {
       guard kept - later.reduce(0, +) > most else { return nil }
       guard cursor.isComplete else { return Overflow(number: end, dropped: unread) }
     }
-    let start = start(beforeLast: limit + later.reduce(0, +), in: cursor.topics)
+    let start = start(beforeLast: limit, in: cursor.topics, through: end)
     let number = min(end, max(cursor.number, start))
     let dropped = cursor.topics.indices.map { index in
       unread[index] - (cursor.topics[index].log.count(after: number) - later[index])

@@ -193,6 +193,32 @@ struct EndedReaderTests {
     log.release(cursor)
   }
 
+  @Test("and what came after the end does not count for `last` and `atMost`")
+  func countedAfterTheEnd() {
+    let hub = TopicHub<String, Int>(retention: .last(10))
+    let subscription = hub.subscribe(to: "t", on: .sender) { _ in }
+    let before = hub.newestPosition
+    for event in 1...3 { hub.send(event, to: "t") }
+    hub.finish("t")
+    for event in 4...6 { hub.send(event, to: "t") }
+    let log = hub.requiredRetention.log
+    for (start, number) in [
+      (.last(1), 2), (.last(2), 1), (.last(5), 0), (.last(0), 3), (.after(before, atMost: 2), 1),
+      (.after(before, atMost: 3), 0), (.after(EventPosition(epoch: 1, number: 0), atMost: 1), 2),
+    ] as [(SubscriptionStart, UInt64)] {
+      let (cursor, _) = log.cursor(
+        start, of: .names(["t"]), TopicReadLimit(), isContinued: false,
+        reader: ObjectIdentifier(hub), channels: [subscription.registration.registry.extras])
+      #expect(cursor.number == number, "\(start)")
+      var items = RingBuffer<TopicItem>()
+      var garbage = RetainedLog.Garbage()
+      _ = log.read(.names(["t"]), cursor, atMost: 10, into: &items, &garbage)
+      let numbers = (0..<items.count).map { items[$0].number }
+      #expect(numbers == (number..<3).map { $0 + 1 }, "\(start)")
+      log.release(cursor)
+    }
+  }
+
   @Test(
     "but everything that was sent before, if the hub is released after one of its topics has ended")
   func releasedHub() async {
