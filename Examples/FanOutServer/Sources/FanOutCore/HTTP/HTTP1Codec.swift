@@ -48,6 +48,10 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   /// Whether the refused request is `HEAD`, whose response has no body.
   private var isHeadRefused = false
   private var isRefused = false
+  /// That of the encoder of SwiftNIO, until a stream begins. What is written with it passes the
+  /// encoder.
+  private var encoder: ChannelHandlerContext?
+  private var context: ChannelHandlerContext?
 
   init(
     _ logger: Logger, _ accessLog: AccessLog?, _ connection: Connection, _ place: ConnectionPlace,
@@ -61,9 +65,15 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     self.scheme = scheme
   }
 
-  func handlerAdded(context: ChannelHandlerContext) { connection.begin(context.channel) }
+  func handlerAdded(context: ChannelHandlerContext) {
+    connection.begin(context.channel)
+    self.context = context
+    encoder = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
+  }
 
   func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    encoder = nil
     // Of what was decoded after the end of the connection.
     logRequestsWithoutResponse()
     connection.end()
@@ -112,14 +122,28 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     case .end(let trailers):
       let end = promise ?? context.eventLoop.makePromise()
       context.write(wrapOutboundOut(.end(trailers.map(HTTPHeaders.init))), promise: end)
-      pendingResponses -= 1
-      logAccess()
-      connection.responseEnds(end.futureResult)
-      guard pendingResponses == 0 else { return }
-      // The client must close now.
-      if isLast { place.expectRequest(context.channel) }
-      if let refusal { write(refusal, context) }
+      responseEnds(end.futureResult, context)
     }
+  }
+
+  /// Writes a response and flushes it.
+  ///
+  /// - Parameter promise: completes when it has reached the socket.
+  func write(_ response: WholeResponse, promise: EventLoopPromise<Void>) {
+    // As for `write` of a part.
+    guard pendingResponses > 0, let context, let encoder else { return promise.succeed() }
+    if !entries.isEmpty {
+      entries[0].status = response.status.code
+      entries[0].bytes = response.body.readableBytes
+    }
+    let isAlone = pendingResponses == 1
+    let (first, body) = response.encoded(
+      isOld && isAlone ? .http1_0 : .http1_1, isLast: isLast && isAlone, context.channel.allocator)
+    encoder.write(NIOAny(first), promise: body == nil ? promise : nil)
+    if let body { encoder.write(NIOAny(body), promise: promise) }
+    // Before the flush, which may find that the client has closed the connection.
+    responseEnds(promise.futureResult, context)
+    encoder.flush()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -127,6 +151,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     case let begins as Connection.StreamBegins:
       begins.stream.isChunked = !isOld
       if accessLog != nil { stream = begins.stream }
+      encoder = nil
       connection.streamBegins()
     case is ChannelShouldQuiesceEvent: connection.quiesce()
     default: context.fireUserInboundEventTriggered(event)
@@ -216,6 +241,19 @@ extension HTTP1Codec {
 // MARK: - Responses
 
 extension HTTP1Codec {
+  /// The oldest response is complete.
+  ///
+  /// - Parameter written: completes when it has reached the socket.
+  private func responseEnds(_ written: EventLoopFuture<Void>, _ context: ChannelHandlerContext) {
+    pendingResponses -= 1
+    logAccess()
+    connection.responseEnds(written)
+    guard pendingResponses == 0 else { return }
+    // The client must close now.
+    if isLast { place.expectRequest(context.channel) }
+    if let refusal { write(refusal, context) }
+  }
+
   /// - Returns: `nil` for an interim response that the client does not know.
   private func head(of response: HTTPResponse) -> HTTPResponseHead? {
     var head = HTTPResponseHead(response)

@@ -28,7 +28,7 @@ extension Routes {
     let message = try Self.message(publishRequest, body, request.headers)
     do {
       if let receipt = try publisher.publishAtOnce(message, to: topic) {
-        return .now(.response(.json(receipt.json)))
+        return .now(.response(receipt.response))
       }
     } catch {
       throw .unavailable(error)
@@ -52,7 +52,7 @@ extension Routes {
 
   private func publish(_ message: Message, to topic: Topic) async throws(RequestError) -> Answer {
     do {
-      return .response(.json(try await publisher.publish(message, to: topic).json))
+      return .response(try await publisher.publish(message, to: topic).response)
     } catch {
       throw .unavailable(error)
     }

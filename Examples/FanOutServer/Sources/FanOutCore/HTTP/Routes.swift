@@ -197,7 +197,7 @@ extension Routes.Answer {
     guard let origin else { return self }
     switch self {
     case .response(var response):
-      response.head.headerFields.allow(origin)
+      response.fields.allow(origin)
       return .response(response)
     case .stream(var stream):
       stream.head.headerFields.allow(origin)

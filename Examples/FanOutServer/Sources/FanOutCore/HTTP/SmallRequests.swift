@@ -43,9 +43,8 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private let routes: Routes
-  /// Whether a request may follow. On HTTP/2 none does: there it reads on, so that frames do not
-  /// pile up.
-  private let mayFollow: Bool
+  /// What writes whole responses of HTTP/1; `nil`: the connection is a stream of HTTP/2.
+  private let codec: HTTP1Codec?
   private let promise: EventLoopPromise<LargeRequests?>
   private var state = State.receiving
   /// The head of the request that is received.
@@ -66,9 +65,9 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// - Parameter promise: succeeds when the connection is handed over, or, with `nil`, when it
   ///   ends.
-  init(_ routes: Routes, isHTTP2: Bool, _ promise: EventLoopPromise<LargeRequests?>) {
+  init(_ routes: Routes, _ codec: HTTP1Codec?, _ promise: EventLoopPromise<LargeRequests?>) {
     self.routes = routes
-    mayFollow = !isHTTP2
+    self.codec = codec
     self.promise = promise
   }
 
@@ -92,7 +91,8 @@ final class SmallRequests: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func read(context: ChannelHandlerContext) {
-    if mayFollow, state == .blocked || state == .answering && !next.isEmpty {
+    // On HTTP/2 no request follows: there it reads on, so that frames do not pile up.
+    if codec != nil, state == .blocked || state == .answering && !next.isEmpty {
       isReadPending = true
     } else {
       context.read()
@@ -185,13 +185,17 @@ extension SmallRequests {
   private func write(
     _ response: WholeResponse, to request: HTTPRequest, _ context: ChannelHandlerContext
   ) {
-    context.write(wrapOutboundOut(.head(response.head.dated)), promise: nil)
-    if response.body.readableBytes > 0 {
-      context.write(wrapOutboundOut(.body(response.body)), promise: nil)
-    }
     let end = context.eventLoop.makePromise(of: Void.self)
     written = end.futureResult
-    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
+    if let codec {
+      codec.write(response, promise: end)
+    } else {
+      context.write(wrapOutboundOut(.head(response.head.dated)), promise: nil)
+      if response.body.readableBytes > 0 {
+        context.write(wrapOutboundOut(.body(response.body)), promise: nil)
+      }
+      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
+    }
     let isLast = request.headerFields.value(of: .connection) == "close"
     if isLast { close(context) } else { goOn(context) }
   }

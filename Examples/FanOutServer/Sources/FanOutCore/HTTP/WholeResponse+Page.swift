@@ -11,7 +11,7 @@ extension WholeResponse {
       + "frame-ancestors 'none'"
     return WholeResponse(
       status: .ok,
-      headers: [
+      fields: [
         .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy,
         .xContentTypeOptions: "nosniff", .cacheControl: "no-cache",
       ],
@@ -31,7 +31,9 @@ extension WholeResponse {
   private static func file(_ bytes: [UInt8], _ type: String) -> WholeResponse {
     WholeResponse(
       status: .ok,
-      headers: [.contentType: type, .cacheControl: "no-cache"],
+      fields: [
+        .contentType: type, .xContentTypeOptions: "nosniff", .cacheControl: "no-cache",
+      ],
       body: ByteBuffer(bytes: bytes))
   }
 
@@ -39,8 +41,9 @@ extension WholeResponse {
   static func options(_ route: Route) -> WholeResponse {
     WholeResponse(
       status: .noContent,
-      headers: [
-        .allow: route.allowed, .accessControlAllowMethods: route.allowed,
+      fields: [
+        .xContentTypeOptions: "nosniff", .allow: route.allowed,
+        .accessControlAllowMethods: route.allowed,
         .accessControlAllowHeaders: "Authorization, Content-Type, Idempotency-Key, Last-Event-ID",
         .accessControlMaxAge: "600",
       ])

@@ -4,18 +4,32 @@ internal import NIOCore
 
 /// A response whose body is known before it is sent.
 struct WholeResponse: Sendable {
-  var head: HTTPResponse
-  var body: ByteBuffer
+  let status: HTTPResponse.Status
+  /// Without `Content-Length` and `Date`.
+  var fields: HTTPFields
+  private(set) var body: ByteBuffer
+  /// The value of `Content-Length`: the number of bytes that the body of a response to `GET` has.
+  /// `nil`: the status says that there is none (RFC 9110, section 8.6).
+  let length: Int?
 
-  init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer = ByteBuffer()) {
-    head = HTTPResponse(status: status, headerFields: headers)
-    head.headerFields.append(
-      HTTPField(name: .contentLength, value: String(body.readableBytes)))
+  init(status: HTTPResponse.Status, fields: HTTPFields, body: ByteBuffer = ByteBuffer()) {
+    self.status = status
+    self.fields = fields
     self.body = body
+    length = status == .noContent ? nil : body.readableBytes
   }
 }
 
 extension WholeResponse {
+  /// Without `Date`.
+  var head: HTTPResponse {
+    var head = HTTPResponse(status: status, headerFields: fields)
+    if let length {
+      head.headerFields.append(HTTPField(name: .contentLength, value: String(length)))
+    }
+    return head
+  }
+
   /// A client would read a body, also of an error, as the response to its next request.
   func withoutBody(if method: HTTPRequest.Method) -> WholeResponse {
     guard method == .head else { return self }
@@ -27,8 +41,9 @@ extension WholeResponse {
 
 extension Response {
   init(_ response: WholeResponse) {
+    let head = response.head
     self.init(
-      status: response.head.status, headers: response.head.headerFields,
+      status: head.status, headers: head.headerFields,
       body: ResponseBody(byteBuffer: response.body))
   }
 }

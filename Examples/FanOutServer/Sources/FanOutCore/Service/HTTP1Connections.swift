@@ -33,11 +33,11 @@ struct HTTP1Connections: HTTPChannelHandler {
       withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
       withDecoderLimitConfiguration: limits)
     let connection = Connection(routes.loops[channel.eventLoop].value)
-    try pipeline.addHandler(
-      HTTP1Codec(
-        settings.logger, settings.accessLog, connection, place, scheme: scheme,
-        proxies: settings.trustedProxies))
-    return try HTTPConnection(channel, isHTTP2: false, routes)
+    let codec = HTTP1Codec(
+      settings.logger, settings.accessLog, connection, place, scheme: scheme,
+      proxies: settings.trustedProxies)
+    try pipeline.addHandler(codec)
+    return try HTTPConnection(channel, codec, routes)
   }
 
   func handle(value connection: HTTPConnection, logger: Logger) async {

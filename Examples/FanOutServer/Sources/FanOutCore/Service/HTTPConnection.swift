@@ -8,13 +8,15 @@ struct HTTPConnection: ServerChildChannelValue {
   let requests: EventLoopFuture<SmallRequests.LargeRequests?>
 
   /// Adds the handler that answers requests. Call it on the event loop.
-  init(_ channel: any Channel, isHTTP2: Bool, _ routes: Routes) throws {
+  ///
+  /// - Parameter codec: as of ``SmallRequests``.
+  init(_ channel: any Channel, _ codec: HTTP1Codec?, _ routes: Routes) throws {
     let requests = channel.eventLoop.makePromise(of: SmallRequests.LargeRequests?.self)
     self.channel = channel
     self.requests = requests.futureResult
     do {
       try channel.pipeline.syncOperations.addHandler(
-        SmallRequests(routes, isHTTP2: isHTTP2, requests))
+        SmallRequests(routes, codec, requests))
     } catch {
       requests.succeed(nil)
       throw error

@@ -78,7 +78,7 @@ struct SecureConnections: HTTPChannelHandler {
       HTTP2Exchange(
         settings.logger, settings.accessLog, connection, Connection(loop), place,
         settings.trustedProxies))
-    return try HTTPConnection(stream, isHTTP2: true, routes)
+    return try HTTPConnection(stream, nil, routes)
   }
 
   func handle(value: Value, logger: Logger) async {
