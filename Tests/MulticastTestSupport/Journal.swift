@@ -17,6 +17,11 @@ public final class Journal: @unchecked Sendable {
     lock.withLock { recorded }
   }
 
+  /// How much was recorded so far.
+  public var count: Int {
+    lock.withLock { recorded.count }
+  }
+
   /// What was recorded so far; the journal is empty afterwards.
   public func take() -> [Int] {
     lock.withLock {

@@ -36,8 +36,8 @@ extension Envelope {
 
   /// An envelope with nothing in it.
   static var signal: Envelope { Envelope(word: 0) }
-  /// The rest of a signal that a consumer has begun to handle.
-  static var restOfSignal: Envelope { Envelope(word: 1) }
+  /// The rest of an element that a receiver has begun to handle.
+  static var rest: Envelope { Envelope(word: 1) }
   /// Whether a signal is a whole one.
   var isSignal: Bool { word == 0 }
 

@@ -5,7 +5,7 @@ final class LogFollower<Event: Sendable>: Follower, @unchecked Sendable {
   // Sendable: `held` is used by the thread that drains the mailbox; the rest never changes.
 
   let reader: LogReader<Event>
-  let progress = ReadingProgress()
+  let progress = ReceiverProgress()
   /// What was read, and found the handler blocked.
   // SAFETY, of unchecked exclusivity: one thread uses it, and no access runs other code.
   @exclusivity(unchecked) private var held: LogElement?
@@ -37,7 +37,7 @@ final class LogFollower<Event: Sendable>: Follower, @unchecked Sendable {
       }
     }
     let isDone = held == nil && reader.isAtGoal
-    progress.isIncomplete = !isDone
+    progress.add(calls: LogCursor.share, isComplete: isDone)
     if isDone { reader.goal = nil }
   }
 

@@ -228,8 +228,7 @@ extension ActorLane {
       pending.entry._withUnsafeGuaranteedRef { entry in
         if let effects = drain.effects { mailbox.finish(effects) }
         var delivered = mailbox.deliverTaken(to: entry, keeping: kept)
-        let isOver = budget.spend(
-          mailbox.progress == nil ? drain.count : drain.count * Self.callsPerCheck)
+        let isOver = budget.spend(mailbox.progress?.calls ?? drain.count)
         let calls = budget.calls
         let (drained, step) = lock.withLockAfterPolling {
           let drained = mailbox.finishTaken(&delivered, for: entry)

@@ -8,6 +8,8 @@ final class CalledEntries: @unchecked Sendable {
   // Sendable: see "Thread safety"; the lock of the mailbox hands it over.
 
   private var entries: ContiguousArray<Entry>
+  /// How many of them were called.
+  private var next = 0
   /// Those that their own mailboxes call, or that are blocked, which the actor releases too.
   private var others: ContiguousArray<Entry> = []
 
@@ -44,12 +46,23 @@ final class CalledEntries: @unchecked Sendable {
     return delivered + rest.count { $0.mayBeCalled }
   }
 
-  /// Calls `body` with the value of each that may still be called. Called once, on the actor, which
-  /// then releases all of them.
-  func call<Value>(in registry: Registry?, _ body: @Sendable (Value) -> Void) {
-    var (called, released) = (ContiguousArray<Entry>(), ContiguousArray<Entry>())
-    swap(&called, &entries)
-    swap(&released, &others)
+  /// Calls `body` with the value of each of the next entries that may still be called. Called on
+  /// the actor, which releases all of them after the last one.
+  ///
+  /// - Parameter limit: how many entries to go through; at least 1.
+  /// - Returns: through how many it went, and whether none is left.
+  func call<Value>(
+    atMost limit: Int, in registry: Registry?, _ body: @Sendable (Value) -> Void
+  ) -> (calls: Int, isComplete: Bool) {
+    let first = next
+    next = min(entries.count, first + limit)
+    let isComplete = next == entries.count
+    let called = entries[first..<next]
+    var released = (ContiguousArray<Entry>(), ContiguousArray<Entry>())
+    if isComplete {
+      swap(&released.0, &entries)
+      swap(&released.1, &others)
+    }
     defer { withExtendedLifetime(released) {} }
     var invocation = Invocation(ThreadCallStack.current)
     for entry in called {
@@ -63,9 +76,10 @@ final class CalledEntries: @unchecked Sendable {
         call.end()
       }
     }
-    for entry in released { _ = invocation.isLive(.passUnretained(entry)) }  // Likewise.
+    for entry in released.1 { _ = invocation.isLive(.passUnretained(entry)) }  // Likewise.
     invocation.end()
     if invocation.sawDead { registry?.pruneAfterInvocation() }
+    return (called.count, isComplete)
   }
 }
 

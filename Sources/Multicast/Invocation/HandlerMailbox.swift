@@ -18,9 +18,9 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   // Unchecked, as `state`: only the draining thread accesses it, and no user code runs in an
   // access.
   @exclusivity(unchecked) private var batch = ItemBuffer()
-  /// How far the handler has read, if elements only tell it to read elsewhere. Set before the entry
-  /// is published.
-  final var progress: ReadingProgress?
+  /// How far the receiver has come, if an element may stand for many calls. Set before the entry is
+  /// published.
+  final var progress: ReceiverProgress?
   /// Whether the mailbox was exhausted after a drain: `whenExhausted` has run, or is about to.
   private var isAtEnd = false
 
@@ -82,7 +82,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// What became of the elements that a drain took.
   struct Delivered: ~Copyable {
     var count = 0
-    /// Those that wait again, because the entry was blocked.
+    /// Those that wait again, because the entry was blocked, or the drain has made its calls.
     var rest = ItemBuffer()
 
     mutating func destroyRest() { rest = ItemBuffer() }
@@ -109,7 +109,8 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     var delivered = Delivered()
     var taken = ItemBuffer()
     swap(&taken, &batch)
-    let (receiver, head) = (receiver, entry.head)
+    let (receiver, progress, head) = (receiver, progress, entry.head)
+    progress?.begin()
     let timer = receiver == nil ? head.pointee.timer : nil
     var invocation = Invocation(ThreadCallStack.current)
     // SAFETY: the caller holds the entry, which keeps the receiver and the timer.
@@ -118,6 +119,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
     ) { element in
       if let receiver {
         receiver._withUnsafeGuaranteedRef { $0.receive(element, for: head) }
+        return progress?.mayGoOn ?? true
       } else if let timer {
         timer._withUnsafeGuaranteedRef { timer in
           let began = timer.begin()
@@ -127,12 +129,16 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
       } else {
         element.call(head)
       }
+      return true
     }
     invocation.end()
-    if let progress, progress.takeIsIncomplete() {
+    if let progress, progress.isIncomplete {
       // The element waits again, in its place: what waits for it, such as a flush, goes on waiting.
       delivered.count -= 1
-      taken.append(MailboxState.Item(element: .restOfSignal, dropped: 0))
+      var rest = ItemBuffer()
+      rest.append(MailboxState.Item(element: .rest, dropped: 0))
+      taken.moveFirst(taken.count, to: &rest)
+      swap(&taken, &rest)
     }
     if taken.isEmpty { swap(&taken, &batch) } else { swap(&taken, &delivered.rest) }
     return delivered

@@ -11,12 +11,14 @@ extension Invocation {
   /// finds the frame and waits until it changes.
   ///
   /// - Parameters:
-  ///   - elements: those that are left if the entry is blocked; otherwise none.
+  ///   - elements: those that are left if the entry is blocked or `deliver` ends the drain;
+  ///     otherwise none.
   ///   - kept: an object that the caller keeps alive. It is not retained if it is the target.
+  ///   - deliver: returns whether to go on.
   /// - Returns: the number of elements that were delivered. The others were destroyed.
   mutating func drain(
     _ elements: inout ItemBuffer, to entry: Unmanaged<Entry>,
-    keeping kept: UnsafeRawPointer?, _ deliver: (EnvelopeReference) -> Void
+    keeping kept: UnsafeRawPointer?, _ deliver: (EnvelopeReference) -> Bool
   ) -> Int {
     guard !elements.isEmpty else { return 0 }
     let head = entry.head
@@ -25,7 +27,8 @@ extension Invocation {
     cmulticast_barrier_light(lightBarrierIsFence)
     let isPromoted = head.pointee.isWeak && !head.pointee.refers(to: kept)
     var delivered = 0
-    while !elements.isEmpty {
+    var goesOn = true
+    while goesOn, !elements.isEmpty {
       // Acquiring: pairs with the thread that removed the entry, or blocked it.
       let state = head.pointee.state.load(ordering: .acquiring)
       perturb()
@@ -42,9 +45,9 @@ extension Invocation {
         }
         // If this is the last release, the delegate's `deinit` runs here, outside of any lock.
         defer { target.release() }
-        deliver(element)
+        goesOn = deliver(element)
       } else {
-        deliver(element)
+        goesOn = deliver(element)
       }
       delivered += 1
     }

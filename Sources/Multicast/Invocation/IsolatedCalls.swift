@@ -50,8 +50,13 @@ extension IsolatedCalls {
     let identifier = ObjectIdentifier(home)
     let existing = table.lock.withLock { table.lanes[identifier] }
     if let existing, !existing.home.isStale { return existing.entry }
-    let mailbox = ActorMailbox(on: home, limit: .max, whenFull: .dropNewest)
-    let new = (home: WeakActor(home), entry: Entry.make((), ownership: .strong, mailbox: mailbox))
+    let caller = IsolatedCaller()
+    let mailbox = ActorMailbox(
+      on: home, limit: .max, whenFull: .dropNewest, whenExhausted: { _ in caller.forget() })
+    mailbox.receiver = .passUnretained(caller)  // Kept by the entry.
+    mailbox.progress = caller.progress
+    let entry = Entry.make(caller, ownership: .strong, mailbox: mailbox)
+    let new = (home: WeakActor(home), entry: entry)
     let (concurrent, replaced) = table.lock.withLock { () -> (Entry?, [Any]) in
       if let concurrent = table.lanes[identifier], concurrent.entry !== existing?.entry {
         return (concurrent.entry, [])

@@ -30,7 +30,7 @@ extension Registry {
     delivered += entries.count
     let called = CalledEntries(entries)
     calls.enqueue(
-      Envelope(CallBox { [weak self] _ in called.call(in: self, body) }), on: home)
+      Envelope(IsolatedCall { [weak self] in called.call(atMost: $0, in: self, body) }), on: home)
     return delivered
   }
 
@@ -44,7 +44,7 @@ extension Registry {
     guard !called.isEmpty else { return 0 }
     let delivered = called.appendPlaced(on: home, Envelope(call: body))
     calls.enqueue(
-      Envelope(CallBox { [weak self] _ in called.call(in: self, body) }), on: home)
+      Envelope(IsolatedCall { [weak self] in called.call(atMost: $0, in: self, body) }), on: home)
     return delivered
   }
 

@@ -18,7 +18,7 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
   // Sendable: see "Thread safety"; what hands the mailbox from thread to thread hands this over
   // too.
 
-  let progress = ReadingProgress()
+  let progress = ReceiverProgress()
   private let reader: TopicLogReader
   private let target: FollowerSignals
   private let handler: @Sendable (PositionedTopicEvent<Event>) -> Void
@@ -50,6 +50,11 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
   private static var share: Int { 64 }
 
   func deliver(to head: UnsafeMutablePointer<EntryHead>) {
+    progress.add(calls: Self.share, isComplete: deliverShare(to: head))
+  }
+
+  /// - Returns: whether it has delivered everything that the signal stands for.
+  private func deliverShare(to head: UnsafeMutablePointer<EntryHead>) -> Bool {
     // Before the read, which then finds what was sent before the end.
     let mustFinish = target.mustFinish
     var count = 0
@@ -66,17 +71,16 @@ final class TopicFollower<Event: Sendable>: Follower, @unchecked Sendable {
       count += 1
     }
     // The answer of the log has a signal of its own, which stands for what has come until then.
-    if isElsewhere && isWaiting { return reader.resetGoal() }
-    let isDone = held == nil && !isElsewhere && reader.hasReachedGoal
-    progress.isIncomplete = !isDone
-    guard isDone else { return }
-    reader.resetGoal()
-    guard mustFinish, head.pointee.isActiveAndUnblocked else { return }
-    if reader.hasRead || reader.read(atMost: Self.share) {
-      progress.isIncomplete = true
-    } else {
-      target.finish()
+    if isElsewhere && isWaiting {
+      reader.resetGoal()
+      return true
     }
+    guard held == nil && !isElsewhere && reader.hasReachedGoal else { return false }
+    reader.resetGoal()
+    guard mustFinish, head.pointee.isActiveAndUnblocked else { return true }
+    if reader.hasRead || reader.read(atMost: Self.share) { return false }
+    target.finish()
+    return true
   }
 
   /// The next event or missing range up to the goal, if there is one now.

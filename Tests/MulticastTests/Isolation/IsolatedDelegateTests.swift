@@ -150,6 +150,58 @@ struct IsolatedDelegateTests {
     }
   }
 
+  @Test(
+    "calls that take longer than 100 µs together, and at least 64, make room for other work",
+    arguments: [(delegates: 1, invocations: 1000), (64, 20), (65, 20), (1000, 3)])
+  func room(delegates: Int, invocations: Int) async {
+    let hub = MulticastDelegate<Station>()
+    let home = Station()
+    let stations = (0..<delegates).map { _ in Station() }
+    for station in stations { hub.add(station) }
+    let indices = Dictionary(
+      uniqueKeysWithValues: stations.enumerated().map { (ObjectIdentifier($1), $0) })
+    let journal = Journal()
+    let callsBeforeOtherWork = Counter()
+    let call = await home.isolated { station in
+      let index = indices[ObjectIdentifier(station)]!
+      if journal.count == 0 {
+        home.executor.queue.async { callsBeforeOtherWork.add(journal.count) }
+      }
+      journal.record(index)
+      let end = ContinuousClock.now.advanced(by: .microseconds(3))
+      while .now < end {}
+    }
+    home.executor.queue.suspend()
+    for _ in 0..<invocations { #expect(hub.invokeIsolated(call) == delegates) }
+    home.executor.queue.resume()
+    await hub.flush()
+    // The time of a job begins at the first check if its first drain is one element.
+    #expect((64...128).contains(callsBeforeOtherWork.value))
+    #expect(journal.entries == (0..<invocations).flatMap { _ in 0..<delegates })
+  }
+
+  @Test("a delegate that is removed in the middle of an invocation is not called")
+  func removedInTheMiddle() async {
+    let hub = MulticastDelegate<Station>()
+    let home = Station()
+    let tracker = LifetimeTracker()
+    let stations = (0..<1000).map { _ in Station(tracker: tracker) }
+    let registrations = stations.map { hub.add($0) }
+    let calls = Counter()
+    let call = await home.isolated { _ in
+      if calls.value == 0 {
+        home.executor.queue.async { for registration in registrations { registration.cancel() } }
+      }
+      calls.add()
+      let end = ContinuousClock.now.advanced(by: .microseconds(3))
+      while .now < end {}
+    }
+    hub.invokeIsolated(call)
+    await hub.flush()
+    #expect((64...128).contains(calls.value))
+    withExtendedLifetime(stations) {}
+  }
+
   @Test("delegates with a place on an actor: limit, counts, merge of a second add")
   func places() async {
     let hub = MulticastDelegate<Station>()
