@@ -1,9 +1,9 @@
 /// How many events may wait for one subscriber, and what happens when its buffer is full.
 ///
 /// Each subscriber has its own policy, so a slow subscriber does not affect the others. Events that
-/// the subscriber has already taken, at most 64 and at most the limit, do not count, also if a block
-/// makes it put them back; `dropOldest` drops those first when others come. Neither does a replay
-/// with `suspend` and `disconnect`; with the other policies a replay is cut to the limit.
+/// the subscriber has already taken, at most 64 and at most the limit, do not count, also if a
+/// block makes it put them back; `dropOldest` drops those first when others come. Neither does a
+/// replay with `suspend` and `disconnect`; with the other policies a replay is cut to the limit.
 ///
 /// ## Thread safety
 /// A value: any thread may use it. Senders call the key of ``coalescing(by:)``.

@@ -29,7 +29,7 @@ extension MulticastActor {
   ///   - body: called with each delegate. It may add, remove and invoke.
   /// - Returns: the results, in registration order.
   /// - Precondition: `limit` is at least 1.
-  /// - Complexity: O(`count`).
+  /// - Complexity: O(`count`), and inside a callback O(calls of the hub that ever ran at once).
   @inlinable
   public func invokeConcurrently<T: Sendable>(
     limit: Int? = nil, timeout: Duration? = nil, clock: some Clock<Duration> = ContinuousClock(),

@@ -12,8 +12,9 @@ extension MulticastActor {
   /// try await hub.invoke { delegate throws(Veto) in try await delegate.willClose() }
   /// ```
   ///
-  /// In a serialized hub this first waits for the invocations before it. Deadlock: a callback must
-  /// not wait for an unstructured task that invokes the same serialized hub.
+  /// In a serialized hub this first waits for the invocations before it. Deadlocks: a callback must
+  /// not wait for an unstructured task that invokes the same serialized hub, and callbacks of two
+  /// serialized hubs must not invoke each other.
   ///
   /// - Parameter body: called with each delegate. It may add, remove and invoke.
   /// - Throws: what `body` throws. The delegates after that one are not called.

@@ -62,7 +62,8 @@ extension Registration {
   /// callback counts as the callback; in one that is not serialized do not call this from such a
   /// child.
   ///
-  /// - Complexity: amortised O(1), and the wait, which polls in O(threads that have called back).
+  /// - Complexity: amortised O(1), and the wait, which polls in O(threads that have
+  ///   called back), and, of a ``MulticastActor``, O(calls of the hub that ever ran at once).
   public func cancelAndWait() async { await handle.cancelAndWait() }
 
   /// Ends the registration, and blocks the thread until its callback is not running and never will,
@@ -74,7 +75,8 @@ extension Registration {
   ///   than 100 years: no limit.
   /// - Returns: whether the promise holds. Inside the callback itself: `true`, and the promise
   ///   holds later, as for ``cancelAndWait()``.
-  /// - Complexity: amortised O(1), and the wait, which polls in O(threads that have called back).
+  /// - Complexity: amortised O(1), and the wait, which polls in O(threads that have
+  ///   called back), and, of a ``MulticastActor``, O(calls of the hub that ever ran at once).
   @available(*, noasync, message: "use the async cancelAndWait() instead of blocking the thread")
   @discardableResult
   public func cancelAndWait(timeout: Duration) -> Bool { handle.cancelAndWait(timeout: timeout) }
