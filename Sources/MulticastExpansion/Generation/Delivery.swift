@@ -15,6 +15,8 @@ struct Delivery {
   /// delegates are Sendable.
   private let isInherited: Bool
   private let names: Names
+  /// The delegates' type, as a body names it.
+  private let delegateType: String
   /// The attribute of the global actor that isolates the requirement.
   var globalActor: String?
 
@@ -26,6 +28,7 @@ struct Delivery {
   ) throws(Finding) {
     let traits = context.traits
     names = context.names
+    delegateType = context.delegateTypeInBody(of: site)
     function = traits.isSendable == .yes && traits.unknown.isEmpty ? "invoke" : "deliver"
     isInherited = site == .refinement && traits.isSendable != .yes
     if case .globalActor(let attribute) = traits.isolation,
@@ -91,10 +94,8 @@ struct Delivery {
     if isInherited {
       return inheriting(forwarding, hub: hub) { forwarding.call(on: $0) }
     }
+    if isOnEach { return onEach(forwarding, hub: hub) }
     let count = forwarding.requirement.parameters.count
-    if count == 0, isOnEach {
-      return ["\(hub).invoke(onEach: { $0 }) { await \(forwarding.call(on: "$0")) }"]
-    }
     if count == 0, function == "invoke" {
       return ["\(hub).\(function) { \(forwarding.call(on: "$0")) }"]
     }
@@ -103,6 +104,29 @@ struct Delivery {
       ? "delegate, _ in \(forwarding.call(on: "delegate"))"
       : forwarding.call(on: "$0") { count == 1 ? "$1" : "$1.\($0)" }
     return passing((0..<count).map(forwarding.value), forwarding, hub: hub, call)
+  }
+
+  /// The call on the actor that each delegate is.
+  ///
+  /// It is in a closure that awaits nothing: where a call may be awaited, the compiler prefers an
+  /// `async` overload.
+  private func onEach(_ forwarding: Forwarding, hub: String) -> [String] {
+    let count = forwarding.requirement.parameters.count
+    let call = forwarding.call(on: "delegate") { count == 1 ? "arguments" : "arguments.\($0)" }
+    let closure = "{ (delegate: isolated \(delegateType)) -> () in \(call) }"
+    if count == 0 {
+      return ["\(hub).invoke(onEach: { $0 }) { delegate in await \(closure)(delegate) }"]
+    }
+    let name = forwarding.local("arguments")
+    let invocation = "\(hub).invoke(with: \(name), onEach: { $0 })"
+    return [
+      "let \(name) = \(hub).arguments(\(tuple((0..<count).map(forwarding.value))))",
+      "\(invocation) { delegate, arguments in await \(closure)(delegate) }",
+    ]
+  }
+
+  private func tuple(_ values: [String]) -> String {
+    values.count == 1 ? values[0] : "(\(values.joined(separator: ", ")))"
   }
 
   /// Statements that check arguments which calls that suspend pass to other actors. They shadow the
@@ -142,22 +166,17 @@ struct Delivery {
   private func passing(
     _ values: [String], _ forwarding: Forwarding, hub: String, _ call: String
   ) -> [String] {
-    let value = values.joined(separator: ", ")
-    let arguments = values.count == 1 ? value : "(\(value))"
     let types = typesOfValues(forwarding)
-    let isPlain =
-      types.allSatisfy(\.isStandardSendable) && !isOnEach && function == "invoke"
-    if isPlain {
+    if types.allSatisfy(\.isStandardSendable), function == "invoke" {
       let capturing = forwarding.call(on: "$0")
       let suffix = forwarding.requirement.kind == .function ? "" : " = \(forwarding.newValue)"
       return ["\(hub).\(function) { \(capturing)\(suffix) }"]
     }
     let name = forwarding.local("arguments")
-    let statement =
-      isOnEach
-      ? "\(hub).invoke(with: \(name), onEach: { $0 }) { await \(call) }"
-      : "\(hub).\(function)(with: \(name)) { \(call) }"
-    return ["let \(name) = \(hub).arguments(\(arguments))", statement]
+    return [
+      "let \(name) = \(hub).arguments(\(tuple(values)))",
+      "\(hub).\(function)(with: \(name)) { \(call) }",
+    ]
   }
 
   /// The types of the arguments, and at last that of a value which is set.

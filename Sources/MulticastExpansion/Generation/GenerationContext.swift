@@ -92,6 +92,12 @@ struct GenerationContext {
     needsAlias ? "\(compositeName)\(primaryArguments)._Protocol" : delegateType(extendedType)
   }
 
+  /// The same in a body, where `Delegate` is an associated type too.
+  func delegateTypeInBody(of site: RequirementWriter.Site) -> String {
+    if site == .refinement { return delegateTypeInExtension }
+    return needsAlias ? "_Protocol" : delegateType()
+  }
+
   var needsAlias: Bool { extendedType == "Delegate" }
 
   /// The attributes of the protocol that its composite shares.

@@ -28,6 +28,52 @@ protocol SavingsAccount: Account, Actor {
   func addInterest(_ rate: Double)
 }
 
+/// Synchronous requirements with an overload that is `async`: of the protocol, and of an extension.
+@Multicast
+protocol Machine<Part>: Actor {
+  associatedtype Part: Sendable
+  func stop()
+  func stop() async
+  func load(_ count: Int)
+  func load(_ count: Int) async
+  func load(_ part: Part, delegate: some Sendable, arguments: Money)
+  func load(_ part: Part, delegate: some Sendable, arguments: Money) async
+  func clean()
+}
+
+extension Machine {
+  func clean() async { Issue.record("the async overload of an extension was called") }
+}
+
+@Multicast
+protocol FastMachine<Part>: Machine, Actor where Part: Sendable {}
+
+private actor MachineRecorder: FastMachine {
+  let log: Log
+
+  init(_ log: Log) { self.log = log }
+
+  func stop() { log.note("stop") }
+  func stop() async { log.note("async stop") }
+  func load(_ count: Int) { log.note("load \(count)") }
+  func load(_ count: Int) async { log.note("async load \(count)") }
+  func load(_ part: String, delegate: some Sendable, arguments: Money) {
+    log.note("load \(part) \(delegate) \(arguments.amount)")
+  }
+  func load(_ part: String, delegate: some Sendable, arguments: Money) async {
+    log.note("async load \(part) \(delegate) \(arguments.amount)")
+  }
+  func clean() { log.note("clean") }
+}
+
+/// Calls the synchronous overloads, which a synchronous function does.
+private func work(_ machine: isolated some Machine<String>) {
+  machine.stop()
+  machine.load(1)
+  machine.load("a", delegate: 2, arguments: Money(amount: 3))
+  machine.clean()
+}
+
 actor AccountRecorder: SavingsAccount {
   let id: Int
   let log: Log
@@ -110,6 +156,24 @@ struct ActorCorpus {
     await composite.addInterest(0.5)
     await composite.delegates.flush()
     #expect(log.take() == ["1 book 1", "1 0.5"])
+  }
+
+  @Test("a synchronous requirement calls no async overload")
+  func overloads() async {
+    let log = Log()
+    let machine = MachineRecorder(log)
+    let composite = MulticastMachine<String>([machine])
+    let refining = MulticastFastMachine<String>([machine])
+    await work(composite)
+    await composite.delegates.flush()
+    #expect(log.take() == ["stop", "load 1", "load a 2 3", "clean"])
+    await work(refining)
+    await refining.delegates.flush()
+    #expect(log.take() == ["stop", "load 1", "load a 2 3", "clean"])
+    await composite.stop()
+    await refining.load(4)
+    await composite.load("a", delegate: 2, arguments: Money(amount: 3))
+    #expect(log.take() == ["async stop", "async load 4", "async load a 2 3"])
   }
 
   @Test("invoke calls on the actor of the delegates, from anywhere")

@@ -157,6 +157,29 @@ struct ExpansionTests {
         """)
   }
 
+  @Test("calls actors in closures that await nothing, which prefer no async overload")
+  func actors() throws {
+    let declaration = "@Multicast protocol P: Actor { func stop(); func move(_ x: Int, by y: T) }"
+    let source = try #require(ExpansionText(declaration).source)
+    #expect(
+      source.contains(
+        """
+          func stop() {
+            delegates.invoke(onEach: { $0 }) { delegate in
+              await { (delegate: isolated any P) -> () in delegate.stop() }(delegate)
+            }
+          }
+        """))
+    #expect(
+      source.contains(
+        """
+            let arguments = delegates.arguments((x, y))
+            delegates.invoke(with: arguments, onEach: { $0 }) { delegate, arguments in
+              await { (delegate: isolated any P) -> () in delegate.move(arguments.0, by: arguments.1) }(delegate)
+            }
+        """))
+  }
+
   @Test("what a nonisolated protocol forwards is nonisolated too, whatever the module's default is")
   func nonisolatedRefinement() throws {
     let expansion = ExpansionText(
