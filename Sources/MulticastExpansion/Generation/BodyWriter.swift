@@ -17,9 +17,19 @@ struct BodyWriter {
 
   /// `{ $0.f(x) }`, with the type of the errors where the compiler does not find it.
   private func closure() -> String {
-    guard case .typed(let error) = errors else { return "{ \(marks)\(forwarding.call(on: "$0")) }" }
+    guard case .typed(let error) = errors else { return "{ \(marks)\(answer(of: "$0")) }" }
     let delegate = forwarding.local("delegate")
-    return "{ \(delegate) throws(\(error)) in \(marks)\(forwarding.call(on: delegate)) }"
+    return "{ \(delegate) throws(\(error)) in \(marks)\(answer(of: delegate)) }"
+  }
+
+  private func answer(of delegate: String) -> String {
+    forwarding.call(on: delegate) + coercion
+  }
+
+  /// ` as T`, where an overload that answers `T?` would do too: a first or last answer is optional.
+  private var coercion: String {
+    let isOptional = plan.combination == .first || plan.combination == .last
+    return isOptional && !plan.isOptional ? " as \(result)" : ""
   }
 
   func lines() -> [String] {
@@ -118,7 +128,8 @@ extension BodyWriter {
     let answer = forwarding.local("answer")
     switch plan.combination {
     case .none:
-      return [head, "  \(call)", "}"]
+      // With the type, because an overload may have an answer.
+      return [head, "  let _: () = \(call)", "}"]
     case .first:
       let (next, present) = next(of: call)
       return [
@@ -218,7 +229,7 @@ extension BodyWriter {
       head.append(clause + " in")
     }
     let call = forwarding.call(on: delegate) { count == 1 ? argument : "\(argument).\($0)" }
-    let start = (head + [marks + call]).joined(separator: " ")
+    let start = (head + [marks + call + coercion]).joined(separator: " ")
     let values = (0..<count).map { forwarding.value($0) }.joined(separator: ", ")
     var labels = count == 0 ? [] : ["with: " + (count == 1 ? values : "(\(values))")]
     if canThrow, !plan.collectsErrors { labels.append("stopsAtFirstError: true") }

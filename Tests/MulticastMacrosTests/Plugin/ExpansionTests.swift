@@ -180,6 +180,29 @@ struct ExpansionTests {
         """))
   }
 
+  @Test(
+    "names the type of a first or last answer, and that of none: an overload may answer otherwise",
+    arguments: [
+      ("@Answer(.first, default: 0) func f() -> Int", "firstAnswer { $0.f() as Int } ?? 0"),
+      ("@Answer(.last, default: 0) func f() -> Int!", "lastAnswer { $0.f() } ?? 0"),
+      ("func f() -> Int?", "firstAnswer { $0.f() }"),
+      (
+        "@Answer(.last, default: [], errors: .afterAll) func f() throws(E) -> [Int]",
+        "collectAnswers { delegate throws(E) in try delegate.f() as [Int] }.last() ?? []"
+      ),
+      (
+        "@Answer(.first, default: 0, calls: .concurrent) func f() async -> Int",
+        "concurrentAnswers { await $0.f() as Int }.first() ?? 0"
+      ),
+      ("@Answer(.sum) func f() -> Int", "sumOfAnswers { $0.f() }"),
+      ("func f() async", "let _: () = await delegate.f()"),
+    ])
+  func overloads(requirement: String, body: String) throws {
+    let expansion = ExpansionText("@Multicast protocol P: AnyObject, Sendable { \(requirement) }")
+    let source = try #require(expansion.source)
+    #expect(source.contains(body))
+  }
+
   @Test("what a nonisolated protocol forwards is nonisolated too, whatever the module's default is")
   func nonisolatedRefinement() throws {
     let expansion = ExpansionText(
