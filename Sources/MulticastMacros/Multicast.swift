@@ -26,6 +26,6 @@
 /// A protocol that refines another one with `@Multicast` inherits its forwarding. If the other one
 /// has no `@Multicast`, because it comes from another module, repeat its requirements: Swift
 /// accepts that.
-@attached(peer, names: prefixed(Multicast), named(~>), named(+=))
+@attached(peer, names: prefixed(Multicast), prefixed(_DelegateOf), named(~>), named(+=))
 @attached(extension, names: arbitrary)
 public macro Multicast() = #externalMacro(module: "MulticastPlugin", type: "MulticastMacro")

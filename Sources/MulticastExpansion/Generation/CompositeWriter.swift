@@ -4,7 +4,7 @@ struct CompositeWriter {
 
   func write(to code: inout CodeWriter, _ findings: inout Findings) {
     let declaration = context.declaration
-    let delegate = context.delegateType()
+    let delegate = context.delegateType
     let hub = context.names.library("MulticastDelegate")
     code.line("/// A `\(context.plainName)` that forwards to many, in registration order.")
     code.line("///")
@@ -20,9 +20,6 @@ struct CompositeWriter {
       code.line(
         "\(context.memberAccess)nonisolated let _composition: "
           + "\(context.names.macros("Composition"))<\(delegate)>")
-      if context.needsAlias {
-        code.line("\(context.memberAccess)typealias _Protocol = \(delegate)")
-      }
       code.line()
       writeInitializers(delegate, to: &code)
       RegistrationWriter(context: context).writeMember(to: &code)
@@ -34,6 +31,7 @@ struct CompositeWriter {
     }
     RegistrationWriter(context: context).writeOperator(to: &code)
     IsolatedInvocationWriter(context: context).writeOperator(to: &code)
+    DelegateAlias(context: context).write(to: &code)
   }
 
   private var head: String {
@@ -81,7 +79,7 @@ struct CompositeWriter {
   }
 
   private var opaqueDelegate: String {
-    "some \(context.declaration.name)\(context.primaryArguments)"
+    "some \(context.protocolName)\(context.primaryArguments)"
   }
 
   // MARK: Members of its own

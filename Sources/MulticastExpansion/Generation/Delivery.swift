@@ -28,7 +28,8 @@ struct Delivery {
   ) throws(Finding) {
     let traits = context.traits
     names = context.names
-    delegateType = context.delegateTypeInBody(of: site)
+    delegateType =
+      site == .composite ? context.delegateType : context.delegateTypeInExtension
     function = traits.isSendable == .yes && traits.unknown.isEmpty ? "invoke" : "deliver"
     isInherited = site == .refinement && traits.isSendable != .yes
     if case .globalActor(let attribute) = traits.isolation,

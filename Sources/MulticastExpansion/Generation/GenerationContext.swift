@@ -39,8 +39,10 @@ struct GenerationContext {
   var plainName: String { declaration.name.filter { $0 != "`" } }
 
   /// `MulticastP`, in backticks where the name of the protocol is a raw identifier.
-  var compositeName: String {
-    let name = "Multicast" + plainName
+  var compositeName: String { quoted("Multicast" + plainName) }
+
+  /// A name, in backticks if it is a raw identifier.
+  func quoted(_ name: String) -> String {
     let needsQuotes = name.unicodeScalars.contains {
       !($0 == "_" || $0.properties.isXIDContinue || $0.value > 127)
     }
@@ -82,23 +84,18 @@ struct GenerationContext {
   }
 
   /// `any P<Item>`.
-  func delegateType(_ name: String? = nil) -> String {
-    "any \(name ?? declaration.name)\(primaryArguments)"
-  }
+  var delegateType: String { "any \(protocolName)\(primaryArguments)" }
 
-  /// The same in an extension of the protocol, where `Delegate` is an associated type: if the
-  /// protocol is called so, its composite has an alias.
+  /// The same in an extension of the protocol.
   var delegateTypeInExtension: String {
-    needsAlias ? "\(compositeName)\(primaryArguments)._Protocol" : delegateType(extendedType)
+    plainName == "Delegate" && enclosingTypes.isEmpty
+      ? delegateType : "any \(extendedType)\(primaryArguments)"
   }
 
-  /// The same in a body, where `Delegate` is an associated type too.
-  func delegateTypeInBody(of site: RequirementWriter.Site) -> String {
-    if site == .refinement { return delegateTypeInExtension }
-    return needsAlias ? "_Protocol" : delegateType()
+  /// The name of the protocol, where `Delegate` may be the associated type of a composite.
+  var protocolName: String {
+    plainName == "Delegate" ? DelegateAlias.name(for: self) : declaration.name
   }
-
-  var needsAlias: Bool { extendedType == "Delegate" }
 
   /// The attributes of the protocol that its composite shares.
   var typeAttributes: [String] {

@@ -36,7 +36,7 @@ struct IsolatedInvocationWriter {
     // Before the access: the compiler accepts no attribute after a modifier.
     if let attribute = attributeOfOperator { code.line(attribute) }
     let modifiers = context.typeAccess + (attributeOfOperator == nil ? "nonisolated " : "")
-    let hub = "\(context.names.library("MulticastDelegate"))<\(context.delegateType())>"
+    let hub = "\(context.names.library("MulticastDelegate"))<\(context.delegateType)>"
     let head =
       "\(modifiers)func ~> (hub: \(hub), body: @escaping \(closure)) -> \(context.names.standard("Int"))"
     code.block(head) { $0.statement(body(hub: "hub", composition: "hub")) }
@@ -44,7 +44,7 @@ struct IsolatedInvocationWriter {
 
   /// The type of a closure that belongs to the actor of a delegate.
   private var closure: String? {
-    let delegate = context.delegateType()
+    let delegate = context.delegateType
     switch context.traits.isolation {
     case .none: return nil
     case .globalActor(let attribute): return "\(attribute) @Sendable (\(delegate)) -> ()"

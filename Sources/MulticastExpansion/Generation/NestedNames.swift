@@ -1,12 +1,15 @@
-/// The names with which the extension of a protocol finds the types of its requirements.
+/// The names with which expanded code finds the types of a requirement.
 ///
 /// The extension is at file scope, where the compiler does not find what is declared beside a
-/// nested protocol, and where `Delegate` is the associated type of a composite. The composite is
-/// beside the protocol. So it has an alias for each type that a requirement names, and the
-/// extension names the aliases.
+/// nested protocol. The composite is beside the protocol. So it has an alias for each type that a
+/// requirement names, and the extension names the aliases. For a type that is called `Delegate`
+/// there is a ``DelegateAlias``, which the composite names too.
 struct NestedNames {
   /// The composite, with the types around it: `Outer.MulticastP<Item>`.
   private let composite: String
+  /// The types around the composite: `Outer.`, or nothing.
+  private let scope: String
+  private let delegateAlias: String
   /// Whether every name needs an alias, and not `Delegate` alone.
   private let isNested: Bool
   /// Distinguishes the aliases of requirements, which may be under different conditions.
@@ -23,9 +26,9 @@ struct NestedNames {
       .union(["Self", "Any", "AnyObject", "Sendable", "Copyable", "Escapable"])
     number = declarations.firstIndex { $0.range == requirement.range } ?? 0
     isNested = !context.enclosingTypes.isEmpty
-    var path = context.extendedType.split(separator: ".").dropLast().map(String.init)
-    path.append(context.compositeName + context.primaryArguments)
-    composite = path.joined(separator: ".")
+    scope = context.extendedType.split(separator: ".").dropLast().map { $0 + "." }.joined()
+    composite = scope + context.compositeName + context.primaryArguments
+    delegateAlias = DelegateAlias.name(for: context)
   }
 
   /// The aliases of the composite: `_Type0_1` for the second type that the first requirement names.
@@ -33,17 +36,36 @@ struct NestedNames {
     paths(in: requirement).enumerated().map { (alias($0.offset), $0.element) }
   }
 
-  /// The requirement as the extension declares it.
-  func renamed(_ requirement: Requirement) -> Requirement {
+  /// The requirement as the site declares it.
+  func renamed(_ requirement: Requirement, at site: RequirementWriter.Site) -> Requirement {
     let paths = paths(in: requirement)
-    return rewritten(requirement) { "\(composite).\(alias(paths.firstIndex(of: $0)!))" }
+    return rewritten(requirement) { path in
+      if let index = paths.firstIndex(of: path) {
+        return site == .composite ? path : "\(composite).\(alias(index))"
+      }
+      return delegate(at: site) + path.drop { $0 != "." }
+    }
   }
 
-  /// The types that a requirement names, each once.
+  /// Whether a requirement names a type `Delegate`.
+  func namesDelegate(in requirement: Requirement) -> Bool {
+    var isNamed = false
+    _ = rewritten(requirement) { path in
+      isNamed = isNamed || DelegateAlias.isHidden(path)
+      return path
+    }
+    return isNamed
+  }
+
+  private func delegate(at site: RequirementWriter.Site) -> String {
+    site == .composite ? delegateAlias : scope + delegateAlias
+  }
+
+  /// The types that a requirement names, each once, without those that are called `Delegate`.
   private func paths(in requirement: Requirement) -> [String] {
     var paths: [String] = []
     _ = rewritten(requirement) { path in
-      if !paths.contains(path) { paths.append(path) }
+      if !paths.contains(path), !DelegateAlias.isHidden(path) { paths.append(path) }
       return path
     }
     return paths
@@ -70,16 +92,41 @@ extension NestedNames {
     return plan.absent.map { ["\(head) var _absent\(number): \(result) { \($0) }"] } ?? []
   }
 
-  /// The plan with the members of the composite as its expressions.
-  func renamed(_ plan: AnswerPlan, _ requirement: Requirement) -> AnswerPlan {
-    guard resultOfExpressions(requirement) != nil else { return plan }
+  /// The plan with expressions that mean the same at the site: in the extension of a nested
+  /// protocol, the members of the composite.
+  func renamed(
+    _ plan: AnswerPlan, _ requirement: Requirement, at site: RequirementWriter.Site
+  ) -> AnswerPlan {
     var plan = plan
+    guard site == .refinement, resultOfExpressions(requirement) != nil else {
+      if case .reduce(let initial, let combine) = plan.combination {
+        plan.combination = .reduce(
+          initial: renamed(initial, at: site), combine: renamed(combine, at: site))
+      }
+      plan.absent = plan.absent.map { renamed($0, at: site) }
+      return plan
+    }
     if case .reduce = plan.combination {
       plan.combination = .reduce(
         initial: "\(composite)._initial\(number)", combine: "\(composite)._combine\(number)")
     }
     if plan.absent != nil { plan.absent = "\(composite)._absent\(number)" }
     return plan
+  }
+
+  /// The expression with the alias in place of `Delegate`.
+  private func renamed(_ expression: String, at site: RequirementWriter.Site) -> String {
+    let bytes = Array(expression.utf8)
+    var names = ExpressionNames()
+    names.add(Lexer.tokens(of: bytes)[...])
+    var result: [UInt8] = []
+    var copied = 0
+    for token in names.tokens where DelegateAlias.isHidden(token.text) {
+      guard !known.contains("Delegate") else { break }
+      result += bytes[copied..<token.range.lowerBound] + Array(delegate(at: site).utf8)
+      copied = token.range.upperBound
+    }
+    return String(decoding: result + bytes[copied...], as: UTF8.self)
   }
 
   /// `nil` if the expressions mean the same in the extension, or if their type depends on the call.
@@ -139,7 +186,7 @@ extension NestedNames {
       let end = endOfPath(at: index, in: tokens)
       defer { index = max(end, index + 1) }
       guard end > index, isType(at: index, in: tokens, isInParentheses: brackets.last == "("),
-        isNested || (token.text == "Delegate" && end == index + 1)
+        isNested || DelegateAlias.isHidden(token.text)
       else { continue }
       let path = tokens[index..<end].map(\.text).joined()
       result += bytes[copied..<token.range.lowerBound] + Array(name(path).utf8)

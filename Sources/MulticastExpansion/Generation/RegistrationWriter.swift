@@ -11,7 +11,7 @@ struct RegistrationWriter {
   func writeMember(to code: inout CodeWriter) {
     guard context.traits.isSendable == .no else { return }
     let names = context.names
-    let delegate = context.delegateType()
+    let delegate = context.delegateType
     let parameters =
       "_ delegate: \(delegate), ownership: \(names.library("Ownership")) = .weak, "
       + "label: \(names.standard("String"))? = nil, "
@@ -34,7 +34,7 @@ struct RegistrationWriter {
   func writeOperator(to code: inout CodeWriter) {
     guard context.traits.isSendable == .no, context.enclosingTypes.isEmpty else { return }
     let composite = context.compositeName + context.primaryArguments
-    let parameters = "composite: \(composite), delegate: \(context.delegateType())"
+    let parameters = "composite: \(composite), delegate: \(context.delegateType)"
     code.line()
     code.line("/// Adds `delegate` weakly.")
     code.lines(context.typeAttributes)

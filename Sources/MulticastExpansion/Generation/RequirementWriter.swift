@@ -39,7 +39,7 @@ struct RequirementWriter {
   private func write(_ source: Requirement, to code: inout CodeWriter) throws(Finding) {
     guard ![.associatedType, .typeAlias, .other].contains(source.kind) else { return }
     let nestedNames = NestedNames(source, in: context)
-    let requirement = site == .composite ? source : nestedNames.renamed(source)
+    let requirement = nestedNames.renamed(source, at: site)
     let attributes = requirement.attributes.filter { $0.baseName == "Answer" }
     if attributes.count > 1 {
       throw Finding(message: "write one '@Answer' for a requirement", range: attributes[1].range)
@@ -58,15 +58,15 @@ struct RequirementWriter {
     let isAsync = requirement.isAsync || getter?.isAsync == true
     let errors = getter.map(\.errors) ?? requirement.errors
     var plan = try AnswerPlan(
-      result: requirement.result, attribute: answer, isAsync: isAsync, canThrow: errors != .none,
+      result: source.result, attribute: answer, isAsync: isAsync, canThrow: errors != .none,
       hasSetter: requirement.setter != nil, range: requirement.nameRange)
     if plan.collectsErrors, errors == .rethrown {
       throw Finding(
         message: "a requirement that rethrows ends at the first error: remove 'errors:'",
         range: answer?.range ?? requirement.nameRange)
     }
+    plan = nestedNames.renamed(plan, source, at: site)
     let members = answer == nil ? [] : nestedNames.members(of: plan, requirement)
-    if site == .refinement, answer != nil { plan = nestedNames.renamed(plan, requirement) }
     let delivery = try Delivery(
       requirement, forwarding, answer: answer, plan: plan, isAsync: isAsync, errors: errors,
       site: site, context: context)
@@ -82,7 +82,7 @@ struct RequirementWriter {
     body = (delivery.checks(forwarding, hub: hub(for: forwarding)) + body).map(named)
     code.line()
     if site == .composite {
-      let aliases = nestedNames.aliases(of: requirement)
+      let aliases = nestedNames.aliases(of: source)
       for member in aliases.map({ "typealias \($0.name) = \($0.type)" }) + members {
         code.lines(availability(of: requirement))
         code.line(named(context.memberAccess + member))

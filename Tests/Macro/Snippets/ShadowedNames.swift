@@ -47,6 +47,8 @@ protocol View<Element>: AnyObject where Self.Element: Equatable, ItSelf.Item: Eq
 protocol Delegate: AnyObject {
   func start()
   func next() -> (any Delegate)?
+  func later() async -> (any Delegate)?
+  @Answer(errors: .afterAll) func all() async throws -> [any Delegate]
 }
 
 @Multicast

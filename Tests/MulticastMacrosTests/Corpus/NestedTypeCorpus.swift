@@ -147,23 +147,6 @@ private final class AuditRecorder: Recorder, Warehouse.Auditor, @unchecked Senda
   func audit(_ shelf: Shelf) { note("audit \(shelf.number)") }
 }
 
-private class Delegate {}
-
-@Multicast
-private protocol Manager: AnyObject {
-  func manage(_ delegate: Delegate, _ others: [Delegate]) -> Bool
-}
-
-@Multicast
-private protocol Director: Manager {
-  func direct()
-}
-
-private final class DirectorRecorder: Recorder, Director, @unchecked Sendable {
-  func manage(_ delegate: Delegate, _ others: [Delegate]) -> Bool { others.isEmpty }
-  func direct() {}
-}
-
 @Suite("Corpus: types beside nested protocols")
 struct NestedTypeCorpus {
   private typealias Shelf = Warehouse.Shelf
@@ -221,12 +204,5 @@ struct NestedTypeCorpus {
     #expect(
       log.take() == both("f0") + both("f1") + both("f2 1") + both("f7") + both("f8 1")
         + both("f10 3"))
-  }
-
-  @Test("a type of the user may be called Delegate")
-  func delegate() {
-    let (first, second, _) = pair(DirectorRecorder.self)
-    #expect(MulticastManager([first, second]).manage(Delegate(), []))
-    #expect(!MulticastDirector([first, second]).manage(Delegate(), [Delegate()]))
   }
 }

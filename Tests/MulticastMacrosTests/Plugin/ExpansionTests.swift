@@ -203,6 +203,37 @@ struct ExpansionTests {
     #expect(source.contains(body))
   }
 
+  @Test("names a type that is called Delegate by an alias beside the protocol")
+  func delegateType() throws {
+    let declaration = """
+      @Multicast public protocol P: AnyObject {
+        func f(_ delegate: Delegate) async -> [Delegate.Kind]
+        @Answer(.first, default: Delegate(delegate: .Delegate).Delegate) func g() throws(Delegate) -> Int
+      }
+      """
+    let source = try #require(ExpansionText(declaration).source)
+    #expect(source.hasSuffix("\npublic typealias _DelegateOfP = Delegate\n"))
+    #expect(source.contains("func f(_ delegate: _DelegateOfP) async -> [_DelegateOfP.Kind] {"))
+    #expect(source.contains("var answer: [_DelegateOfP.Kind] = .init()"))
+    #expect(source.contains("throws(_DelegateOfP) in"))
+    #expect(source.contains("?? (_DelegateOfP(delegate: .Delegate).Delegate)"))
+    let refinement = try #require(ExpansionText(declaration, isExtension: true).source)
+    #expect(refinement.contains("var answer: [_DelegateOfP.Kind] = .init()"))
+    #expect(refinement.contains("?? (_DelegateOfP(delegate: .Delegate).Delegate)"))
+  }
+
+  @Test("what only an expression calls Delegate has an alias with less access than the protocol")
+  func delegateTypeInExpression() throws {
+    func source(_ members: String) throws -> String {
+      try #require(ExpansionText("@Multicast public protocol P: AnyObject { \(members) }").source)
+    }
+    #expect(
+      try source("@Answer(.first, default: Delegate.none) func f() -> Int")
+        .contains("fileprivate typealias _DelegateOfP = Delegate"))
+    #expect(!(try source("func f<Delegate>(_ x: Delegate)").contains("_DelegateOf")))
+    #expect(!(try source("func f(_ delegate: any MyDelegate)").contains("_DelegateOf")))
+  }
+
   @Test("what a nonisolated protocol forwards is nonisolated too, whatever the module's default is")
   func nonisolatedRefinement() throws {
     let expansion = ExpansionText(
