@@ -5,9 +5,15 @@ struct Forwarding {
   let parameterNames: [String]
   /// Those that the expressions of `@Answer` use.
   private let expressionNames: Set<String>
+  /// The names of types whose values can certainly be copied.
+  private let copyableNames: Set<String>
 
-  init(_ requirement: Requirement, expressions: ExpressionNames) {
+  init(
+    _ requirement: Requirement, expressions: ExpressionNames, in declaration: ProtocolDeclaration
+  ) {
     self.requirement = requirement
+    copyableNames = Set(requirement.genericNames).subtracting(requirement.noncopyableNames)
+      .union(declaration.copyableAssociatedTypes)
     expressionNames = Set(expressions.tokens.map(\.text))
     var taken = Set(requirement.parameters.compactMap { $0.name ?? $0.label })
     var names: [String] = []
@@ -39,20 +45,40 @@ struct Forwarding {
         requirement.kind == .subscripting ? parameter.name == nil : parameter.label == name
       let label = hasOneName ? name : "\(parameter.label) \(name)"
       let attributes = parameter.attributes.map { $0.text + " " }.joined()
-      return "\(attributes)\(label): \(Forwarding.declaredType(parameter.type))"
+      return "\(attributes)\(label): \(declaredType(parameter.type))"
         + (parameter.isVariadic ? "..." : "")
     }
     return "(\(parameters.joined(separator: ", ")))"
   }
 
   /// The type as the composite declares it: it copies what a delegate consumes.
-  private static func declaredType(_ type: TypeSyntax) -> String {
+  private func declaredType(_ type: TypeSyntax) -> String {
     // What is Sendable needs no transfer.
     let transfers = type.isStandardSendable ? ["sending "] : []
-    for word in ["consuming ", "__owned "] + transfers where type.text.hasPrefix(word) {
+    // A closure cannot capture every value that is borrowed, if it can be copied.
+    let borrows = isCopyable(type) ? ["borrowing "] : []
+    for word in ["consuming ", "__owned "] + transfers + borrows where type.text.hasPrefix(word) {
       return String(type.text.dropFirst(word.count))
     }
     return type.text
+  }
+
+  /// Whether values of a type can certainly be copied.
+  private func isCopyable(_ type: TypeSyntax) -> Bool {
+    switch type.structure {
+    case .named(let names):
+      // Also an associated type of one: `Self.Item`, `T.Element`.
+      let first = names.map(\.name).first { $0 != "Self" } ?? ""
+      return copyableNames.contains(first) || type.isStandardSendable
+    case .optional(let wrapped): return isCopyable(wrapped)
+    case .array, .dictionary: return true
+    case .tuple(let elements): return elements.allSatisfy(isCopyable)
+    case .function: return false
+    case .other:
+      let words = type.text.dropFirst(type.specifiers.map { $0 + " " }.joined().count)
+        .drop { $0 == "(" }
+      return !type.isNoncopyable && ["some ", "any "].contains(where: words.hasPrefix)
+    }
   }
 
   /// `(file, of: count)`, with each argument as `value` spells it.

@@ -108,13 +108,7 @@ struct RequirementCheck {
           a tuple of a pack cannot be forwarded: make the pack a parameter, without a tuple
           """, range: parameter.range)
     }
-    let isNoncopyable = requirement.genericNames.contains { name in
-      parameter.type.names.contains(name)
-        && (requirement.genericParameters.contains("\(name): ~Copyable")
-          || requirement.constraints.contains {
-            $0.left.text == name && $0.right.text == "~Copyable"
-          })
-    }
+    let isNoncopyable = requirement.noncopyableNames.contains(where: parameter.type.names.contains)
     if isNoncopyable, parameter.type.has("consuming") {
       throw Finding(
         message: "one value cannot be consumed by several delegates: write 'borrowing'",
@@ -217,6 +211,14 @@ extension RequirementCheck {
 }
 
 extension ProtocolDeclaration {
+  /// The primary associated types whose values can be copied.
+  var copyableAssociatedTypes: [String] {
+    let constraints =
+      constraints + requirements.filter { $0.kind == .associatedType }.flatMap(\.constraints)
+    let others = constraints.filter { $0.right.isNoncopyable }.map(\.left.text.unqualified)
+    return primaryAssociatedTypes.filter { !others.contains($0) }
+  }
+
   /// All requirements, also those under conditions.
   var requirements: [Requirement] { ProtocolDeclaration.requirements(members) }
 

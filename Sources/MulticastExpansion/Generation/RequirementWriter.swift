@@ -51,7 +51,7 @@ struct RequirementWriter {
     if answer?.policy == .notForwarded { return }
     try check.check(requirement)
     let expressions = answer?.names ?? ExpressionNames()
-    let forwarding = Forwarding(requirement, expressions: expressions)
+    let forwarding = Forwarding(requirement, expressions: expressions, in: context.declaration)
     try expressions.check(
       parameters: forwarding.parameterNames, members: context.memberNames)
     let getter = requirement.getter

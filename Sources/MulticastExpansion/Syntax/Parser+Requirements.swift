@@ -80,6 +80,8 @@ extension Parser {
     (requirement.isAsync, requirement.errors) = try parseEffects()
     if takeOperator("->") { requirement.result = try parseType() }
     requirement.constraints = try parseWhere()
+    requirement.noncopyableNames += requirement.constraints
+      .filter { $0.right.isNoncopyable }.map(\.left.text)
   }
 
   private mutating func parseEffects() throws(SyntaxError) -> (Bool, Requirement.Errors) {
@@ -117,8 +119,9 @@ extension Parser {
     while !take(">") {
       _ = try parseAttributes()
       if at("each") || at("let") { advance() }
-      requirement.genericNames.append(try takeIdentifier("a generic parameter").text)
-      if take(":") { _ = try parseType() }
+      let name = try takeIdentifier("a generic parameter").text
+      requirement.genericNames.append(name)
+      if take(":"), try parseType().isNoncopyable { requirement.noncopyableNames.append(name) }
       if !at(">") { try expect(",") }
     }
     requirement.genericParameters = text(from: start)

@@ -91,6 +91,8 @@ struct Requirement {
   var genericParameters = ""
   /// The names of the generic parameters.
   var genericNames: [String] = []
+  /// Those of generic parameters whose values may be such that cannot be copied.
+  var noncopyableNames: [String] = []
   var parameters: [Parameter] = []
   var isAsync = false
   var errors = Errors.none

@@ -87,6 +87,9 @@ extension TypeSyntax {
     return last.arguments[0]
   }
 
+  /// Whether it says that values need not be such that can be copied.
+  var isNoncopyable: Bool { text.contains("~") && names.contains("Copyable") }
+
   /// Whether a value of this type is a function.
   var isFunction: Bool { structure == .function }
 }

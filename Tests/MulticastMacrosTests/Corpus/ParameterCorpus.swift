@@ -40,6 +40,22 @@ protocol Noncopyable: AnyObject {
   func generic<T: ~Copyable>(_ value: borrowing T)
 }
 
+/// Values that can be copied, of which a closure cannot capture each that is borrowed.
+@Multicast
+protocol Borrowing<Item>: AnyObject {
+  associatedtype Item
+  func generic<T>(_ value: borrowing T)
+  func later<T: Sendable>(_ value: borrowing T?) async -> T?
+  func some(_ values: borrowing some Collection<Int>, _ other: borrowing some ~Copyable)
+  func any(_ value: borrowing any Sendable, _ other: borrowing (any Sendable)?)
+  func item(_ item: borrowing Item, _ pair: borrowing (Self.Item, Int))
+  func member<T: Collection>(of values: borrowing T, _ member: borrowing T.Element)
+  func mixed<T: Sendable & ~Copyable, U>(_ value: borrowing T, _ other: borrowing U)
+}
+
+@Multicast
+protocol BorrowingChild<Item>: Borrowing {}
+
 @Multicast
 protocol Spans: AnyObject, Sendable {
   func read(_ numbers: Span<Int>)
@@ -95,7 +111,7 @@ protocol Results: AnyObject {
 
 final class ParameterRecorder: Recorder, Inout, SendableInout, Ownership2, SendableOwnership,
   Noncopyable,
-  Closures, SendableClosures, Autoclosures, Results, @unchecked Sendable
+  Closures, SendableClosures, Autoclosures, Results, BorrowingChild, @unchecked Sendable
 {
   func change(_ value: inout Int) { value += id }
   func change(all values: inout [Int], by amount: Int) { values.append(amount * id) }
@@ -106,6 +122,23 @@ final class ParameterRecorder: Recorder, Inout, SendableInout, Ownership2, Senda
   func check(_ ticket: borrowing Ticket) { note("ticket \(ticket.number)") }
   func change(_ ticket: inout Ticket) { ticket = Ticket(number: ticket.number + id) }
   func generic<T: ~Copyable>(_ value: borrowing T) { note("generic") }
+  func generic<T>(_ value: borrowing T) { note("generic") }
+  func later<T: Sendable>(_ value: borrowing T?) async -> T? { copy value }
+  func some(_ values: borrowing some Collection<Int>, _ other: borrowing some ~Copyable) {
+    note("some \(values.count)")
+  }
+  func any(_ value: borrowing any Sendable, _ other: borrowing (any Sendable)?) {
+    note("any \(copy value)")
+  }
+  func item(_ item: borrowing String, _ pair: (String, Int)) {
+    note("item \(copy item) \(pair.1)")
+  }
+  func member<T: Collection>(of values: borrowing T, _ member: borrowing T.Element) {
+    note("member of \(values.count)")
+  }
+  func mixed<T: Sendable & ~Copyable, U>(_ value: borrowing T, _ other: borrowing U) {
+    note("mixed")
+  }
   func call(_ body: () -> Void) { body() }
   func keep(_ body: @escaping (Int) -> String) { note(body(id)) }
   func `throws`(_ body: (Int) throws -> Void) rethrows { try body(id) }
@@ -174,6 +207,24 @@ struct ParameterCorpus {
     sendable.consume("b")
     sendable.send("c")
     #expect(log.take() == both("borrow a") + both("consume b") + both("send c"))
+  }
+
+  @Test(arguments: [1, 2])
+  func passesBorrowedValues(composite number: Int) async {
+    let composite: any Borrowing<String> =
+      number == 1
+      ? MulticastBorrowing<String>([first, second])
+      : MulticastBorrowingChild<String>([first, second])
+    composite.generic(1)
+    composite.some([1, 2], Ticket(number: 1))
+    composite.any(3, nil)
+    composite.item("a", ("b", 4))
+    composite.member(of: [5], 5)
+    composite.mixed(Ticket(number: 1), 6)
+    #expect(await composite.later(7) == 7)
+    #expect(
+      log.take() == both("generic") + both("some 2") + both("any 3") + both("item a 4")
+        + both("member of 1") + both("mixed"))
   }
 
   @Test func passesNoncopyableValues() {

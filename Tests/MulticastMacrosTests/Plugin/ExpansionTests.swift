@@ -234,6 +234,33 @@ struct ExpansionTests {
     #expect(!(try source("func f(_ delegate: any MyDelegate)").contains("_DelegateOf")))
   }
 
+  @Test(
+    "borrows no value that can certainly be copied",
+    arguments: [
+      ("f<T>(_ x: borrowing T)", "f<T>(_ x: T)"),
+      ("f<T>(_ x: borrowing T?)", "f<T>(_ x: T?)"),
+      ("f(_ x: borrowing any P)", "f(_ x: any P)"),
+      ("f(_ x: borrowing some P)", "f(_ x: some P)"),
+      ("f(_ x: borrowing Self.Item)", "f(_ x: Item)"),
+      ("f(_ x: borrowing [Value])", "f(_ x: [Value])"),
+      ("f(_ x: borrowing Value)", "f(_ x: borrowing Value)"),
+      ("f(_ x: borrowing (T, Value))", "f(_ x: borrowing (T, Value))"),
+      ("f<T: ~Copyable>(_ x: borrowing T)", "f<T: ~Copyable>(_ x: borrowing T)"),
+      ("f<T: A & ~Copyable>(_ x: borrowing T)", "f<T: A & ~Copyable>(_ x: borrowing T)"),
+      (
+        "f<T>(_ x: borrowing T) where T: ~Copyable",
+        "f<T>(_ x: borrowing T) where T: ~Copyable"
+      ),
+      ("f(_ x: borrowing some ~Copyable)", "f(_ x: borrowing some ~Copyable)"),
+      ("f(_ x: borrowing any ~Copyable)", "f(_ x: borrowing any ~Copyable)"),
+    ])
+  func borrowed(requirement: String, function: String) throws {
+    let expansion = ExpansionText(
+      "@Multicast protocol P<Item>: AnyObject { associatedtype Item; func \(requirement) }")
+    let source = try #require(expansion.source)
+    #expect(source.contains("  func \(function) {\n"))
+  }
+
   @Test("what a nonisolated protocol forwards is nonisolated too, whatever the module's default is")
   func nonisolatedRefinement() throws {
     let expansion = ExpansionText(
