@@ -151,8 +151,10 @@ extension AnswerAttribute {
           next < tokens.count && ["(", ".", ",", ")", "]", ":", "?"].contains(tokens[next].text)
         return follows ? next : nil
       default:
+        // An integer is the argument of a value parameter.
         let isOfType =
           token.kind == .identifier
+          || (token.kind == .integerOrFloat && !token.text.contains("."))
           || [",", ".", ":", "?", "!", "[", "]", "(", ")", "&", "-", ">", "@"].contains(token.text)
         if !isOfType { return nil }
       }

@@ -25,6 +25,9 @@ protocol Answering: AnyObject, Sendable, Hashable, CustomStringConvertible {
   @Answer(.reduce(Box<Int, Box<Int, Int>>(), { $1 }))
   func box() -> Box<Int, Box<Int, Int>>
 
+  @Answer(.first, default: InlineArray<2, Int>(repeating: 0))
+  func array() -> InlineArray<2, Int>
+
   @Answer(MulticastMacros.AnswerPolicy.last)
   func number() -> Int?
 

@@ -261,6 +261,17 @@ struct ExpansionTests {
     #expect(source.contains("  func \(function) {\n"))
   }
 
+  @Test(
+    "a comma between generic arguments ends no argument of @Answer",
+    arguments: ["Box<Int, [Int]>()", "InlineArray<2, Int>(repeating: 0)", "(1 < 2, 3 > 2)"])
+  func genericArguments(expression: String) throws {
+    let expansion = ExpansionText(
+      "@Multicast protocol P: AnyObject { @Answer(.first, default: \(expression)) func f() -> T }")
+    let source = try #require(expansion.source)
+    #expect(source.contains("firstAnswer { $0.f() as T } ?? "))
+    #expect(source.contains(expression))
+  }
+
   @Test("what a nonisolated protocol forwards is nonisolated too, whatever the module's default is")
   func nonisolatedRefinement() throws {
     let expansion = ExpansionText(
