@@ -117,14 +117,11 @@ struct RequirementWriter {
 
   /// The delegates, as an expression.
   private func hub(for forwarding: Forwarding, isAsync: Bool = false) -> String {
-    switch site {
-    case .composite:
-      let name = context.hubName
-      return forwarding.parameterNames.contains(name) ? "self.\(name)" : name
-    case .refinement:
-      let isolation = isAsync ? ", isolation: #isolation" : ""
-      return "refinedDelegates(as: (\(context.delegateTypeInExtension)).self\(isolation))"
-    }
+    let name = site == .composite ? context.hubName : "refinedDelegates"
+    let member = forwarding.parameterNames.contains(name) ? "self.\(name)" : name
+    if site == .composite { return member }
+    let isolation = isAsync ? ", isolation: #isolation" : ""
+    return "\(member)(as: (\(context.delegateTypeInExtension)).self\(isolation))"
   }
 }
 

@@ -42,6 +42,17 @@ protocol ClashingDelegates: AnyObject {
   func add(_ delegate: any ClashingDelegates) -> Bool
 }
 
+/// Parameters that are called like what an expansion calls.
+@Multicast
+protocol ClashingParameters: AnyObject {
+  func start(refinedDelegates: Int, delegates: Int)
+  func later(refinedDelegates: Int, delegates: Int) async -> Bool
+  subscript(refinedDelegates: Int, delegates: Int) -> Int? { get }
+}
+
+@Multicast
+protocol ClashingChild: ClashingParameters {}
+
 @Multicast
 protocol `class`: AnyObject {
   func start()
@@ -143,7 +154,7 @@ protocol Documented: AnyObject {
 }
 
 final class NameRecorder: Recorder, Shadowing, ClashingFunctions, `class`, `A raw name`, Private,
-  FilePrivate,
+  FilePrivate, ClashingChild,
   Internal, Packaged, Public, Available, NestedChild, Documented, @unchecked Sendable
 {
   var name: String?
@@ -157,6 +168,9 @@ final class NameRecorder: Recorder, Shadowing, ClashingFunctions, `class`, `A ra
   func start() { note("start") }
   func stop() { note("stop") }
   subscript(index: Int) -> Bool { true }
+  func start(refinedDelegates: Int, delegates: Int) { note("\(refinedDelegates) \(delegates)") }
+  func later(refinedDelegates: Int, delegates: Int) async -> Bool { delegates == 2 }
+  subscript(refinedDelegates: Int, delegates: Int) -> Int? { delegates }
   func linux() { note("linux") }
   var isLinux: Bool { true }
   func mac() {}
@@ -202,6 +216,18 @@ struct NameCorpus {
     composite.remove(first)
     composite.delegates.removeAll()
     #expect(composite.isEmpty)
+  }
+
+  @Test("a parameter may be called like what an expansion calls", arguments: [1, 2])
+  func clashingParameters(composite number: Int) async {
+    let (first, second, log) = pair(NameRecorder.self)
+    let composite: any ClashingParameters =
+      number == 1
+      ? MulticastClashingParameters([first, second]) : MulticastClashingChild([first, second])
+    composite.start(refinedDelegates: 1, delegates: 2)
+    #expect(log.take() == both("1 2"))
+    #expect(await composite.later(refinedDelegates: 1, delegates: 2))
+    #expect(composite[1, 2] == 2)
   }
 
   @Test func clashingProperties() {

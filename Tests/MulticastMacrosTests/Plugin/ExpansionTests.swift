@@ -272,6 +272,17 @@ struct ExpansionTests {
     #expect(source.contains(expression))
   }
 
+  @Test("a parameter hides no member")
+  func hiddenMembers() throws {
+    let declaration = """
+      @Multicast protocol P: AnyObject { func f(delegates: Int, refinedDelegates: Int) -> Bool }
+      """
+    let source = try #require(ExpansionText(declaration).source)
+    #expect(source.contains("  self.delegates.everyAnswer {"))
+    let refinement = try #require(ExpansionText(declaration, isExtension: true).source)
+    #expect(refinement.contains("  self.refinedDelegates(as: (any P).self).everyAnswer {"))
+  }
+
   @Test("what a nonisolated protocol forwards is nonisolated too, whatever the module's default is")
   func nonisolatedRefinement() throws {
     let expansion = ExpansionText(
