@@ -10,7 +10,8 @@ public struct AnswerPolicy: Sendable {
   /// What the type of the answer stands for: see ``Answer(_:errors:calls:)``.
   public static var standard: AnswerPolicy { AnswerPolicy() }
 
-  /// The first answer, or the first that is not `nil`. The delegates after it are not called.
+  /// The first answer, or the first that is not `nil`. The delegates after it are called only with
+  /// ``ErrorPolicy/afterAll`` or ``CallOrder/concurrent``.
   public static var first: AnswerPolicy { AnswerPolicy() }
 
   /// The last answer, or the last that is not `nil`. All delegates are called.
@@ -19,10 +20,12 @@ public struct AnswerPolicy: Sendable {
   /// The arrays of all delegates, joined in registration order.
   public static var all: AnswerPolicy { AnswerPolicy() }
 
-  /// Whether every delegate answers `true`. The delegates after a `false` are not called.
+  /// Whether every delegate answers `true`. The delegates after a `false` are called only with
+  /// ``ErrorPolicy/afterAll`` or ``CallOrder/concurrent``.
   public static var every: AnswerPolicy { AnswerPolicy() }
 
-  /// Whether a delegate answers `true`. The delegates after it are not called.
+  /// Whether a delegate answers `true`. The delegates after it are called only with
+  /// ``ErrorPolicy/afterAll`` or ``CallOrder/concurrent``.
   public static var some: AnswerPolicy { AnswerPolicy() }
 
   /// The sum of the answers.
