@@ -24,8 +24,12 @@
     static let pingMilliseconds: Int64 = 2000
     /// How often a server checks that the stream has not been replaced.
     static let streamCheckInterval = Duration.seconds(5)
-    /// How long a fetch for a client waits for an unavailable broker.
-    static let fetch = Duration.seconds(1)
+    /// How long a fetch for a client is repeated if a connected broker does not answer: longer than
+    /// it takes to notice that it is not connected.
+    static let fetch = Duration.seconds(10)
+    /// Between two attempts; doubled each time, because many clients may wait.
+    static let firstFetchPause = Duration.milliseconds(100)
+    static let longestFetchPause = Duration.seconds(2)
     /// How long the reading thread waits at most, so that it notices a shutdown.
     static let readMilliseconds: Int64 = 200
 

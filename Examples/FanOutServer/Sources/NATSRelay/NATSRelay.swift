@@ -44,6 +44,9 @@
     private let connection = Mutex<Connection?>(nil)
     private let publications = Publications()
     private let deliveries = Deliveries()
+    /// Whether the server has stopped.
+    // Relaxed: nothing is read because of it.
+    private let hasStopped = Atomic(false)
     /// Why there is no session, if the broker can be reached. For clients: without details.
     private let sharedProblem = Mutex<String?>(nil)
 
@@ -139,27 +142,37 @@
       await page(of: patterns.map(\.description), after: position, through: last)
     }
 
-    /// Waits briefly for the broker if it is unavailable.
+    /// Waits while the broker cannot be reached: otherwise the client would lose events that the
+    /// stream still has.
     public func page(
       of topics: [String], after position: EventPosition, through last: EventID
     ) async -> ExternalPage<Event>? {
       guard position.number < last else { return nil }
-      let deadline = ContinuousClock.now + Limits.fetch
-      while true {
-        do {
-          guard let session = current else { throw BrokerError("the broker cannot be reached") }
-          return try await fetchers.runIfActive {
-            try session.page(of: topics, after: position.number, through: last)
+      // The first failure in a row with a broker that is connected.
+      var failure: ContinuousClock.Instant?
+      var pause = Limits.firstFetchPause
+      while !hasStopped.load(ordering: .relaxed) {
+        if let session = current {
+          do {
+            return try await fetchers.runIfActive {
+              try session.page(of: topics, after: position.number, through: last)
+            }
+          } catch {
+            let first = failure ?? .now
+            failure = first
+            guard first.duration(to: .now) < Limits.fetch else {
+              logger.info("events cannot be fetched: \(error)")
+              return nil
+            }
           }
-        } catch {
-          guard ContinuousClock.now < deadline,
-            (try? await Task.sleep(for: .milliseconds(100))) != nil
-          else {
-            logger.info("events cannot be fetched: \(error)")
-            return nil
-          }
+        } else {
+          failure = nil
         }
+        // Ends if the client leaves.
+        guard (try? await Task.sleep(for: pause)) != nil else { return nil }
+        pause = min(pause * 2, Limits.longestFetchPause)
       }
+      return nil
     }
 
     /// Asks the broker whether there is such an event.
@@ -192,6 +205,7 @@
       fetchers.start()
       queries.start()
       await cancelWhenGracefulShutdown { await self.connectAndRead() }
+      hasStopped.store(true, ordering: .relaxed)
       try await publishers.shutdownGracefully()
       try await fetchers.shutdownGracefully()
       try await queries.shutdownGracefully()

@@ -32,6 +32,12 @@ public final class SQLiteStore: EventLog {
   /// How often the store removes old events, and checks its files, and, after an error, whether it
   /// can write.
   private static let maintenanceInterval = Duration.seconds(1)
+  /// How long a read is repeated if the store can be written: longer than it takes to notice that
+  /// it cannot.
+  private static let readAttempts = Duration.seconds(5)
+  /// Between two attempts; doubled each time, because many clients may wait.
+  private static let firstReadPause = Duration.milliseconds(100)
+  private static let longestReadPause = Duration.seconds(2)
   /// How often the log says that events cannot be read: each client that reconnects may find that.
   private static let readErrorInterval = Duration.seconds(30)
 
@@ -174,21 +180,32 @@ extension SQLiteStore {
     await page(of: .patterns(patterns), after: position, through: last)
   }
 
+  /// Waits while the store is not available: otherwise the client would lose events that the store
+  /// still has.
   private func page(
     of topics: EventDatabase.StoredTopics, after position: EventPosition, through last: EventID
   ) async -> ExternalPage<Event>? {
-    do {
-      return try await readers.runIfActive { [database] in
-        try database.page(
-          of: topics, after: position.number, through: last, events: Self.pageEvents,
-          bytes: Self.pageBytes)
+    // The first failure in a row of a store that can be written.
+    var failure: ContinuousClock.Instant?
+    var pause = Self.firstReadPause
+    while true {
+      do {
+        return try await readers.runIfActive { [database] in
+          try database.page(
+            of: topics, after: position.number, through: last, events: Self.pageEvents,
+            bytes: Self.pageBytes)
+        }
+      } catch is CancellationError {
+        // The client has left, or the server ends.
+        return nil
+      } catch {
+        logUnreadPage(error)
+        let first = failure ?? .now
+        failure = problem.withLock { $0 == nil } ? first : nil
+        guard first.duration(to: .now) < Self.readAttempts else { return nil }
       }
-    } catch is CancellationError {
-      // The client has left, or the server ends.
-      return nil
-    } catch {
-      logUnreadPage(error)
-      return nil
+      guard (try? await Task.sleep(for: pause)) != nil else { return nil }
+      pause = min(pause * 2, Self.longestReadPause)
     }
   }
 

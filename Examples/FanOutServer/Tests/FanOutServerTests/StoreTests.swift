@@ -254,14 +254,28 @@ import Testing
   }
 
   /// Each client that reconnects may need a page.
-  @Test func pagesThatCannotBeReadAreOneMessage() async throws {
-    let log = try await withStore { [folder] _, store in
-      try FileManager.default.removeItem(atPath: folder.path("store/events.sqlite"))
-      for _ in 0..<20 {
-        let page = await store.page(
-          of: ["news"], after: EventPosition(epoch: 1, number: 0), through: .max)
-        #expect(page == nil)
+  /// While the files of the store are away, a client waits for its events, and misses none.
+  @Test func pagesThatCannotBeReadAreOneMessageAndComeLater() async throws {
+    let log = try await withStore { [folder] server, store in
+      var ids: [UInt64] = []
+      for text in ["a", "b", "c"] { ids.append(try await server.published(text)) }
+      let (first, rest) = (EventPosition(epoch: 1, number: ids[0]), Array(ids[1...]))
+      let (file, away) = (folder.path("store/events.sqlite"), folder.path("away"))
+      try FileManager.default.moveItem(atPath: file, toPath: away)
+      let isAnswered = Box(false)
+      let pages = (0..<20).map { _ in
+        Task {
+          defer { isAnswered.value = true }
+          return await store.page(of: ["news"], after: first, through: rest[1])
+        }
       }
+      // Longer than a store that can be written is given.
+      try await Task.sleep(for: .seconds(7))
+      #expect(!isAnswered.value)
+      pages[0].cancel()
+      #expect(await pages[0].value == nil)
+      try FileManager.default.moveItem(atPath: away, toPath: file)
+      for page in pages[1...] { #expect(await page.value?.elements.map(\.number) == rest) }
     }
     let messages = log.entries.map { "\($0.message)" }
     #expect(messages.count { $0.hasPrefix("events cannot be read: files of the store") } == 1)

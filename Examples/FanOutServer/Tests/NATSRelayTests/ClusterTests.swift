@@ -221,6 +221,24 @@
       }
     }
 
+    /// A server that has not kept the events waits for the broker, however long that is away.
+    @Test func aClientThatComesBackDuringAnOutageGetsWhatItMissed() async throws {
+      try await Cluster.with(nodes: 1) { cluster in
+        for number in 1...4 { _ = try await cluster.nodes[0].publish("\(number)") }
+        let late = try Node(cluster.broker, cluster.client)
+        defer { late.kill() }
+        try await late.wait(until: "ok")
+        await cluster.broker.kill()
+        try await late.wait(until: "disconnected")
+        let returning = try await late.seen(after: 1)
+        try await Task.sleep(for: .seconds(3))
+        try await cluster.broker.start()
+        try await late.wait(until: "ok")
+        try await eventually { try await late.publish("end") == 5 }
+        #expect(try await returning.value.map(\.data) == ["2", "3", "4", "end"])
+      }
+    }
+
     @Test func clientsThatComeBackDoNotDelayOthers() async throws {
       try await Cluster.with(nodes: 1) { cluster in
         try cluster.broker.publish(count: 3000)
