@@ -100,6 +100,28 @@ import Testing
     }
   }
 
+  /// A JSON web token is a valid name, and may be at the place of any other value.
+  @Test func tokensAtWrongPlacesAreLeftOut() async throws {
+    let file = File()
+    defer { file.remove() }
+    let server = try ServerProcess([
+      "--port", "0", "--access-log", "combined", "--access-log-file", file.path,
+    ])
+    let port = try server.port()
+    let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.Zm9vYmFyZm9vYmFy"
+    let targets = [
+      "/topics/\(token)", "/topics/\(token)/events?policy=x", "/topics/a/events?policy=\(token)",
+      "/topics/a/events?lastEventId=\(token)", "/events?topic=\(token)&policy=x",
+      "/topics?after=\(token)", "/topics?prefix=Bearer%20\(token)",
+    ]
+    for target in targets { try await send(head("GET \(target)"), port) }
+    server.terminate()
+    _ = try server.wait()
+    let lines = try file.lines
+    #expect(lines.count == targets.count)
+    for line in lines { #expect(!line.contains("eyJ"), "\(line)") }
+  }
+
   @Test func eachRequestHasAJSONObject() async throws {
     let file = File()
     defer { file.remove() }

@@ -92,20 +92,24 @@ extension AccessEntry {
   }
 
   /// The path, if the server knows it: others may be anything, such as a token at the wrong place.
-  /// The values of unknown parameters, and values with parameters in them, are left out for the
-  /// same reason.
+  /// The values of unknown parameters, values with parameters in them, and what may be a JSON web
+  /// token are left out for the same reason.
   private static func target(_ uri: String) -> String {
     let parts = uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let path = parts.first, isKnown(path) else { return "unknown" }
+    guard let path = parts.first, isKnown(path), !mayBeToken(path) else { return "unknown" }
     guard let query = parts.dropFirst().first else { return escape(path) }
     let parameters = query.split(separator: "&").map { parameter in
       let name = parameter.prefix { $0 != "=" }
       guard Self.parameters.contains(name.lowercased()[...]) else { return "..." }
       let value = parameter.dropFirst(name.count + 1)
-      return value.contains { "?=;#".contains($0) } ? "\(name)=..." : escape(parameter)
+      let isHidden = mayBeToken(value) || value.contains { "?=;#".contains($0) }
+      return isHidden ? "\(name)=..." : escape(parameter)
     }
     return "\(escape(path))?\(parameters.joined(separator: "&"))"
   }
+
+  /// Whether a text has the beginning of a JSON web token: that of an object in Base64.
+  private static func mayBeToken(_ text: Substring) -> Bool { text.contains("eyJ") }
 
   private static func isKnown(_ path: Substring) -> Bool {
     switch Route(path) {
