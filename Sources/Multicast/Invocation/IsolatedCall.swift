@@ -17,7 +17,7 @@ final class IsolatedCall: Sendable {
 /// and the rest in the next one, so that other work of the actor runs between them.
 ///
 /// ## Thread safety
-/// The thread that drains the mailbox, which is on the actor, and ``forget()`` after the last drain.
+/// The thread that drains the mailbox, which is on the actor. ``forget()``: after the last drain.
 final class IsolatedCaller: ElementReceiver, @unchecked Sendable {
   // Sendable: see "Thread safety".
 

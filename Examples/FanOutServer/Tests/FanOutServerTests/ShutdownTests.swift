@@ -39,6 +39,40 @@ import Testing
     }
   }
 
+  /// A client that does not wait for its responses gets those to everything that was published,
+  /// although the server does not take all of its requests.
+  @Test func responsesArriveBeforeARequestThatIsNotTaken() async throws {
+    var settings = Settings()
+    settings.drain = .seconds(240)
+    settings.bufferLimit = 100_000
+    settings.quietTime = .seconds(60)
+    try await RunningServer.with(settings) { server in
+      var stream = try await server.stream("a")
+      let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
+      let publication = "POST /topics/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx"
+      // Their responses wait in the server's socket.
+      try await client.send(String(repeating: publication, count: 200))
+      try await server.wait(until: "published_total", is: 200)
+      let sending = Task {
+        while (try? await client.send(publication)) != nil {
+          try? await Task.sleep(for: .milliseconds(2))
+        }
+      }
+      while try await server.metric("published_total") < 220 { try Task.checkCancellation() }
+      await server.shutDown()
+      while let other = try? await RawClient.connect(port: server.port) { await other.close() }
+      // Some of what the client sends comes after the server's side was closed.
+      try await Task.sleep(for: .milliseconds(100))
+      var published = 0
+      while let event = try await stream.next() { if event.data != nil { published += 1 } }
+      let text = try await client.readAll()
+      #expect(published >= 200)
+      #expect(text.components(separatedBy: "HTTP/1.1 200 OK\r\n").count - 1 == published)
+      await client.close()
+      await sending.value
+    }
+  }
+
   /// Those that the client has not taken yet, and those that are only made when it takes others.
   @Test func responsesThatWaitForTheClientArrive() async throws {
     var settings = Settings()

@@ -62,6 +62,10 @@ public struct Settings: Sendable {
   public var patience = TimeAmount.seconds(2)
   /// How long a shutdown waits for clients to read their pending events.
   public var drain = TimeAmount.seconds(5)
+  /// How long a client that has had responses must send nothing before a shutdown closes its
+  /// connection, of which the server's side is closed already. Longer than input takes that is on
+  /// its way: input that is not read makes the client lose responses.
+  package var quietTime = TimeAmount.milliseconds(500)
   /// The tokens for publishing and subscribing. Copies of the settings share the object.
   public var tokens = AccessTokens()
   /// Whether to refuse requests whose host is not a loopback name. Without effect if publishing and

@@ -33,7 +33,7 @@ public struct FanOutService: Service {
     let eventLoops = settings.eventLoops ?? MultiThreadedEventLoopGroup.singleton
     let loops = try await ConnectionLoops(
       eventLoops, heartbeat: settings.heartbeat, idle: settings.idleTimeout,
-      pause: settings.pause)
+      pause: settings.pause, quietTime: settings.quietTime)
     defer { loops.stop() }
     let source = TopicSource(settings, makeLog: makeLog) { deliver in loops.deliver(deliver) }
     let (topics, log) = (source.topics, source.log)

@@ -26,11 +26,15 @@ final class Connection {
   /// Completes when the newest complete response has reached the socket; `nil` if nothing waits for
   /// that.
   private var written: EventLoopFuture<Void>?
+  /// Whether a response was complete.
+  private var hasAnswered = false
   private var isReceiving = false
   private var closing = Closing()
   private var isStream = false
   /// Whether it closes behind the responses to what was received.
   private var isQuiescing = false
+  /// Whether the server's side is closed, behind the last response.
+  private var isOutputClosed = false
   /// When the oldest request began, or when the response before it was complete.
   private var start = NIODeadline.now()
 
@@ -77,6 +81,7 @@ extension Connection {
   ///   closed behind it.
   func responseEnds(_ written: EventLoopFuture<Void>?) {
     pendingRequests -= 1
+    hasAnswered = true
     start = .now()
     self.written = written
     if isQuiescing { closeBehindResponses() }
@@ -94,13 +99,34 @@ extension Connection {
   }
 
   private func closeBehindResponses() {
-    guard pendingRequests == 0, let channel else { return }
-    guard let written else { return close() }
+    guard pendingRequests == 0, !isOutputClosed, let channel else { return }
+    guard let written else { return closeInStages(channel) }
     self.written = nil
     // Checks that this is the event loop: so the closures need not be Sendable.
     written.assumeIsolated().whenComplete { _ in
       // Later, because the rest of what was received may have more requests.
       channel.eventLoop.assumeIsolated().execute { self.closeBehindResponses() }
+    }
+  }
+
+  /// Closes the server's side, and the connection when the client has sent nothing for a while
+  /// (RFC 9112, section 9.6).
+  private func closeInStages(_ channel: any Channel) {
+    // No response waits for a client that never sent a request.
+    guard hasAnswered, let input = channel.pipeline.syncOperations.discardInput() else {
+      return close()
+    }
+    isOutputClosed = true
+    channel.close(mode: .output, promise: nil)
+    closeWhenQuiet(input)
+  }
+
+  private func closeWhenQuiet(_ input: DiscardedInput) {
+    guard let channel else { return }
+    let reads = input.reads
+    // Checks that this is the event loop: so the closure need not be Sendable.
+    channel.eventLoop.assumeIsolated().scheduleTask(in: loop.quietTime) {
+      if input.reads == reads { self.close() } else { self.closeWhenQuiet(input) }
     }
   }
 

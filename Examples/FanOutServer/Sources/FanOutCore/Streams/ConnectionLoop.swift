@@ -27,6 +27,8 @@ final class ConnectionLoop {
   let counts: Counts
   /// The interval between heartbeats.
   private(set) var heartbeat = TimeAmount.zero
+  /// As of ``Settings``.
+  var quietTime = TimeAmount.zero
   /// The shortest pause between two turns.
   private var shortestPause = TimeAmount.zero
   /// Counts ticks: a clock that costs nothing to read.

@@ -27,13 +27,15 @@ struct ConnectionLoops: Sendable {
 
   /// Creates one for each event loop of `group`, and starts its timers. ``stop()`` cancels them.
   init(
-    _ group: any EventLoopGroup, heartbeat: TimeAmount, idle: TimeAmount, pause: TimeAmount = .zero
+    _ group: any EventLoopGroup, heartbeat: TimeAmount, idle: TimeAmount, pause: TimeAmount = .zero,
+    quietTime: TimeAmount = .zero
   ) async throws {
     var slots: [ObjectIdentifier: Slot] = [:]
     for eventLoop in group.makeIterator() {
       let counts = ConnectionLoop.Counts()
       let (loop, ready) = try await eventLoop.submit {
         let loop = ConnectionLoop(eventLoop, counts)
+        loop.quietTime = quietTime
         loop.start(heartbeat: heartbeat, idle: idle, pause: pause)
         return (NIOLoopBound(loop, eventLoop: eventLoop), loop.ready)
       }.get()
