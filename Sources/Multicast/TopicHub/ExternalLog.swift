@@ -15,7 +15,8 @@
 ///
 /// A sequence waits in its task until the log has answered, also if its subscription ends in the
 /// meantime. So answer in a limited time, and at once if the task is cancelled. Handlers and
-/// readers do not wait: if one is cancelled, so is the task that asks for it.
+/// readers do not wait: if one is cancelled, so is the task that asks for it. For these a log that
+/// cannot be reached may answer when it can: with `nil`, they miss events that it still has.
 ///
 /// ## Thread safety
 /// The hub calls the functions from the tasks of its subscribers, or from tasks of its own for

@@ -48,8 +48,8 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   /// Whether the refused request is `HEAD`, whose response has no body.
   private var isHeadRefused = false
   private var isRefused = false
-  /// That of the encoder of SwiftNIO, until a stream begins. What is written with it passes the
-  /// encoder.
+  /// The context of SwiftNIO's encoder, until a stream begins. What is written with it goes to the
+  /// handler before the encoder, so it is not encoded.
   private var encoder: ChannelHandlerContext?
   private var context: ChannelHandlerContext?
 
@@ -130,7 +130,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   ///
   /// - Parameter promise: completes when it has reached the socket.
   func write(_ response: WholeResponse, promise: EventLoopPromise<Void>) {
-    // As for `write` of a part.
+    // As in `write(context:data:promise:)`.
     guard pendingResponses > 0, let context, let encoder else { return promise.succeed() }
     if !entries.isEmpty {
       entries[0].status = response.status.code

@@ -132,7 +132,7 @@ extension JSONObject.Value {
   }
 }
 
-// By hand, because each publication has one: a fifth of the instructions of `JSON.object`.
+// By hand, because each publication has one: a quarter of the instructions of `JSON.object`.
 extension Receipt {
   /// The response to its publication.
   var response: WholeResponse {

@@ -9,7 +9,7 @@ extension WholeResponse {
   /// The bytes of the response (RFC 9112, section 2.1), with a date. The body is a buffer of its
   /// own if it is long.
   ///
-  /// As one buffer, the response to a publication takes a fourth of the instructions that the
+  /// As one buffer, the response to a publication takes about a third of the instructions that the
   /// handlers of SwiftNIO need for its parts.
   ///
   /// - Parameter isLast: whether the server closes the connection behind it.

@@ -112,7 +112,7 @@ extension Connection {
   /// Closes the server's side, and the connection when the client has sent nothing for a while
   /// (RFC 9112, section 9.6).
   private func closeInStages(_ channel: any Channel) {
-    // No response waits for a client that never sent a request.
+    // A client that has had no response cannot lose one.
     guard hasAnswered, let input = channel.pipeline.syncOperations.discardInput() else {
       return close()
     }

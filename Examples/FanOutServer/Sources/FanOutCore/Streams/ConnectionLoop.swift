@@ -27,8 +27,8 @@ final class ConnectionLoop {
   let counts: Counts
   /// The interval between heartbeats.
   private(set) var heartbeat = TimeAmount.zero
-  /// As of ``Settings``.
-  var quietTime = TimeAmount.zero
+  /// How long a client must send nothing before a shutdown closes its connection.
+  private(set) var quietTime = TimeAmount.zero
   /// The shortest pause between two turns.
   private var shortestPause = TimeAmount.zero
   /// Counts ticks: a clock that costs nothing to read.
@@ -82,8 +82,12 @@ extension ConnectionLoop {
   /// - Parameters:
   ///   - idle: how long a connection may wait for its client.
   ///   - pause: the shortest one between two turns.
-  func start(heartbeat: TimeAmount, idle: TimeAmount, pause: TimeAmount) {
+  ///   - quietTime: as of ``Settings``.
+  func start(
+    heartbeat: TimeAmount, idle: TimeAmount, pause: TimeAmount, quietTime: TimeAmount
+  ) {
     self.heartbeat = heartbeat
+    self.quietTime = quietTime
     shortestPause = pause
     everyTick(of: heartbeat) { $0.advanceTick() }
     everyTick(of: idle) { $0.closeTimedOutConnections(idle) }

@@ -35,8 +35,7 @@ struct ConnectionLoops: Sendable {
       let counts = ConnectionLoop.Counts()
       let (loop, ready) = try await eventLoop.submit {
         let loop = ConnectionLoop(eventLoop, counts)
-        loop.quietTime = quietTime
-        loop.start(heartbeat: heartbeat, idle: idle, pause: pause)
+        loop.start(heartbeat: heartbeat, idle: idle, pause: pause, quietTime: quietTime)
         return (NIOLoopBound(loop, eventLoop: eventLoop), loop.ready)
       }.get()
       slots[ObjectIdentifier(eventLoop)] = Slot(loop, counts, ready, eventLoop)

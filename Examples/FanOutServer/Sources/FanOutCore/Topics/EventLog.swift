@@ -18,7 +18,8 @@ public import Multicast
 ///   calls ``Topics/skip(through:)``. It returns when the service shuts down (`gracefulShutdown()`
 ///   of swift-service-lifecycle), after the HTTP server.
 /// - ``drain(within:)`` runs before that, and waits until acknowledged events are delivered.
-/// - As an `ExternalLog` it gives events that this server has not kept.
+/// - As an `ExternalLog` it gives events that this server has not kept. While it cannot be reached,
+///   it waits: with `nil`, the client would lose events that are still there.
 /// - ``status`` is part of `/health` and the metrics. Without its broker a server keeps its streams
 ///   open, and answers publications with 503.
 public protocol EventLog: AnyObject, ExternalLog where Event == FanOutCore.Event {
