@@ -136,9 +136,9 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
       entries[0].status = response.status.code
       entries[0].bytes = response.body.readableBytes
     }
-    let isAlone = pendingResponses == 1
     let (first, body) = response.encoded(
-      isOld && isAlone ? .http1_0 : .http1_1, isLast: isLast && isAlone, context.channel.allocator)
+      isOld && pendingResponses == 1 ? .http1_0 : .http1_1, isLast: beginsLastResponse(),
+      context.channel.allocator)
     encoder.write(NIOAny(first), promise: body == nil ? promise : nil)
     if let body { encoder.write(NIOAny(body), promise: promise) }
     // Before the flush, which may find that the client has closed the connection.
@@ -262,11 +262,19 @@ extension HTTP1Codec {
     if response.headerFields.value(of: .xContentTypeOptions) != "nosniff" {
       head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
     }
-    if isLast, pendingResponses == 1 {
-      head.headers.replaceOrAdd(name: "Connection", value: "close")
-    }
+    if beginsLastResponse() { head.headers.replaceOrAdd(name: "Connection", value: "close") }
     if isOld { head.version = .http1_0 }
     return head
+  }
+
+  /// Whether the connection closes behind the response that begins. The client learns that from
+  /// the response. So behind it, no request is taken (RFC 9112, section 9.6), which may be there
+  /// already when the server shuts down.
+  private func beginsLastResponse() -> Bool {
+    // A refusal behind it says so itself.
+    guard pendingResponses == 1, refusal == nil else { return false }
+    if connection.isQuiescing { isLast = true }
+    return isLast
   }
 
   private func refuse(

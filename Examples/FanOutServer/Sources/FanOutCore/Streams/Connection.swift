@@ -32,7 +32,7 @@ final class Connection {
   private var closing = Closing()
   private var isStream = false
   /// Whether it closes behind the responses to what was received.
-  private var isQuiescing = false
+  private(set) var isQuiescing = false
   /// Whether the server's side is closed, behind the last response.
   private var isOutputClosed = false
   /// When the oldest request began, or when the response before it was complete.
