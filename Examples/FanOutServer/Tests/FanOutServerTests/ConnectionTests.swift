@@ -55,6 +55,22 @@ import Testing
     }
   }
 
+  /// Its address is not known any more, so no limit per address would count it.
+  @Test func aClientThatLeavesBeforeItIsAcceptedPublishesNothing() async throws {
+    try await RunningServer.with { server in
+      try blockingEventLoops {
+        for _ in 0..<20 {
+          try sendAndReset(
+            "POST /topics/news HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx",
+            port: server.port)
+        }
+      }
+      // Connections are accepted in their order.
+      for _ in 0..<20 { _ = try await server.metric("streams") }
+      #expect(try await server.metric("published_total") == 0)
+    }
+  }
+
   /// Opens streams until all places are taken.
   private func takeAll(_ count: Int, _ server: RunningServer) async throws -> [RawClient] {
     var clients: [RawClient] = []

@@ -21,6 +21,8 @@ final class ConnectionPlace {
   init(_ places: ConnectionPlaces, _ channel: any Channel, patience: TimeAmount) {
     self.places = places
     address = channel.remoteAddress
+    // Nothing that a client without an address has sent is read: it would count towards no limit.
+    if channel.clientHasLeft { channel.eventLoop.execute { channel.close(promise: nil) } }
     let admission = places.take(address)
     self.admission = admission
     // A request of HTTP/2 takes no connection.
@@ -52,4 +54,12 @@ final class ConnectionPlace {
 
   /// Ends the time limit: from now on the client waits for the server, which may be busy.
   func requestIsComplete() { deadline?.cancel() }
+}
+
+extension Channel {
+  /// Whether the client has reset the connection before the server accepted it: then the kernel
+  /// does not know its address any more. A client of a Unix socket never has one.
+  fileprivate var clientHasLeft: Bool {
+    remoteAddress == nil && localAddress?.ipAddress != nil
+  }
 }
