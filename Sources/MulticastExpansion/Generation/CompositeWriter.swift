@@ -37,13 +37,12 @@ struct CompositeWriter {
   private var head: String {
     let declaration = context.declaration
     let isActor = context.traits.isolation == .actor
-    let isNonisolated = declaration.modifiers.contains { $0.name == "nonisolated" }
     var conformances = [declaration.name, context.names.macros("MulticastComposite")]
     if context.traits.inherited.contains("NSObjectProtocol") {
       conformances.insert("NSObject", at: 0)
     }
     conformances += nonisolatedConformances.map { "nonisolated \(context.names.standard($0))" }
-    return context.typeAccess + (isNonisolated ? "nonisolated " : "")
+    return context.typeAccess + (context.isNonisolated ? "nonisolated " : "")
       + (isActor ? "actor " : "final class ")
       + context.compositeName + context.genericParameters
       + ": " + conformances.joined(separator: ", ") + context.genericConstraints

@@ -14,8 +14,7 @@ struct ExtensionWriter {
       constraint += ", Self.Delegate: \(context.names.standard("Sendable"))"
     }
     // Otherwise the default isolation of the module is that of the extension.
-    let isNonisolated = context.declaration.modifiers.contains { $0.name == "nonisolated" }
-    let isolation = isNonisolated ? "nonisolated " : ""
+    let isolation = context.isNonisolated ? "nonisolated " : ""
     code.block("\(isolation)extension \(context.extendedType) where \(constraint)") { code in
       let requirements = RequirementWriter(context: context, site: .refinement)
       requirements.write(context.declaration.members, to: &code, &findings)

@@ -97,6 +97,12 @@ struct GenerationContext {
     plainName == "Delegate" ? DelegateAlias.name(for: self) : declaration.name
   }
 
+  /// Whether what is generated is declared `nonisolated`, as the protocol is. Never that of a
+  /// protocol of actors: an actor cannot be, and an extension of actors would lose its isolation.
+  var isNonisolated: Bool {
+    traits.isolation != .actor && declaration.modifiers.contains { $0.name == "nonisolated" }
+  }
+
   /// The attributes of the protocol that its composite shares.
   var typeAttributes: [String] {
     declaration.attributes

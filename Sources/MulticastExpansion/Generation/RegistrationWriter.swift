@@ -39,9 +39,8 @@ struct RegistrationWriter {
     code.line("/// Adds `delegate` weakly.")
     code.lines(context.typeAttributes)
     if case .globalActor(let attribute) = context.traits.isolation { code.line(attribute) }
-    let isNonisolated = context.declaration.modifiers.contains { $0.name == "nonisolated" }
     let head =
-      "\(context.typeAccess)\(isNonisolated ? "nonisolated " : "")func +=\(context.genericParameters)"
+      "\(context.typeAccess)\(context.isNonisolated ? "nonisolated " : "")func +=\(context.genericParameters)"
       + "(\(parameters))\(context.genericConstraints)"
     // Not the line of the macro.
     code.block(head) {

@@ -29,8 +29,9 @@ protocol SavingsAccount: Account, Actor {
 }
 
 /// Synchronous requirements with an overload that is `async`: of the protocol, and of an extension.
+/// `nonisolated`, which no actor may be, says nothing about a protocol of actors.
 @Multicast
-protocol Machine<Part>: Actor {
+nonisolated protocol Machine<Part>: Actor {
   associatedtype Part: Sendable
   func stop()
   func stop() async
