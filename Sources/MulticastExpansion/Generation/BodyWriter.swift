@@ -83,12 +83,15 @@ extension BodyWriter {
     guard plan.combination == .first || plan.combination == .last, let absent = plan.absent else {
       return ""
     }
-    return BodyWriter.otherwise(absent)
+    return otherwise(absent)
   }
 
-  private static func otherwise(_ absent: String) -> String {
+  private func otherwise(_ absent: String) -> String {
     let isSimple = absent.allSatisfy { $0.isLetter || $0.isNumber || "._[]:\"()".contains($0) }
-    return " ?? " + (isSimple ? absent : "(\(absent))")
+    // Without the type, the compiler does not find out that a closure must be `@Sendable`.
+    let isClosure = absent.first { $0 != "(" } == "{"
+    let type = isClosure ? " as \(result)" : ""
+    return " ?? " + (isSimple ? absent : "(\(absent)\(type))")
   }
 
   private var optionalResult: String {
@@ -163,7 +166,7 @@ extension BodyWriter {
         return [
           "var \(answer): \(optionalResult)", head,
           "  \(answer) = \(marks)(\(answer) ?? \(zero)) + \(forwarding.call(on: delegate))", "}",
-          "return \(answer)\(BodyWriter.otherwise(absent))",
+          "return \(answer)\(otherwise(absent))",
         ]
       }
       return [

@@ -60,6 +60,16 @@ protocol NoncopyableResults: AnyObject {
   @Answer(.last) func last() async throws -> Ticket?
 }
 
+/// A default that is a closure must get the type of the result.
+@Multicast
+protocol FunctionResults: AnyObject {
+  @Answer(.last, default: ({ 0 })) var source: @Sendable () -> Int { get }
+  @Answer(.first, default: { (x: Int) in -x }) func change() -> @Sendable (Int) -> Int
+  @Answer(.last, default: { (x: Int) in -x }) func changeLater() async -> @Sendable (Int) -> Int
+  @Answer(.first, default: { (x: Int) in x }, errors: .afterAll) func load() throws
+    -> @Sendable (Int) -> Int
+}
+
 final class ParenthesesRecorder: Recorder, ParenthesizedResults, @unchecked Sendable {
   func nothing() { note("nothing") }
   func nothing(at number: Int) async { note("\(number)") }
@@ -69,8 +79,12 @@ final class ParenthesesRecorder: Recorder, ParenthesizedResults, @unchecked Send
 }
 
 final class ResultRecorder: Recorder, SentResults, ImplicitResults, MetatypeResults, TypedAnswers,
-  GenericResults, NoncopyableResults, @unchecked Sendable
+  GenericResults, NoncopyableResults, FunctionResults, @unchecked Sendable
 {
+  var source: @Sendable () -> Int { { [id] in id } }
+  func change() -> @Sendable (Int) -> Int { { [id] in $0 + id } }
+  func changeLater() async -> @Sendable (Int) -> Int { { [id] in $0 + id } }
+  func load() throws -> @Sendable (Int) -> Int { { [id] in $0 * id } }
   func first<T: Numeric>() async -> T? { id == 1 ? nil : T(exactly: id) }
   func last<T: Numeric>() async throws -> T? { id == 1 ? T(exactly: id) : nil }
   func firstNumber<T: Numeric>() async -> T { T(exactly: id) ?? 0 }
@@ -137,6 +151,20 @@ struct ResultTypeCorpus {
     #expect(try await composite.last() == 1.0)
     #expect(await composite.firstNumber() == Int8(1))
     #expect(await composite.lastNumber() == 2.0)
+  }
+
+  @Test func functions() async throws {
+    let (first, second, _) = pair(ResultRecorder.self)
+    let composite = MulticastFunctionResults([first, second])
+    #expect(composite.source() == 2)
+    #expect(composite.change()(10) == 11)
+    #expect(await composite.changeLater()(10) == 12)
+    #expect(try composite.load()(10) == 10)
+    let empty = MulticastFunctionResults()
+    #expect(empty.source() == 0)
+    #expect(empty.change()(10) == -10)
+    #expect(await empty.changeLater()(10) == -10)
+    #expect(try empty.load()(10) == 10)
   }
 
   @Test func noncopyable() async throws {
