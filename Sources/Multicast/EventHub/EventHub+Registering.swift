@@ -151,7 +151,8 @@ extension EventHub {
   private func finishIfRaised(_ registration: EntryHandle) {
     // Sequentially consistent: see `finish`.
     guard state.isRaised.load(ordering: .sequentiallyConsistent) else { return }
-    // The other thread may not have closed the gate yet: who learns of the end finds it closed.
+    // The other thread may not have closed the gate yet. It must be closed before the subscriber
+    // ends: code that learns of the end relies on that.
     state.publish()
     if let entry = registration.entry { finish(entry) }
   }

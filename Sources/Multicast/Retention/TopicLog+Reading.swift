@@ -87,7 +87,7 @@ extension TopicLog {
   /// 1. what is missing because the numbers have begun, perhaps anew, or because the external log
   ///    has no event at the place;
   /// 2. nothing, if the place is behind the last event of topics that have ended;
-  /// 3. what the reader loses because more events wait than its limit allows;
+  /// 3. what the reader misses because more events wait than its limit allows;
   /// 4. what a new reader requests from the external log because of a gap;
   /// 5. a gap that begins at the place;
   /// 6. what has left the log, and the events, up to the next gap.

@@ -1,8 +1,8 @@
 /// Turns the signals that reach one subscriber into updates.
 ///
 /// A change continues what the subscriber has if it makes the next version. After any other
-/// change, at the beginning, and after a block during which it lost changes, the subscriber gets a
-/// snapshot; changes that the snapshot has are skipped.
+/// change, at the beginning, and after a block during which the state changed, the subscriber gets
+/// a snapshot; changes that the snapshot has are skipped.
 ///
 /// ## Thread safety
 /// One call at a time: the mailbox of the subscriber, or the sequencer of the hub, delivers one

@@ -8,7 +8,7 @@
 ///
 /// let subscription = board.subscribe { update in
 ///   switch update {
-///   case .snapshot(let prices): table.show(prices)   // first, and after changes that were lost
+///   case .snapshot(let prices): table.show(prices)   // first, and after changes that were dropped
 ///   case .change(let price): table.show(price)
 ///   }
 /// }
@@ -19,9 +19,9 @@
 ///
 /// Whenever nothing is under way, a subscriber that replaces its state by each snapshot, and
 /// applies each change, has the state of the hub: for every buffer size, however late it
-/// subscribed, and whatever it lost. A subscriber whose buffer is full loses its oldest changes,
-/// and gets a new snapshot in their place. One that was blocked gets a snapshot after the block, if
-/// the state has changed.
+/// subscribed, and whatever it did not receive. A full buffer drops its oldest changes, and the
+/// subscriber gets a new snapshot in their place. One that was blocked gets a snapshot after the
+/// block, if the state has changed.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while

@@ -3,7 +3,8 @@
 /// ## Thread safety
 /// A value: any thread may use its copy.
 public enum StateUpdate<State: Sendable, Change: Sendable>: Sendable {
-  /// The whole state: the first update, and the next one after changes that the subscriber lost.
+  /// The whole state: the first update, and the next one after changes that the subscriber
+  /// did not receive.
   case snapshot(State)
   /// A change to the state that the updates so far make.
   case change(Change)

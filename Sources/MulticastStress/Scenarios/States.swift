@@ -7,7 +7,7 @@ import Multicast
 enum States: Scenario {
   static let name = "states"
   static let promise =
-    "when nothing is under way, what each subscriber has folded equals the state, whatever it lost"
+    "when nothing is under way, what each subscriber has folded equals the state, whatever was dropped"
 
   static func run(_ trial: Trial) {
     trial.runRounds { generator in

@@ -61,7 +61,7 @@ struct StateLawTests {
     }
   }
 
-  @Test("a slow consumer gets a snapshot in place of the changes that it lost, wherever they were")
+  @Test("a slow consumer gets a snapshot in place of the dropped changes, wherever they were")
   func slowConsumer() async {
     for limit in 1...4 {
       let hub = makeChainHub()
