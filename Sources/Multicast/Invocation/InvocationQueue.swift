@@ -50,9 +50,9 @@ extension InvocationQueue {
   ) -> CheckedContinuation<Void, Never>? {
     guard holder != .current else { return continuation }
     // Nearly always the last one: it has just arrived.
-    var place = waiting.count - 1
-    while waiting[place].task != .current { place -= 1 }
-    waiting[place].continuation = continuation
+    var index = waiting.count - 1
+    while waiting[index].task != .current { index -= 1 }
+    waiting[index].continuation = continuation
     return nil
   }
 

@@ -59,9 +59,9 @@ struct RingBuffer<Element>: ~Copyable {
   ///
   /// - Complexity: O(n), where n is the number of elements between it and that end.
   func offset(where isMatch: (Element) -> Bool) -> Int? {
-    for place in 0..<(count + 1) / 2 {
-      if isMatch(pointer(place).pointee) { return place }
-      if isMatch(pointer(count - 1 - place).pointee) { return count - 1 - place }
+    for offset in 0..<(count + 1) / 2 {
+      if isMatch(pointer(offset).pointee) { return offset }
+      if isMatch(pointer(count - 1 - offset).pointee) { return count - 1 - offset }
     }
     return nil
   }
@@ -73,13 +73,13 @@ struct RingBuffer<Element>: ~Copyable {
     precondition(offset >= 0 && offset < count, "offset \(offset) of \(count) elements")
     let element = pointer(offset).move()
     if offset < count / 2 {
-      for place in (0..<offset).reversed() {
-        pointer(place + 1).moveInitialize(from: pointer(place), count: 1)
+      for index in (0..<offset).reversed() {
+        pointer(index + 1).moveInitialize(from: pointer(index), count: 1)
       }
       head = (head + 1) & (slotCount - 1)
     } else {
-      for place in offset..<count - 1 {
-        pointer(place).moveInitialize(from: pointer(place + 1), count: 1)
+      for index in offset..<count - 1 {
+        pointer(index).moveInitialize(from: pointer(index + 1), count: 1)
       }
     }
     count -= 1

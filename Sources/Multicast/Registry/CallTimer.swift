@@ -15,7 +15,7 @@ final class CallTimer: Sendable {
   let kind: Kind
   private let plan: TimingPlan
   private let hub: String?
-  private let place: OriginWord
+  private let siteWord: OriginWord
   private let label: String?
   // Relaxed, all four: statistics. No thread reads anything through them.
   private let calls = Atomic<Int>(0)
@@ -29,7 +29,7 @@ final class CallTimer: Sendable {
     self.plan = plan
     self.kind = kind
     self.hub = hub
-    place = OriginWord(place: origin)
+    siteWord = OriginWord(siteOf: origin)
     label = origin.label
     threshold = Atomic(plan.limit)
   }
@@ -66,7 +66,7 @@ final class CallTimer: Sendable {
     guard isOurs else { return }
     onSlow(
       SlowHandlerWarning(
-        hub: hub, site: place.site, label: label,
+        hub: hub, site: siteWord.site, label: label,
         duration: .nanoseconds(Int64(clamping: duration)), kind: kind))
   }
 

@@ -4,7 +4,7 @@ extension Entry {
   /// - Parameter hub: the name of the hub, for the message if it is not.
   static func make<Value>(
     _ delegate: Value, ownership: Ownership, mailbox: Mailbox? = nil,
-    origin: OriginWord = OriginWord(place: .unknown), hub: @autoclosure () -> String? = nil
+    origin: OriginWord = OriginWord(siteOf: .unknown), hub: @autoclosure () -> String? = nil
   ) -> Entry {
     if StaticType(Value.self).isReference {
       return makeOfReference(delegate, ownership, mailbox, origin, hub())
@@ -36,7 +36,7 @@ extension Entry {
   /// An entry that owns `value`, and may be called as long as `owner`, if there is one, lives.
   static func make<Value>(
     _ value: Value, owner: AnyObject?, mailbox: Mailbox?,
-    origin: OriginWord = OriginWord(place: .unknown)
+    origin: OriginWord = OriginWord(siteOf: .unknown)
   ) -> Entry {
     // Without an owner the hub itself tells apart whom a sender calls, and no target could die.
     make(

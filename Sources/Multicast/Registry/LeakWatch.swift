@@ -14,7 +14,7 @@ final class LeakWatch: @unchecked Sendable {
   private let handler: @Sendable (LeakWarning) -> Void
   /// Guards `counters`.
   private let lock = Lock()
-  /// By ``OriginWord/place``. One for each line of the program that registers: they are not
+  /// By ``OriginWord/siteBits``. One for each line of the program that registers: they are not
   /// removed.
   private var counters: [UInt: SiteCounter] = [:]
 
@@ -42,11 +42,11 @@ final class LeakWatch: @unchecked Sendable {
   }
 
   /// The counter of a line.
-  func counter(of place: UInt) -> SiteCounter {
+  func counter(of site: UInt) -> SiteCounter {
     lock.withLock {
-      if let counter = counters[place] { return counter }
+      if let counter = counters[site] { return counter }
       let counter = SiteCounter(above: limit)
-      counters[place] = counter
+      counters[site] = counter
       return counter
     }
   }
@@ -59,7 +59,7 @@ final class LeakWatch: @unchecked Sendable {
     guard let counter = origin.record?.counter, counter.isSuspicious, let site = origin.site else {
       return
     }
-    let exact = count(origin.place)
+    let exact = count(origin.siteBits)
     guard exact > limit else { return counter.clear() }
     if counter.takeReport() { handler(LeakWarning(hub: hub, site: site, count: exact)) }
   }
@@ -70,35 +70,36 @@ extension Registry {
   @inline(__always)
   func word(of origin: Origin) -> OriginWord {
     if !isInspected && origin.label == nil && origin.timer == nil {
-      return OriginWord(place: origin)
+      return OriginWord(siteOf: origin)
     }
     return recordedWord(of: origin)
   }
 
   @inline(never)
   private func recordedWord(of origin: Origin) -> OriginWord {
-    let place = OriginWord(place: origin)
+    let siteWord = OriginWord(siteOf: origin)
     let watch = currentLeakWatch
-    if watch == nil && origin.label == nil && origin.timer == nil { return place }
+    if watch == nil && origin.label == nil && origin.timer == nil { return siteWord }
+    let counter = watch?.counter(of: siteWord.bits)
     return OriginWord(
       retaining: OriginRecord(
-        origin, began: cmulticast_monotonic_nanoseconds(), counter: watch?.counter(of: place.bits)))
+        origin, began: cmulticast_monotonic_nanoseconds(), counter: counter))
   }
 
   /// Warns of a leak if an entry that was added is one too many. Outside of any lock.
   func warnIfLeaking(_ entry: Entry) {
     guard let watch = currentLeakWatch else { return }
-    watch.added(entry.head.pointee.origin, hub: nameInWarnings) { place in
-      watch.countAll?(place) ?? count(at: place)
+    watch.added(entry.head.pointee.origin, hub: nameInWarnings) { site in
+      watch.countAll?(site) ?? count(at: site)
     }
   }
 
   /// The number of registrations of a line that have not ended.
   ///
-  /// - Parameter place: see ``OriginWord/place``.
-  func count(at place: UInt) -> Int {
+  /// - Parameter site: see ``OriginWord/siteBits``.
+  func count(at site: UInt) -> Int {
     storage.snapshot().count { entry in
-      entry.map { $0.isLive && $0.head.pointee.origin.place == place } ?? false
+      entry.map { $0.isLive && $0.head.pointee.origin.siteBits == site } ?? false
     }
   }
 

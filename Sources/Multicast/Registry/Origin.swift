@@ -39,8 +39,8 @@ struct OriginWord {
 
   static var unknown: OriginWord { OriginWord(bits: 1) }
 
-  /// Only the place. Its label is ignored.
-  init(place origin: Origin) {
+  /// Only the line. The label and the timer are ignored.
+  init(siteOf origin: Origin) {
     guard origin.line > 0, origin.fileID.hasPointerRepresentation else {
       self = .unknown
       return
@@ -70,11 +70,11 @@ struct OriginWord {
       ._withUnsafeGuaranteedRef { $0.timer.map { .passUnretained($0) } }
   }
 
-  /// The bits of the place, which are the same for each registration of one line.
-  var place: UInt { record?.place.bits ?? bits }
+  /// The bits of the line alone, which are the same for each registration of that line.
+  var siteBits: UInt { record?.siteWord.bits ?? bits }
 
   var site: CallSite? {
-    if let record { return record.place.site }
+    if let record { return record.siteWord.site }
     guard let name = UnsafePointer<CChar>(bitPattern: (bits >> 2) & (Self.addressLimit - 1)) else {
       return nil
     }
@@ -89,9 +89,10 @@ struct OriginWord {
   }
 }
 
-/// The origin of a registration that has more than a place.
+/// The origin of a registration of which more than the line is kept.
 final class OriginRecord: Sendable {
-  let place: OriginWord
+  /// The line.
+  let siteWord: OriginWord
   let label: String?
   /// When the registration was made, in nanoseconds of the monotonic clock.
   let began: UInt64
@@ -102,7 +103,7 @@ final class OriginRecord: Sendable {
   private let isCounted = Atomic<Bool>(true)
 
   init(_ origin: Origin, began: UInt64, counter: SiteCounter?) {
-    place = OriginWord(place: origin)
+    siteWord = OriginWord(siteOf: origin)
     label = origin.label
     self.began = began
     self.counter = counter

@@ -158,13 +158,13 @@ extension Registry {
     willInsert: (EntryHandle) -> Void = { _ in },
     begin: (EntryHandle, _ report: () -> Void) -> Void = { _, report in report() }
   ) -> EntryHandle {
-    // SAFETY: `place` takes over this retain, because the policy allows every entry.
+    // SAFETY: `insertUnreported` takes over this retain, because the policy allows every entry.
     let entry = Unmanaged.passRetained(
       Entry.make(value, owner: owner, mailbox: mailbox, origin: word(of: origin)))
     let handle = EntryHandle(entry, in: self)
     willInsert(handle)
     let watched = watched(entry)
-    _ = place(entry, .allow)
+    _ = insertUnreported(entry, .allow)
     begin(handle) { reportAddition(of: watched, 1) }
     return handle
   }
@@ -175,7 +175,7 @@ extension Registry {
   /// - Returns: the existing entry of the same delegate, if `entry` was not added.
   private func insert(_ entry: Unmanaged<Entry>, _ duplicates: DuplicatePolicy) -> Entry? {
     let watched = watched(entry)
-    let (existing, difference) = place(entry, duplicates)
+    let (existing, difference) = insertUnreported(entry, duplicates)
     guard existing == nil else { return existing }
     reportAddition(of: watched, difference)
     return nil
@@ -197,7 +197,7 @@ extension Registry {
   /// As ``insert(_:_:)``, without telling those who observe the registry of the addition.
   ///
   /// - Returns: also the change of the number of entries.
-  private func place(
+  private func insertUnreported(
     _ entry: Unmanaged<Entry>, _ duplicates: DuplicatePolicy
   ) -> (existing: Entry?, difference: Int) {
     entriesExpected(by: 1)

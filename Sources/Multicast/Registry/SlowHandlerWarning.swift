@@ -20,7 +20,7 @@ public struct SlowHandlerWarning: Sendable, Hashable, CustomStringConvertible {
   /// The warning in words.
   public var description: String {
     let label = label.map { " \"\($0)\"" } ?? ""
-    let place = site.map { " of \($0)" } ?? ""
-    return "\(messagePrefix(hub)) a call of the \(kind)\(label)\(place) took \(duration)."
+    let site = site.map { " of \($0)" } ?? ""
+    return "\(messagePrefix(hub)) a call of the \(kind)\(label)\(site) took \(duration)."
   }
 }

@@ -157,7 +157,7 @@ extension TopicLog {
           }
         }
       }
-      for (place, statistics) in readers ?? [] { body(place, statistics) }
+      for (topic, statistics) in readers ?? [] { body(topic, statistics) }
     }
   }
 

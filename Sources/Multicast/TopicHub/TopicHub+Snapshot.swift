@@ -39,12 +39,12 @@ extension TopicHub {
       // The handler, if that is what reads.
       let handler = signals.target.flushedHub?.receivers().first
       for (index, subscription) in signals.senders.enumerated() {
-        let place = ReadTopic(reader: ObjectIdentifier(signals), index: index)
+        let topic = ReadTopic(reader: ObjectIdentifier(signals), index: index)
         readers[subscription.registration.reference] = EventReader(
           handle: subscription.registration, kind: handler?.kind ?? kind,
           place: handler?.place ?? "consumer",
           isKept: handler?.isKept ?? true, isBlocked: handler?.isBlocked ?? false,
-          statistics: statistics[place])
+          statistics: statistics[topic])
       }
     }
     return readers
@@ -93,10 +93,10 @@ extension TopicHub {
   }
 
   /// The number of registrations of a line that have not ended.
-  private func registrations(at place: UInt) -> Int {
+  private func registrations(at site: UInt) -> Int {
     let hubs = [crossTopic.allTopics] + crossTopic.patternHubs
-    let count = hubs.reduce(0) { $0 + $1.registry.count(at: place) }
-    return topics.all.reduce(count) { $0 + $1.hub.registry.count(at: place) }
+    let count = hubs.reduce(0) { $0 + $1.registry.count(at: site) }
+    return topics.all.reduce(count) { $0 + $1.hub.registry.count(at: site) }
   }
 }
 
