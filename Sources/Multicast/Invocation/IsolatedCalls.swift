@@ -14,16 +14,16 @@ internal import Synchronization
 /// Every operation may be called from any thread.
 @usableFromInline
 struct IsolatedCalls: ~Copyable, Sendable {
+  /// An actor, and an entry with the mailbox for it, which stands for the hub.
+  private typealias ActorEntry = (home: WeakActor, entry: Entry)
 
-  /// The mailboxes, by actor.
   private final class Table: @unchecked Sendable {
-    // Sendable: `lanes` is used only inside `lock`.
+    // Sendable: the variables are used only inside `lock`.
 
-    /// Guards `lanes`. Nothing is destroyed inside.
+    /// Guards the variables. Nothing is destroyed inside.
     let lock = Lock()
-    /// Each with an entry of its own, which stands for the hub.
-    var lanes: [ObjectIdentifier: (home: WeakActor, entry: Entry)] = [:]
-    /// The number of lanes at which those of actors that are gone are removed.
+    var entries: [ObjectIdentifier: ActorEntry] = [:]
+    /// The number of entries at which those of actors that are gone are removed.
     var limit = 16
   }
 
@@ -35,20 +35,21 @@ struct IsolatedCalls: ~Copyable, Sendable {
 extension IsolatedCalls {
   /// Appends `call` to what waits for `home`.
   borrowing func enqueue(_ call: Envelope, on home: any Actor) {
-    let entry = lane(of: home)
+    let entry = entry(for: home)
     entry.mailbox?.enqueue(call, for: .passUnretained(entry))
   }
 
   /// The entries whose mailboxes a flush of the hub includes.
-  var lanes: [Entry] {
+  var entries: [Entry] {
     guard let table = table.current else { return [] }
-    return table.lock.withLock { table.lanes.values.map(\.entry) }
+    return table.lock.withLock { table.entries.values.map(\.entry) }
   }
 
-  private borrowing func lane(of home: any Actor) -> Entry {
+  /// The entry with the mailbox for `home`.
+  private borrowing func entry(for home: any Actor) -> Entry {
     let table = table.current(or: Table())
     let identifier = ObjectIdentifier(home)
-    let existing = table.lock.withLock { table.lanes[identifier] }
+    let existing = table.lock.withLock { table.entries[identifier] }
     if let existing, !existing.home.isStale { return existing.entry }
     let caller = IsolatedCaller()
     let mailbox = ActorMailbox(
@@ -57,31 +58,30 @@ extension IsolatedCalls {
     mailbox.progress = caller.progress
     let entry = Entry.make(caller, ownership: .strong, mailbox: mailbox)
     let new = (home: WeakActor(home), entry: entry)
-    let (concurrent, replaced) = table.lock.withLock { () -> (Entry?, [Any]) in
-      if let concurrent = table.lanes[identifier], concurrent.entry !== existing?.entry {
-        return (concurrent.entry, [])
+    let (concurrent, replaced) = table.lock.withLock { () -> (Entry?, ActorEntry?) in
+      if let concurrent = table.entries[identifier], concurrent.entry !== existing?.entry {
+        return (concurrent.entry, nil)
       }
-      let replaced = table.lanes.updateValue(new, forKey: identifier)
-      return (nil, replaced.map { [$0] } ?? [])
+      return (nil, table.entries.updateValue(new, forKey: identifier))
     }
     withExtendedLifetime(replaced) {}  // Destroyed here, outside the lock.
     removeDead(table)
     return concurrent ?? new.entry
   }
 
-  /// Removes the lanes of actors that are gone, if there are too many lanes.
+  /// Removes the entries of actors that are gone, if there are too many entries.
   private borrowing func removeDead(_ table: Table) {
-    let lanes = table.lock.withLock { table.lanes.count > table.limit ? table.lanes : [:] }
-    guard !lanes.isEmpty else { return }
-    let dead = lanes.filter { $0.value.home.isDead }
+    let entries = table.lock.withLock { table.entries.count > table.limit ? table.entries : [:] }
+    guard !entries.isEmpty else { return }
+    let dead = entries.filter { $0.value.home.isDead }
     let removed = table.lock.withLock {
-      let removed = dead.compactMap { identifier, lane -> (home: WeakActor, entry: Entry)? in
-        guard table.lanes[identifier]?.entry === lane.entry else { return nil }
-        return table.lanes.removeValue(forKey: identifier)
+      let removed = dead.compactMap { identifier, found -> ActorEntry? in
+        guard table.entries[identifier]?.entry === found.entry else { return nil }
+        return table.entries.removeValue(forKey: identifier)
       }
-      table.limit = max(16, 2 * table.lanes.count)
+      table.limit = max(16, 2 * table.entries.count)
       return removed
     }
-    withExtendedLifetime((lanes, removed)) {}  // Destroyed here, outside the lock.
+    withExtendedLifetime((entries, removed)) {}  // Destroyed here, outside the lock.
   }
 }

@@ -4,10 +4,10 @@ internal import Synchronization
 extension Registry {
   /// Returns when every mailbox has delivered, dropped or discarded what was pending.
   ///
-  /// - Parameter lanes: entries with mailboxes besides those of the registry.
-  func flush(and lanes: [Entry] = []) async {
+  /// - Parameter others: entries with mailboxes besides those of the registry.
+  func flush(and others: [Entry] = []) async {
     let latch = FlushLatch()
-    addPending(to: latch, and: lanes)
+    addPending(to: latch, and: others)
     await latch.wait()
   }
 
@@ -21,21 +21,21 @@ extension Registry {
   /// and did not wait for it: a contradiction.
   ///
   /// - Returns: whether everything was done in time.
-  func flush(and lanes: [Entry] = [], timeout: Duration) -> Bool {
+  func flush(and others: [Entry] = [], timeout: Duration) -> Bool {
     let thread = FlushingThread()
     return thread.blocked {
       let latch = FlushLatch()
-      addPending(to: latch, and: lanes, excluding: thread.excludes)
+      addPending(to: latch, and: others, excluding: thread.excludes)
       if latch.wait(until: .now() + DispatchTimeInterval(timeout)) { return true }
       // Otherwise each flush of a suspended queue that times out would leave a latch behind.
-      withdraw(latch, and: lanes)
+      withdraw(latch, and: others)
       return false
     }
   }
 
   /// Ends the flush of `latch` in every mailbox.
-  func withdraw(_ latch: FlushLatch, and lanes: [Entry] = []) {
-    for case let entry? in storage.snapshot() + lanes.map(Optional.some) {
+  func withdraw(_ latch: FlushLatch, and others: [Entry] = []) {
+    for case let entry? in storage.snapshot() + others.map(Optional.some) {
       entry.mailbox?.withdraw(latch)
     }
   }
@@ -46,10 +46,10 @@ extension Registry {
   /// which wait for it.
   ///
   /// - Parameters:
-  ///   - lanes: entries with mailboxes besides those of the registry.
+  ///   - others: entries with mailboxes besides those of the registry.
   ///   - isExcluded: which other mailboxes to exclude.
   func addPending(
-    to latch: FlushLatch, and lanes: [Entry] = [],
+    to latch: FlushLatch, and others: [Entry] = [],
     excluding isExcluded: (Mailbox) -> Bool = { _ in false }
   ) {
     // Not an entry that another thread has ended, and is about to take out of the storage.
@@ -57,7 +57,7 @@ extension Registry {
     let active = storage.snapshot().filter { entry in
       entry.map { EntryHead.isActive($0.head.pointee.state.load(ordering: .acquiring)) } ?? false
     }
-    latch.add(active + lanes.map(Optional.some), excluding: isExcluded)
+    latch.add(active + others.map(Optional.some), excluding: isExcluded)
   }
 }
 

@@ -50,7 +50,7 @@ extension MulticastDelegate where Delegate: Sendable {
   ///
   /// - Complexity: O(`count`), and the wait.
   public func flush() async {
-    await registry.flush(and: isolatedCalls.lanes)
+    await registry.flush(and: isolatedCalls.entries)
   }
 
   /// Blocks the thread until every call that was enqueued before has run or was discarded, or until
@@ -69,6 +69,6 @@ extension MulticastDelegate where Delegate: Sendable {
   @available(*, noasync, message: "use the async flush() instead of blocking the thread")
   @discardableResult
   public func flush(timeout: Duration) -> Bool {
-    registry.flush(and: isolatedCalls.lanes, timeout: timeout)
+    registry.flush(and: isolatedCalls.entries, timeout: timeout)
   }
 }

@@ -227,7 +227,7 @@ struct IsolatedDelegateTests {
     let (delegate, kept) = (Station(), Station())
     let tracker = LifetimeTracker()
     // An unowned reference keeps the memory of an actor, so no later one gets its address and,
-    // with portable weak references, replaces its lane.
+    // with portable weak references, replaces its mailbox.
     struct Address {
       unowned let home: Station
     }
@@ -241,8 +241,8 @@ struct IsolatedDelegateTests {
       await hub.flush()
       home = nil
       await eventually { tracker.live == 0 }
-      if count <= 16 { #expect(hub.isolatedLanes == count) }
-      #expect(hub.isolatedLanes <= 16)
+      if count <= 16 { #expect(hub.isolatedMailboxes == count) }
+      #expect(hub.isolatedMailboxes <= 16)
     }
     await hub.invokeIsolated(isolation: kept) { _ in }
     await hub.flush()

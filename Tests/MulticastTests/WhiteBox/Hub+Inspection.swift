@@ -7,7 +7,7 @@ extension MulticastDelegate {
   }
 
   /// The number of mailboxes for invocations on actors, also of actors that are gone.
-  var isolatedLanes: Int { isolatedCalls.lanes.count }
+  var isolatedMailboxes: Int { isolatedCalls.entries.count }
 
   /// The number of slots of the list.
   var capacity: Int {
