@@ -5,7 +5,7 @@
 final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
   // Sendable: adds only a constant.
 
-  let lane: ActorLane
+  let runQueue: ActorRunQueue
 
   /// The other parameters are those of ``QueueMailbox``.
   ///
@@ -15,21 +15,21 @@ final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
     isIdle: Bool = true, drops: DropCounter? = nil,
     whenExhausted: (@Sendable (Entry) -> Void)? = nil
   ) {
-    let lane = ActorLane.lane(of: home)
-    self.lane = lane
+    let runQueue = ActorRunQueue.runQueue(of: home)
+    self.runQueue = runQueue
     super.init(
       MailboxState(limit: limit, whenFull: whenFull, isIdle: isIdle),
-      drops: drops, lane: lane, whenExhausted: whenExhausted)
+      drops: drops, runQueue: runQueue, whenExhausted: whenExhausted)
   }
 
   private init(renewing other: ActorMailbox, limit: Int, whenFull: OverflowPolicy) {
-    lane = other.lane
+    runQueue = other.runQueue
     super.init(
       MailboxState(limit: limit, whenFull: whenFull, isIdle: true),
-      drops: other.drops, lane: lane, whenExhausted: other.whenExhausted)
+      drops: other.drops, runQueue: runQueue, whenExhausted: other.whenExhausted)
   }
 
-  override var place: String { "actor \(lane.description)" }
+  override var place: String { "actor \(runQueue.description)" }
 
   override func renewed() -> Mailbox? {
     let (limit, whenFull) = withLock { (state.limit, state.whenFull) }
@@ -37,22 +37,22 @@ final class ActorMailbox: HandlerMailbox, @unchecked Sendable {
   }
 
   override func hasTerms(of other: Mailbox) -> Bool {
-    guard let other = other as? ActorMailbox, lane === other.lane else { return false }
+    guard let other = other as? ActorMailbox, runQueue === other.runQueue else { return false }
     return hasLimits(of: other)
   }
 
   override func wake(_ entry: Entry) {
-    lane.drain(self, entry)
+    runQueue.drain(self, entry)
   }
 
   /// Whether it delivers on `home`.
-  func isOn(_ home: any Actor) -> Bool { lane.isOf(home) }
+  func isOn(_ home: any Actor) -> Bool { runQueue.isOf(home) }
 
   override func requireInlineCall(of delegate: @autoclosure () -> Any.Type) {
     require(
       isOn(MainActor.shared) && MainQueue.isCurrent,
       """
-      Multicast: \(delegate()) was added on \(lane.description), but is called directly. \
+      Multicast: \(delegate()) was added on \(runQueue.description), but is called directly. \
       Use invoke, which calls it there.
       """)
   }

@@ -15,8 +15,8 @@ struct EnvelopeAppends {
   @usableFromInline private(set) var delivered = 0
   /// The number of entries that were collected.
   @usableFromInline private(set) var count = 0
-  /// The lane of their mailboxes.
-  private var lane: Unmanaged<ActorLane>?
+  /// The run queue of their mailboxes.
+  private var runQueue: Unmanaged<ActorRunQueue>?
   /// The entries that were collected; `nil` if there are none.
   private var entries: UnsafeMutablePointer<Unmanaged<Entry>>?
 
@@ -34,16 +34,16 @@ extension EnvelopeAppends {
   mutating func add(
     to mailbox: Unmanaged<Mailbox>, of entry: Unmanaged<Entry>, _ invocation: inout Invocation
   ) {
-    // SAFETY: the invocation holds the entry, which owns the mailbox, and that keeps its lane.
-    guard let lane = mailbox._withUnsafeGuaranteedRef({ $0.lockOwner }) else {
+    // SAFETY: the invocation holds the entry, which owns the mailbox, and that keeps its run queue.
+    guard let runQueue = mailbox._withUnsafeGuaranteedRef({ $0.lockOwner }) else {
       // What a full buffer drops runs its `deinit` here, which may invoke this hub.
       flush(invocation.thread)
       if let envelope, invocation.enqueue(envelope, for: entry, in: mailbox) { delivered += 1 }
       return
     }
-    if count == Self.capacity || self.lane?.toOpaque() != lane.toOpaque() {
+    if count == Self.capacity || self.runQueue?.toOpaque() != runQueue.toOpaque() {
       flush(invocation.thread)
-      self.lane = .fromOpaque(lane.toOpaque())  // Only a lane shares its lock.
+      self.runQueue = .fromOpaque(runQueue.toOpaque())  // Only a run queue shares its lock.
     }
     if count == 0 { invocation.closeCall() }
     guard invocation.admits(entry) else { return }
@@ -62,10 +62,10 @@ extension EnvelopeAppends {
 
   @usableFromInline @inline(never)
   mutating func appendAll(_ thread: ThreadCallStack.Pointer) {
-    guard let entries, let lane, let envelope else { return }
+    guard let entries, let runQueue, let envelope else { return }
     let collected = UnsafeMutableBufferPointer(start: entries, count: count)
-    // SAFETY: the invocation holds the entries, whose mailboxes keep the lane.
-    delivered += lane._withUnsafeGuaranteedRef { $0.append(envelope, to: collected) }
+    // SAFETY: the invocation holds the entries, whose mailboxes keep the run queue.
+    delivered += runQueue._withUnsafeGuaranteedRef { $0.append(envelope, to: collected) }
     count = 0
     self.entries = nil
     returnMemory(entries, thread)

@@ -27,15 +27,15 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   /// - Parameters:
   ///   - state: the initial state, with limit and policy.
   ///   - drops: counts the drops of the whole hub.
-  ///   - lane: the lane whose lock the mailbox shares. The subclass keeps it.
+  ///   - runQueue: the run queue whose lock the mailbox shares. The subclass keeps it.
   ///   - whenExhausted: runs when everything was delivered and no more elements will follow.
   init(
-    _ state: consuming MailboxState, drops: DropCounter?, lane: ActorLane? = nil,
+    _ state: consuming MailboxState, drops: DropCounter?, runQueue: ActorRunQueue? = nil,
     whenExhausted: (@Sendable (Entry) -> Void)?
   ) {
     self.whenExhausted = whenExhausted
     super.init(
-      state, drops: drops, lock: lane.map { LockReference($0.lock) }, lockOwner: lane)
+      state, drops: drops, lock: runQueue.map { LockReference($0.lock) }, lockOwner: runQueue)
   }
 
   /// Does not wake the consumer, because nothing is left to deliver and its queue might be

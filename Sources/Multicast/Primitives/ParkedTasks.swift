@@ -1,10 +1,11 @@
 // Jobs on actors, and tasks that wait for them.
 //
-//     lane ──▶ a parked task, or else a new one ──▶ the job, on its actor ──▶ parks again, or ends
+//     run queue ──▶ a parked task, or a new one ──▶ the job, on its actor ──▶ parks again, or ends
 //
 // A new task for each job takes half as many instructions again as a job that calls one handler in
 // a task that waited (9,500 and 6,400, with valgrind). So a task that has run a job waits for the
-// next one, of any lane. It waits outside of the actor, and keeps neither that nor the lane alive.
+// next one, of any run queue. It waits outside of the actor, and keeps neither that nor the run
+// queue alive.
 //
 // Most actors run on the global pool. A job that is enqueued on one of them from outside is
 // enqueued on the pool, with an object that leads to the actor. A task that begins in the pool and

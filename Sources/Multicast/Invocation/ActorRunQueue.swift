@@ -1,21 +1,23 @@
 // Delivery on actors.
 //
 //     sender ──▶ mailbox ─┐
-//     sender ──▶ mailbox ─┼──▶ lane of the actor ──▶ one job on the actor ──▶ drains the mailboxes
-//     sender ──▶ mailbox ─┘
+//     sender ──▶ mailbox ─┼──▶ run queue of the actor ──▶ one job on the actor ──▶ drains the
+//     sender ──▶ mailbox ─┘                                                        mailboxes
 //
-// A sender that appends to an idle mailbox leaves the mailbox to the lane of its actor. The lane
-// enqueues one job on the actor, which drains every mailbox that arrives until none is left. So a
-// burst wakes the actor once, however many handlers it has, and the job calls them without a switch
-// of executors. After 100 microseconds, but at least 64 calls, the job makes room for other jobs of
-// the actor. Before it ends because nothing is left, it polls for two microseconds: a sender that
-// comes in that time need not enqueue another job, which costs as much.
+// A sender that appends to an idle mailbox puts the mailbox into the run queue of its actor. The
+// run queue enqueues one job on the actor, which drains every mailbox that arrives until none is
+// left. So a burst wakes the actor once, however many handlers it has, and the job calls them
+// without a switch of executors. After 100 microseconds, but at least 64 calls, the job ends, and
+// enqueues another one behind other jobs of the actor. Before it ends because nothing is left, it
+// polls for two microseconds: a sender that comes in that time need not enqueue another job, which
+// costs as much.
 //
-// The mailboxes of a lane share its lock. So a sender appends to many of them in one critical
+// The mailboxes of a run queue share its lock. So a sender appends to many of them in one critical
 // section, and the job ends one drain and begins the next in one.
 //
-// Ownership: a mailbox owns its lane. Neither owns the actor, which may be the one that holds the
-// subscription. What waits in the lane, and a job, own the entries; a job also owns the actor.
+// Ownership: a mailbox owns its run queue. Neither owns the actor, which may be the one that holds
+// the subscription. What waits in the run queue, and a job, own the entries; a job also owns the
+// actor.
 
 internal import CMulticast
 internal import Synchronization
@@ -24,7 +26,7 @@ internal import Synchronization
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread.
-final class ActorLane: ActorJob, @unchecked Sendable {
+final class ActorRunQueue: ActorJob, @unchecked Sendable {
   // Sendable: `waiting` and `role` are used only inside `lock`, `batch`, `pollPause` and
   // `lastPollPause` only by the job, which has the role; the rest is atomic or never changes. So an
   // access is exclusive, and is not checked: no user code runs in one.
@@ -68,18 +70,18 @@ final class ActorLane: ActorJob, @unchecked Sendable {
   }
 
   deinit {
-    ActorLane.removeReference(identifier)
+    ActorRunQueue.removeReference(identifier)
   }
 }
 
-extension ActorLane {
+extension ActorRunQueue {
   /// See ``WeakActor/value``.
   var home: (any Actor)? { reference.value }
 
   /// The type of the actor.
   var description: String { home.map { "\(type(of: $0))" } ?? "an actor" }
 
-  /// Whether this is the lane of `home`, which the caller keeps alive.
+  /// Whether this is the run queue of `home`, which the caller keeps alive.
   func isOf(_ home: any Actor) -> Bool {
     identifier == ObjectIdentifier(home) && !reference.isStale
   }
@@ -95,7 +97,7 @@ extension ActorLane {
     if mustStart { start() }
   }
 
-  /// Appends `envelope` to the mailboxes of `entries`, which are all of this lane.
+  /// Appends `envelope` to the mailboxes of `entries`, which are all of this run queue.
   ///
   /// - Parameter entries: held by the caller. Its memory is used for those that decline.
   /// - Returns: the number of mailboxes in which it waits now.
@@ -109,7 +111,7 @@ extension ActorLane {
       var isAnyIdle = false
       for entry in entries {
         // SAFETY: the caller holds the entry, which keeps its mailbox: that of an actor, because
-        // only such a mailbox has a lane.
+        // only such a mailbox has a run queue.
         let mailbox = entry.head.pointee.mailbox.unsafelyUnwrapped
         let offer = mailbox._withUnsafeGuaranteedRef { $0.state.offer(taking: element) }
         switch offer {
@@ -157,7 +159,7 @@ extension ActorLane {
     case drain(Drain)
     /// Nothing is left, but the job has not given up the role.
     case poll
-    /// The job makes room for others.
+    /// The job ends, and enqueues another one behind other jobs of the actor.
     case restart
     /// Nothing is left, and the job has given up the role.
     case end
@@ -199,7 +201,7 @@ extension ActorLane {
     }
 
     mutating func start() {
-      end = .now.advanced(by: ActorLane.jobTime)
+      end = .now.advanced(by: ActorRunQueue.jobTime)
     }
 
     /// Subtracts calls that were made.
@@ -208,7 +210,7 @@ extension ActorLane {
     mutating func spend(_ count: Int) -> Bool {
       calls -= count
       guard calls <= 0 else { return false }
-      calls = ActorLane.callsPerCheck
+      calls = ActorRunQueue.callsPerCheck
       guard let end else {
         start()
         return false
@@ -285,7 +287,7 @@ extension ActorLane {
     }
   }
 
-  /// The next mailbox that waits; `nil` if none is left, and then the caller has lost the role.
+  /// The next mailbox that waits; `nil` if none is left, and then the caller has given up the role.
   private func takeNext() -> Pending? {
     if let next = batch.popFirst() { return next }
     let isLeft = lock.withLock {
@@ -298,7 +300,7 @@ extension ActorLane {
 
 // MARK: - Polling
 
-extension ActorLane {
+extension ActorRunQueue {
   /// Waits for a mailbox for a short time.
   ///
   /// - Returns: whether one may have come.
@@ -322,47 +324,47 @@ extension ActorLane {
   private static let isMultiprocessor = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
 }
 
-// MARK: - The lanes of all actors
+// MARK: - The run queues of all actors
 
-extension ActorLane {
-  /// A weak reference to a lane, destroyed by hand. A `weak` one would make every retain of the
-  /// lane slower, and each job needs some.
+extension ActorRunQueue {
+  /// A weak reference to a run queue, destroyed by hand. A `weak` one would make every retain of
+  /// the run queue slower, and each job needs some.
   private struct Reference {
     private let reference: WeakReference
 
-    init(lane: ActorLane) { reference = WeakReference(lane) }
+    init(runQueue: ActorRunQueue) { reference = WeakReference(runQueue) }
 
-    /// The lane, unless its deinitialisation has begun. If read inside the lock of the table, to be
-    /// released outside.
-    var lane: ActorLane? {
-      // SAFETY: it was created with a lane.
-      reference.promote().map { unsafeDowncast($0.takeRetainedValue(), to: ActorLane.self) }
+    /// The run queue, unless its deinitialisation has begun. If read inside the lock of the table,
+    /// to be released outside.
+    var runQueue: ActorRunQueue? {
+      // SAFETY: it was created with a run queue.
+      reference.promote().map { unsafeDowncast($0.takeRetainedValue(), to: ActorRunQueue.self) }
     }
 
     func destroy() { reference.destroy() }
   }
 
-  /// The lanes in use, by actor.
+  /// The run queues in use, by actor.
   private final class Table: @unchecked Sendable {
-    // Sendable: `lanes` is used only inside `lock`.
+    // Sendable: `runQueues` is used only inside `lock`.
 
-    /// Guards `lanes`. Lanes, hence actors, are released outside.
+    /// Guards `runQueues`. Run queues, hence actors, are released outside.
     let lock = Lock()
-    var lanes: [ObjectIdentifier: Reference] = [:]
+    var runQueues: [ObjectIdentifier: Reference] = [:]
   }
 
   private static let table = Table()
 
-  /// The lane of `home`, which all registrations for that actor share.
-  static func lane(of home: any Actor) -> ActorLane {
+  /// The run queue of `home`, which all registrations for that actor share.
+  static func runQueue(of home: any Actor) -> ActorRunQueue {
     let identifier = ObjectIdentifier(home)
-    let existing = table.lock.withLock { table.lanes[identifier]?.lane }
+    let existing = table.lock.withLock { table.runQueues[identifier]?.runQueue }
     if let existing, !existing.reference.isStale { return existing }
-    let new = ActorLane(home)
-    let found = table.lock.withLock { () -> ActorLane? in
-      let found = table.lanes[identifier]?.lane
+    let new = ActorRunQueue(home)
+    let found = table.lock.withLock { () -> ActorRunQueue? in
+      let found = table.runQueues[identifier]?.runQueue
       if found == nil || found === existing {
-        table.lanes.updateValue(Reference(lane: new), forKey: identifier)?.destroy()
+        table.runQueues.updateValue(Reference(runQueue: new), forKey: identifier)?.destroy()
       }
       return found  // Released outside: its `deinit` takes the lock.
     }
@@ -370,13 +372,13 @@ extension ActorLane {
     return found
   }
 
-  /// Removes the table's reference to a released lane, unless there is a new one.
+  /// Removes the table's reference to a released run queue, unless there is a new one.
   private static func removeReference(_ identifier: ObjectIdentifier) {
-    let lane = table.lock.withLock { () -> ActorLane? in
-      let lane = table.lanes[identifier]?.lane
-      if lane == nil { table.lanes.removeValue(forKey: identifier)?.destroy() }
-      return lane
+    let runQueue = table.lock.withLock { () -> ActorRunQueue? in
+      let runQueue = table.runQueues[identifier]?.runQueue
+      if runQueue == nil { table.runQueues.removeValue(forKey: identifier)?.destroy() }
+      return runQueue
     }
-    withExtendedLifetime(lane) {}  // Released here, outside the lock.
+    withExtendedLifetime(runQueue) {}  // Released here, outside the lock.
   }
 }
