@@ -12,9 +12,9 @@ struct CoalescingIndex<Event: Sendable>: Sendable {
   /// Records the position of the event last passed to `find`.
   ///
   /// - Returns: the number of keys in the index.
-  @usableFromInline let note: @Sendable (Int) -> Int
+  @usableFromInline let record: @Sendable (Int) -> Int
   /// Removes the keys of events before this position.
-  @usableFromInline let forget: @Sendable (Int) -> Void
+  @usableFromInline let removeKeys: @Sendable (Int) -> Void
 
   @inlinable
   init<Key: Hashable & Sendable>(by key: @escaping @Sendable (Event) -> Key) {
@@ -24,11 +24,11 @@ struct CoalescingIndex<Event: Sendable>: Sendable {
       table.last = key
       return table.positions[key]
     }
-    note = { position in
+    record = { position in
       if let key = table.last { table.positions[key] = position }
       return table.positions.count
     }
-    forget = { front in table.positions = table.positions.filter { $0.value >= front } }
+    removeKeys = { front in table.positions = table.positions.filter { $0.value >= front } }
   }
 }
 

@@ -132,9 +132,9 @@ final class Coalescer<Event: Sendable>: @unchecked Sendable {
     }
     mailbox.perform(effects, for: entry)
     guard position != old else { return effects }
-    let keys = index.note(position)
+    let keys = index.record(position)
     // Amortises the removal of keys whose events have left the mailbox.
-    if keys > 2 * max(position - front + 1, 16) { index.forget(front) }
+    if keys > 2 * max(position - front + 1, 16) { index.removeKeys(front) }
     return effects
   }
 }

@@ -43,7 +43,7 @@ extension EventConsumer {
   @usableFromInline
   func nextItem(_ cursor: LogCursor) -> RetainedItem? {
     guard cursor.hasRead, !isCancelled, let item = cursor.nextItem() else { return nil }
-    mailbox.noteHandling()
+    mailbox.recordHandling()
     return item
   }
 
@@ -79,7 +79,7 @@ extension EventConsumer {
   ) async -> Bool {
     while !isCancelled {
       if reader.hasRead {
-        mailbox.noteHandling()
+        mailbox.recordHandling()
         return true
       }
       if readSinceYield >= Self.readShare {
@@ -94,13 +94,13 @@ extension EventConsumer {
         guard reader.hasRead || reader.read(atMost: share) else { break }
       }
       readSinceYield += reader.readCount
-      mailbox.noteRead(reader.readCount)
+      mailbox.recordRead(reader.readCount)
     }
     // Either ends the subscription, unless the hub has ended it. A cancelled task also yields now
     // and then, as every request does.
     if isCancelled {
       // First: another task of the actor must not read on behind what this one discards.
-      mailbox.noteCancellation(isOfTask: true)
+      mailbox.recordCancellation(isOfTask: true)
       _ = await nextSignal(share)
     } else {
       stop()

@@ -107,7 +107,7 @@ final class EventConsumer: Sendable {
   /// The next event if there is one, without suspending.
   func nextIfAvailable() -> Envelope? {
     guard !isCancelled else {
-      mailbox.noteCancellation(isOfTask: true)
+      mailbox.recordCancellation(isOfTask: true)
       stop()
       return nil
     }
@@ -214,7 +214,7 @@ final class EventConsumer: Sendable {
       }
     }
     // What was dropped after the last event is not reported to another task either.
-    if isCancelled { mailbox.noteCancellation(isOfTask: true) }
+    if isCancelled { mailbox.recordCancellation(isOfTask: true) }
     // A reader may have more after the end of the hub: `prepareRead` stops when it finds nothing.
     if reader == nil || isCancelled || mailbox.end != .finished { stop() }
     mailbox.spendBudget()

@@ -31,7 +31,7 @@ extension EventSequencer {
       }
       let (count, trimmed) = lock.withLock { (log.count, log.trimmedThrough) }
       // Keys of events that have left. Amortised: at least half of the keys go.
-      if index.count() > 2 * count + 64 { index.forget(trimmed) }
+      if index.count() > 2 * count + 64 { index.removeKeys(trimmed) }
     }
     if let keeps = rules.keeps {
       while let oldest = lock.withLock({ log.oldest }), !keeps(oldest.envelope.event(Event.self)) {

@@ -86,7 +86,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
 
   /// Ends a mailbox without an entry. If it has finished, the consumer reads once more.
   func end(_ reason: SubscriptionEnd) {
-    if reason == .cancelled { noteCancellation() }
+    if reason == .cancelled { recordCancellation() }
     var discarded = ItemBuffer()
     let (effects, sleepers) = withLock {
       forgetSignal()
@@ -101,7 +101,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   override var place: String { "consumer" }
 
   override func cancel(_ entry: Entry) {
-    noteCancellation()
+    recordCancellation()
     withLock { state.isAbandoned = true }
     super.cancel(entry)
   }
@@ -112,7 +112,7 @@ final class StreamMailbox: Mailbox, @unchecked Sendable {
   /// - Parameter isOfTask: whether a task that iterates is cancelled. That ends the iteration of
   ///   all tasks, also after the end of the hub: none of them may go on behind what this one
   ///   discards.
-  func noteCancellation(isOfTask: Bool = false) {
+  func recordCancellation(isOfTask: Bool = false) {
     if isOfTask || end != .finished { hasBeenCancelled.store(true, ordering: .relaxed) }
   }
 
@@ -152,7 +152,7 @@ extension StreamMailbox {
   }
 
   /// Called after `count` events were read elsewhere.
-  func noteRead(_ count: Int) {
+  func recordRead(_ count: Int) {
     if count > 1 { mayLinger = true }
   }
 
@@ -167,13 +167,13 @@ extension StreamMailbox {
   var isCancelled: Bool { hasBeenCancelled.load(ordering: .relaxed) }
 
   /// The current task receives an event, and handles it until it requests the next one.
-  func noteHandling() { handlingTask.store(TaskIdentity.currentNumber, ordering: .relaxed) }
+  func recordHandling() { handlingTask.store(TaskIdentity.currentNumber, ordering: .relaxed) }
 
   /// The next of the events that were taken, within the budget.
   func nextTaken() -> Item? {
     guard budget > 0, let item = batch.popFirst() else { return nil }
     budget -= 1
-    noteHandling()
+    recordHandling()
     returned.add(1)
     return item
   }
@@ -187,7 +187,7 @@ extension StreamMailbox {
     // The closures may destroy events, whose `deinit` may do anything, so they get none of `batch`.
     var moved = ItemBuffer()
     swap(&moved, &batch)
-    noteHandling()
+    recordHandling()
     returned.add(moved.count)
     var offset = 0
     while let item = moved.popFirst() {
@@ -278,7 +278,7 @@ extension StreamMailbox {
   /// Resumes all sleepers for good, because a task is cancelled. Runs no user code.
   func interrupt() {
     // First: no other task takes an event that comes before the cancelled one runs.
-    noteCancellation(isOfTask: true)
+    recordCancellation(isOfTask: true)
     let sleepers = withLock {
       isInterrupted = true
       return takeSleepers()

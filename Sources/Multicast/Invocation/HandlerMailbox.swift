@@ -95,7 +95,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   final func take(
     _ share: Int, for entry: Entry
   ) -> (effects: MailboxState.Effects?, count: Int) {
-    noteBlock(of: entry)
+    recordBlock(of: entry)
     forgetSignal()
     // One signal at a time, because it may turn out to be incomplete.
     let effects = state.beginBatch(isFollowing ? 1 : min(share, state.limit), into: &batch)
@@ -158,7 +158,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
   ///
   /// What remains of `delivered` is to be destroyed outside the lock.
   final func finishTaken(_ delivered: inout Delivered, for entry: Entry) -> Drained {
-    noteBlock(of: entry)
+    recordBlock(of: entry)
     state.putBack(&delivered.rest)
     return finishTaken(delivered: delivered.count)
   }

@@ -231,7 +231,7 @@ extension TaskMailbox {
       callers.removeAll(keepingCapacity: true)
       // Here too, because the thread that has blocked the entry may not have come so far.
       // SAFETY: the worker holds the entry.
-      entry._withUnsafeGuaranteedRef { noteBlock(of: $0) }
+      entry._withUnsafeGuaranteedRef { recordBlock(of: $0) }
       state.putBack(&batch)
       let (_, effects) = state.endBatch(delivered: deliveredOfBatch.take())
       // The worker is about to take more, so no sender has to wake another one.

@@ -234,7 +234,7 @@ class Mailbox: @unchecked Sendable {
   ///
   /// Not that a block has ended: what follows it is added where the consumer is told of that, and a
   /// consumer that has finished must not leave before.
-  final func noteBlock(of entry: Entry) {
+  final func recordBlock(of entry: Entry) {
     if entry.isBlocked { state.isBlocked = true }
   }
 

@@ -49,7 +49,7 @@ class RegistryExtras: EndingTopic, @unchecked Sendable {
   /// `nil` for a hub that is not that of one topic.
   var topicEnd: TopicEnd? { nil }
 
-  func noteEnd(_ end: TopicEnd) {}
+  func recordEnd(_ end: TopicEnd) {}
 
   /// What the registry observes together with others: those of a hub of topics.
   var sharedInspection: HubInspection? { nil }

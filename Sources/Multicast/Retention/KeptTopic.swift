@@ -44,12 +44,12 @@ extension KeptTopic {
     last.cursor.places[last.index] = place
   }
 
-  /// Notes that the next event follows a gap.
+  /// Records that the next event follows a gap.
   ///
   /// - Parameters:
   ///   - number: the end of the newest gap.
   ///   - minimum: ends of gaps before this are not needed any more.
-  func noteGap(through number: UInt64, forgetting minimum: UInt64) {
+  func recordGap(through number: UInt64, forgetting minimum: UInt64) {
     guard gapEnds.isEmpty || gapEnds[gapEnds.count - 1].number < number else { return }
     let first = readers.isEmpty ? max(minimum, log.trimmedThrough) : minimum
     while !gapEnds.isEmpty, gapEnds[0].number < first { _ = gapEnds.popFirst() }

@@ -175,14 +175,14 @@ struct RetentionIndex<Event: Sendable>: Sendable {
   /// - Returns: the number of the event with the same key that it replaces.
   let replace: @Sendable (Event, UInt64) -> UInt64?
   /// Removes the keys of events up to a number.
-  let forget: @Sendable (UInt64) -> Void
+  let removeKeys: @Sendable (UInt64) -> Void
   /// The number of keys.
   let count: @Sendable () -> Int
 
   init<Key: Hashable & Sendable>(by key: @escaping @Sendable (Event) -> Key) {
     let table = Table<Key>()
     replace = { event, number in table.numbers.updateValue(number, forKey: key(event)) }
-    forget = { limit in table.numbers = table.numbers.filter { $0.value > limit } }
+    removeKeys = { limit in table.numbers = table.numbers.filter { $0.value > limit } }
     count = { table.numbers.count }
   }
 

@@ -137,8 +137,8 @@ final class TopicCursor {
     !uncountedThrough.isEmpty && uncountedThrough[index] > reportedThrough(index)
   }
 
-  /// Notes that the number of the events that have left the log and were not reported is unknown.
-  func noteUncounted() {
+  /// Records that the number of the events that have left the log and were not reported is unknown.
+  func recordUncounted() {
     uncountedThrough = topics.indices.map { hasUnreported($0) ? topics[$0].log.trimmedThrough : 0 }
     forgetUncounted()
   }
@@ -220,16 +220,16 @@ final class TopicCursor {
   /// The latest end of those of its topics that have ended.
   var latestTopicEnd: TopicEnd? { channels.lazy.compactMap { $0?.topicEnd }.max() }
 
-  /// Notes what the log had when one of the topics ended. If it was the last one, the subscriber
+  /// Records what the log had when one of the topics ended. If it was the last one, the subscriber
   /// gets nothing that comes later.
-  func noteEnd(_ end: End) {
+  func recordEnd(_ end: End) {
     latestEnd = end
     endIfLast()
   }
 
-  /// Notes which subscriptions were cancelled.
-  func noteCancelled(_ isCancelled: [Bool]) {
-    // Another thread may have noted more.
+  /// Records which subscriptions were cancelled.
+  func recordCancelled(_ isCancelled: [Bool]) {
+    // Another thread may have recorded more.
     self.isCancelled = zip(self.isCancelled, isCancelled).map { $0 || $1 }
     endIfLast()
   }

@@ -7,7 +7,7 @@ protocol EndingTopic: AnyObject {
   var topicEnd: TopicEnd? { get }
 
   /// The topic is about to end. Later calls do nothing.
-  func noteEnd(_ end: TopicEnd)
+  func recordEnd(_ end: TopicEnd)
 }
 
 /// The newest event of a log when a topic was finished.

@@ -27,13 +27,13 @@ extension TopicLog {
         names.map { topic(named: $0) }, limit, reader: reader, channels: channels)
       for (index, topic) in cursor.topics.enumerated() { topic.add(cursor, index: index) }
       // First: of what came after the end nothing counts.
-      if let end = cursor.latestTopicEnd { cursor.noteEnd(self.end(for: cursor, at: end)) }
+      if let end = cursor.latestTopicEnd { cursor.recordEnd(self.end(for: cursor, at: end)) }
       let missing = place(cursor, at: start, topics)
       for (index, topic) in cursor.topics.enumerated() {
         cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
         cursor.begun[index] = isContinued ? cursor.seen[index] : topic.arrived
       }
-      cursor.noteUncounted()
+      cursor.recordUncounted()
       cursor.first = cursor.seen
       // A gap that is found later is that of a slow reader, not one from before its time.
       cursor.hasRead = isContinued && !cursor.hasUncounted && !isBeforeBlock(cursor)
@@ -207,7 +207,7 @@ extension TopicLog {
 // MARK: - Claims
 
 extension TopicLog {
-  /// Notes that the log has not reached the place of a reader. Inside the lock.
+  /// Records that the log has not reached the place of a reader. Inside the lock.
   private func addAhead(_ cursor: TopicCursor) {
     cursor.hasPosition = true
     cursor.claim = numbering.marks
@@ -261,7 +261,7 @@ extension TopicLog {
       cursor.first = before.first
       cursor.recount()
       // How many of what has left the log were received is unknown.
-      if cursor.number > before.number { cursor.noteUncounted() }
+      if cursor.number > before.number { cursor.recordUncounted() }
     }
   }
 

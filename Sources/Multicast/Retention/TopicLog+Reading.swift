@@ -27,16 +27,16 @@ extension TopicLog {
     }
   }
 
-  /// Notes that a topic ends: in its channel, and for its readers. One whose topics have all ended
-  /// gets nothing that comes later, also if it reads before its subscriptions end.
+  /// Records that a topic ends: in its channel, and for its readers. One whose topics have all
+  /// ended gets nothing that comes later, also if it reads before its subscriptions end.
   ///
   /// - Complexity: O(readers of the topic, and their topics).
-  func noteEnd(of name: String, in channel: any EndingTopic) {
+  func recordEnd(of name: String, in channel: any EndingTopic) {
     lock.withLock {
       guard channel.topicEnd == nil else { return }
-      channel.noteEnd(TopicEnd(beginning: numbering.beginnings, number: newestNumber))
+      channel.recordEnd(TopicEnd(beginning: numbering.beginnings, number: newestNumber))
       for (cursor, _) in keptTopics[name]?.readers ?? [] where cursor.has(channel) {
-        cursor.noteEnd(end(for: cursor))
+        cursor.recordEnd(end(for: cursor))
       }
     }
   }
@@ -45,18 +45,18 @@ extension TopicLog {
   /// of its topics has set it: if some of them were cancelled, what the log had when the last of
   /// the others ended.
   ///
-  /// - Parameter isNoted: whether the log knows the end of each that has finished; otherwise the
+  /// - Parameter isRecorded: whether the log knows the end of each that has finished; otherwise the
   ///   hub is gone or has finished, and the reader gets what is there.
-  func endReading(of cursor: TopicCursor, isNoted: Bool) {
+  func endReading(of cursor: TopicCursor, isRecorded: Bool) {
     lock.withLock {
       guard cursor.end == nil else { return }
-      cursor.end = (isNoted ? cursor.latestEnd : nil) ?? end(for: cursor)
+      cursor.end = (isRecorded ? cursor.latestEnd : nil) ?? end(for: cursor)
     }
   }
 
-  /// Notes which subscriptions of a reader were cancelled, while others go on.
-  func noteCancelled(_ isCancelled: [Bool], of cursor: TopicCursor) {
-    lock.withLock { cursor.noteCancelled(isCancelled) }
+  /// Records which subscriptions of a reader were cancelled, while others go on.
+  func recordCancelled(_ isCancelled: [Bool], of cursor: TopicCursor) {
+    lock.withLock { cursor.recordCancelled(isCancelled) }
   }
 
   /// What the log has now. Inside the lock.

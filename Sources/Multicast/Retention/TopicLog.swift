@@ -119,7 +119,7 @@ extension TopicLog {
     newestNumber = number
     let topic = self.topic(named: topic)
     if let gap = numbering.newestGap {
-      topic.noteGap(through: gap.through, forgetting: numbering.minimum)
+      topic.recordGap(through: gap.through, forgetting: numbering.minimum)
     }
     if !aheadReaders.isEmpty { endBeingAhead(before: number) }
     topic.arrived += 1

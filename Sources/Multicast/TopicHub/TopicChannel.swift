@@ -47,7 +47,7 @@ final class TopicChannel<Topic: Hashable & Sendable, Event: Sendable>: EventForw
 
   override var topicEnd: TopicEnd? { lazyEnd.current }
 
-  override func noteEnd(_ end: TopicEnd) { _ = lazyEnd.install(end) }
+  override func recordEnd(_ end: TopicEnd) { _ = lazyEnd.install(end) }
 
   override var keysCarriedFurther: CarriedKeySet? { origin?.common.carried }
 

@@ -70,7 +70,7 @@ extension TopicHub {
     // its event to the log; only a `trySend` at the same time may append it later.
     // SAFETY: only the initialisers for topics that are strings set the retention.
     if let log = retention?.log {
-      log.noteEnd(of: unsafeBitCast(topic, to: String.self), in: channel)
+      log.recordEnd(of: unsafeBitCast(topic, to: String.self), in: channel)
     }
     hub.finish(failure)
   }

@@ -55,16 +55,16 @@ final class TopicSignals: @unchecked Sendable {
     let ends = subscriptions.map(\.end)
     guard !ends.contains(nil) else {
       if ends.contains(.cancelled) {
-        place.log.noteCancelled(ends.map { $0 == .cancelled }, of: place.cursor)
+        place.log.recordCancelled(ends.map { $0 == .cancelled }, of: place.cursor)
       }
       return
     }
     if ends.contains(.finished), !(isCancelled && ends.contains(.cancelled)) {
       // Before the target learns of the end, and reads what is left.
-      let isNoted = !zip(subscriptions, ends).contains {
+      let isRecorded = !zip(subscriptions, ends).contains {
         $0.1 == .finished && $0.0.registration.registry.extras?.topicEnd == nil
       }
-      place.log.endReading(of: place.cursor, isNoted: isNoted)
+      place.log.endReading(of: place.cursor, isRecorded: isRecorded)
       target.end(.finished, subscriptions.lazy.compactMap(\.failure).first)
     } else {
       cancel()
