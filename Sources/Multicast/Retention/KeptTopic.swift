@@ -12,7 +12,7 @@ final class KeptTopic {
   /// The number of events that have come since the topic is kept.
   @exclusivity(unchecked) var arrived = 0
   /// Its value when the numbers began anew.
-  @exclusivity(unchecked) private(set) var arrivedAtStart = 0
+  @exclusivity(unchecked) private(set) var arrivedAtBeginning = 0
   /// The ends of gaps in the numbers after which an event has come, each with the number of events
   /// that had come before. The newest ones; without readers, those that are not before the log: a
   /// later reader may begin before them.
@@ -31,17 +31,17 @@ final class KeptTopic {
 
 extension KeptTopic {
   func add(_ cursor: TopicCursor, index: Int) {
-    cursor.places[index] = readers.count
+    cursor.readerIndexes[index] = readers.count
     readers.append((cursor, index))
   }
 
   /// - Complexity: O(1).
   func remove(_ cursor: TopicCursor, index: Int) {
-    let place = cursor.places[index]
+    let readerIndex = cursor.readerIndexes[index]
     let last = readers.removeLast()
-    guard place < readers.count else { return }
-    readers[place] = last
-    last.cursor.places[last.index] = place
+    guard readerIndex < readers.count else { return }
+    readers[readerIndex] = last
+    last.cursor.readerIndexes[last.index] = readerIndex
   }
 
   /// Records that the next event follows a gap.
@@ -69,7 +69,7 @@ extension KeptTopic {
   func begin(_ log: consuming RetainedLog) {
     floor = log.trimmedThrough
     self.log = log
-    arrivedAtStart = arrived
+    arrivedAtBeginning = arrived
     while gapEnds.popFirst() != nil {}
     // A range without a number of events stands for what they have not read.
     for (cursor, index) in readers { cursor.skip(to: arrived, index: index) }

@@ -8,7 +8,7 @@
 /// already; if the log does not have it, the place may return to `beforeMissing`.
 ///
 /// ## Thread safety
-/// Changed inside the lock of the log alone: `places`, `seen`, `dropped` and the ends by any
+/// Changed inside the lock of the log alone: `readerIndexes`, `seen`, `dropped` and the ends by any
 /// thread, the rest by one thread at a time, the one that reads for the subscriber, which may also
 /// load that without the lock.
 final class TopicCursor {
@@ -16,8 +16,9 @@ final class TopicCursor {
   let topics: [KeptTopic]
   /// What reads, to find its counts.
   let reader: ObjectIdentifier
-  /// The index of the cursor among the readers of each topic.
-  var places: [Int]
+  /// The index of the cursor among the readers of each topic. Empty: it reads by patterns, or was
+  /// released.
+  var readerIndexes: [Int]
   let limit: TopicReadLimit
 
   // The place.
@@ -38,7 +39,7 @@ final class TopicCursor {
   /// The number of the newest event when the subscription began.
   var newestAtStart: UInt64 = 0
   /// How many events of each topic had come when the subscription began.
-  var begun: [Int]
+  var arrivedAtStart: [Int]
   /// The number of marks when the subscriber named a position that the log had not reached; `nil`
   /// once it is known whether there is such an event.
   var claim: Int?
@@ -55,7 +56,7 @@ final class TopicCursor {
   var removalsAtStart: Int?
   /// Where it was before it moved behind what is missing, because the external log may have that;
   /// `nil` if it has not moved, or has read since.
-  var beforeMissing: BeforeMissing?
+  var beforeMissing: Place?
   /// The end of the last range for which the external log was asked, and of which it did not have
   /// all.
   var absentThrough: UInt64 = 0
@@ -68,9 +69,9 @@ final class TopicCursor {
 
   /// How many of the events were read or reported, counted as ``KeptTopic/arrived``.
   var seen: [Int]
-  /// What of `seen` was not delivered and does not count as dropped: its first value, and what was
-  /// skipped since.
-  var first: [Int]
+  /// How many of `seen` were neither delivered nor count as dropped: those at the start of the
+  /// subscription, and those that were skipped since.
+  var skipped: [Int]
   /// How many events the subscriber has missed because it was slow; empty: none.
   var dropped: [Int] = []
 
@@ -97,17 +98,17 @@ final class TopicCursor {
     self.channels = channels
     isCancelled = Array(repeating: false, count: channels.count)
     self.limit = limit
-    places = Array(repeating: 0, count: topics.count)
-    seen = places
-    begun = places
-    first = places
+    readerIndexes = Array(repeating: 0, count: topics.count)
+    seen = readerIndexes
+    arrivedAtStart = readerIndexes
+    skipped = seen
   }
 
-  /// The place to which a cursor returns if the external log does not have what is missing.
-  struct BeforeMissing {
+  /// A place, to which a cursor returns if the external log does not have what is missing.
+  struct Place {
     let number: UInt64
     let seen: [Int]
-    let first: [Int]
+    let skipped: [Int]
   }
 
   /// What the log had when the topics of a subscriber ended.
@@ -166,7 +167,7 @@ final class TopicCursor {
     for (index, topic) in topics.enumerated() where !hasUnreported(index) {
       seen[index] = topic.arrived - topic.log.count(after: number)
     }
-    if isAhead { first = seen }
+    if isAhead { skipped = seen }
     forgetUncounted()
   }
 
@@ -191,7 +192,9 @@ final class TopicCursor {
     reported = [:]
     absentThrough = 0
     uncountedThrough = []
-    begun = topics.indices.map { max(begun[$0], topics[$0].arrivedAtStart) }
+    arrivedAtStart = topics.indices.map {
+      max(arrivedAtStart[$0], topics[$0].arrivedAtBeginning)
+    }
   }
 
   /// The subscriber, which came before the numbers began, gets all events after that place.
@@ -200,15 +203,15 @@ final class TopicCursor {
     claim = nil
     isAhead = false
     // Nothing was delivered, also if the place has been passed since.
-    seen = topics.indices.map { max(begun[$0], topics[$0].arrivedAtStart) }
-    first = seen
+    seen = topics.indices.map { max(arrivedAtStart[$0], topics[$0].arrivedAtBeginning) }
+    skipped = seen
   }
 
   /// The subscriber does not get the events of a topic up to the one that came as the `arrived`th,
   /// and has not missed them by being slow.
   func skip(to arrived: Int, index: Int) {
     guard arrived > seen[index] else { return }
-    first[index] += arrived - seen[index]
+    skipped[index] += arrived - seen[index]
     seen[index] = arrived
   }
 
@@ -254,8 +257,8 @@ final class TopicCursor {
 
   var position: EventPosition { EventPosition(epoch: epoch, number: number) }
 
-  /// Where it would return to if it moved behind what is missing now.
-  var place: BeforeMissing { BeforeMissing(number: number, seen: seen, first: first) }
+  /// The place where the cursor is now.
+  var place: Place { Place(number: number, seen: seen, skipped: skipped) }
 
   var positionBeforeMissing: EventPosition? {
     beforeMissing.map { EventPosition(epoch: epoch, number: $0.number) }

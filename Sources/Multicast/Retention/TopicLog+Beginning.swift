@@ -20,7 +20,7 @@ extension TopicLog {
     _ start: SubscriptionStart, of topics: Topics, _ limit: TopicReadLimit, isContinued: Bool,
     reader: ObjectIdentifier, channels: [(any EndingTopic)?]
   ) -> (TopicCursor, MissingEvents?) {
-    trimmed {
+    withTrimmedLogs {
       var names: [String] = []
       if case .names(let given) = topics { names = given }
       let cursor = TopicCursor(
@@ -31,10 +31,10 @@ extension TopicLog {
       let missing = place(cursor, at: start, topics)
       for (index, topic) in cursor.topics.enumerated() {
         cursor.seen[index] = topic.arrived - topic.log.count(after: cursor.number)
-        cursor.begun[index] = isContinued ? cursor.seen[index] : topic.arrived
+        cursor.arrivedAtStart[index] = isContinued ? cursor.seen[index] : topic.arrived
       }
       cursor.recordUncounted()
-      cursor.first = cursor.seen
+      cursor.skipped = cursor.seen
       // A gap that is found later is that of a slow reader, not one from before its time.
       cursor.hasRead = isContinued && !cursor.hasUncounted && !isBeforeBlock(cursor)
       return (cursor, missing)
@@ -47,7 +47,7 @@ extension TopicLog {
     return TopicCursor.End(
       beginning: end.beginning, number: end.number,
       arrived: cursor.topics.map {
-        hasBegunSince ? $0.arrivedAtStart : $0.arrived(through: end.number)
+        hasBegunSince ? $0.arrivedAtBeginning : $0.arrived(through: end.number)
       })
   }
 
@@ -61,15 +61,15 @@ extension TopicLog {
   /// Removes a reader. It may be called again.
   func release(_ cursor: TopicCursor) {
     lock.withLock {
-      // First: a reader of patterns has no places.
+      // First: a reader of patterns is among the readers of no topic.
       aheadReaders.removeValue(forKey: ObjectIdentifier(cursor))
-      guard !cursor.places.isEmpty else { return }
-      count(missed(by: cursor), of: cursor)
+      guard !cursor.readerIndexes.isEmpty else { return }
+      addDropped(missed(by: cursor), of: cursor)
       for (index, topic) in cursor.topics.enumerated() {
         topic.remove(cursor, index: index)
         removeIfUnused(topic)
       }
-      cursor.places = []
+      cursor.readerIndexes = []
     }
   }
 
@@ -258,7 +258,7 @@ extension TopicLog {
       guard cursor.beginning == numbering.beginnings else { return }
       cursor.absentThrough = max(cursor.absentThrough, absent)
       cursor.seen = before.seen
-      cursor.first = before.first
+      cursor.skipped = before.skipped
       cursor.recount()
       // How many of what has left the log were received is unknown.
       if cursor.number > before.number { cursor.recordUncounted() }
@@ -273,8 +273,8 @@ extension TopicLog {
     cursor.claim = nil
     cursor.isAhead = false
     // Nothing was delivered: what has come since then is for the subscriber after all.
-    cursor.seen = cursor.begun
-    cursor.first = cursor.begun
+    cursor.seen = cursor.arrivedAtStart
+    cursor.skipped = cursor.arrivedAtStart
     return MissingEvents(topic: nil, after: wrong, through: cursor.position)
   }
 }

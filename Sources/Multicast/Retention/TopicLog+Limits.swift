@@ -19,7 +19,7 @@ extension TopicLog {
     let limit = cursor.limit.count
     guard limit < .max, cursor.rest == nil, cursor.beginning == numbering.beginnings,
       !cursor.hasUncounted,
-      !zip(cursor.seen, cursor.begun).contains(where: { $0 < $1 })
+      !zip(cursor.seen, cursor.arrivedAtStart).contains(where: { $0 < $1 })
     else { return nil }
     if cursor.topics.count == 1, cursor.unread(0) <= limit { return nil }
     let unread = cursor.topics.indices.map(cursor.unread)
@@ -71,17 +71,17 @@ extension TopicLog {
   }
 
   /// Counts the events of each topic that a reader has missed. Inside the lock.
-  func count(_ dropped: [Int], of cursor: TopicCursor) {
-    for (index, dropped) in dropped.enumerated() { count(dropped, index, of: cursor) }
+  func addDropped(_ counts: [Int], of cursor: TopicCursor) {
+    for (index, count) in counts.enumerated() { addDropped(count, index, of: cursor) }
   }
 
   /// Counts events of one topic that a reader has missed, unless it was released, which has counted
   /// them: another thread may cancel it before its last read. Inside the lock.
-  func count(_ dropped: Int, _ index: Int, of cursor: TopicCursor) {
-    guard !cursor.places.isEmpty else { return }
-    cursor.topics[index].dropped += dropped
-    cursor.addDropped(dropped, index: index)
-    droppedEvents += dropped
+  func addDropped(_ count: Int, _ index: Int, of cursor: TopicCursor) {
+    guard !cursor.readerIndexes.isEmpty else { return }
+    cursor.topics[index].dropped += count
+    cursor.addDropped(count, index: index)
+    droppedEvents += count
   }
 
   /// Moves a reader behind the events that it misses because too many wait, at most to where the
@@ -91,7 +91,7 @@ extension TopicLog {
   func takeOverflow(_ cursor: TopicCursor) -> [MissingEvents] {
     guard let overflow = overflow(of: cursor) else { return [] }
     guard !cursor.limit.disconnects else {
-      count(overflow.dropped, of: cursor)
+      addDropped(overflow.dropped, of: cursor)
       // As many as could wait when the next one came, unless the first of them have left the log.
       cursor.rest = cursor.isComplete ? cursor.limit.count : 0
       return []
@@ -109,7 +109,7 @@ extension TopicLog {
       let arrived = cursor.arrived(index, through: through)
       let dropped = unread[index] - (cursor.arrived(index, through: .max) - arrived)
       guard dropped > 0 else { return nil }
-      count(dropped, index, of: cursor)
+      addDropped(dropped, index, of: cursor)
       cursor.seen[index] = arrived
       cursor.reported[topic.name] = through
       return MissingEvents(
@@ -122,7 +122,7 @@ extension TopicLog {
   ///
   /// - Complexity: O(readers of the topic).
   func statistics(of name: String) -> TopicReaderStatistics? {
-    trimmed { keptTopics[name].map(statistics) }
+    withTrimmedLogs { keptTopics[name].map(statistics) }
   }
 
   /// Calls `body` with the statistics of each topic. The lock is free between two topics.
@@ -150,7 +150,7 @@ extension TopicLog {
   /// - Complexity: O(topics and readers).
   func forEachReader(_ body: (ReadTopic, DeliveryStatistics) -> Void) {
     for name in lock.withLock({ Array(keptTopics.keys) }) {
-      let readers = trimmed {
+      let readers = withTrimmedLogs {
         keptTopics[name].map { topic in
           topic.readers.map { cursor, index in
             (ReadTopic(reader: cursor.reader, index: index), statistics(of: cursor, index))
@@ -170,7 +170,7 @@ extension TopicLog {
     var statistics = DeliveryStatistics()
     // A subscription that ends because it was slow misses what follows the events that it has seen.
     let missed = cursor.rest == nil ? counted : 0
-    statistics.delivered = max(0, seen - cursor.first[index] - missed)
+    statistics.delivered = max(0, seen - cursor.skipped[index] - missed)
     statistics.dropped = counted + uncounted
     statistics.enqueued = statistics.delivered + counted + unread
     return statistics

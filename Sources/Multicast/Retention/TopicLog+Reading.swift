@@ -16,7 +16,7 @@ extension TopicLog {
     _ topics: Topics, _ cursor: TopicCursor, atMost limit: Int,
     into items: inout RingBuffer<TopicItem>, _ garbage: inout RetainedLog.Garbage
   ) -> (missing: [MissingEvents], newest: UInt64) {
-    trimmed(&garbage) {
+    withTrimmedLogs(&garbage) {
       guard numbering.hasBegun else { return ([], 0) }
       cursor.beforeMissing = nil
       let missing = find(topics, cursor, limit, &items)
@@ -146,7 +146,7 @@ extension TopicLog {
     let before = cursor.place
     var missing = takeGap(through: number, cursor)
     cursor.beforeMissing = returns ? before : cursor.place
-    cursor.first = before.first  // If the log has the events, they are delivered.
+    cursor.skipped = before.skipped  // If the log has the events, they are delivered.
     missing.mayBeElsewhere = true
     missing.isReportedLater = returns
     return missing
@@ -162,11 +162,11 @@ extension TopicLog {
       return takeMissing(topics, cursor, through: last, isDropped: true)
     }
     // The external log has the events of all these topics up to the last missing one.
-    let first = cursor.first
+    let skipped = cursor.skipped
     var missing = takeMissing(topics, cursor, through: last)
     for index in missing.indices { missing[index].mayBeElsewhere = true }
     if !missing.isEmpty { cursor.beforeMissing = cursor.place }
-    cursor.first = first  // If the log has the events, they are delivered.
+    cursor.skipped = skipped  // If the log has the events, they are delivered.
     cursor.number = missing.reduce(cursor.number) { max($0, $1.through.number) }
     return missing
   }
@@ -277,7 +277,7 @@ extension TopicLog {
         let isDropped = isDropped && isCounted
         if isDropped {
           cursor.seen[index] += count
-          self.count(count, index, of: cursor)
+          addDropped(count, index, of: cursor)
         } else {
           cursor.skip(to: cursor.seen[index] + count, index: index)
         }

@@ -219,24 +219,26 @@ extension TopicLog {
   }
 
   var statistics: Statistics {
-    trimmed { Statistics(events: count, topics: filledTopics, bytes: Int(clamping: bytes)) }
+    withTrimmedLogs { Statistics(events: count, topics: filledTopics, bytes: Int(clamping: bytes)) }
   }
 
   /// The number of elements of `order`, for tests.
   var orderCount: Int { lock.withLock { order.count } }
 
   /// The names of the topics of which events are kept.
-  var topics: [String] { trimmed { keptTopics.values.filter { $0.log.count > 0 }.map(\.name) } }
+  var topics: [String] {
+    withTrimmedLogs { keptTopics.values.filter { $0.log.count > 0 }.map(\.name) }
+  }
 
   /// Runs `body` inside the lock, after the events that are too old were removed.
-  func trimmed<R>(_ body: () -> R) -> R {
+  func withTrimmedLogs<R>(_ body: () -> R) -> R {
     var garbage = RetainedLog.Garbage()
-    return trimmed(&garbage, body)
+    return withTrimmedLogs(&garbage, body)
     // The garbage is destroyed here, outside the lock.
   }
 
   /// As above; the caller destroys the garbage, outside the lock.
-  func trimmed<R>(_ garbage: inout RetainedLog.Garbage, _ body: () -> R) -> R {
+  func withTrimmedLogs<R>(_ garbage: inout RetainedLog.Garbage, _ body: () -> R) -> R {
     let now = clock?.now
     return lock.withLockAfterPolling {
       if let now { trim(now: now, &garbage) }
