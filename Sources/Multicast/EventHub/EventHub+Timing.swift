@@ -35,19 +35,14 @@ extension HandlerDelivery {
   /// A delivery at the same place, whose calls `timer` measures.
   func measured(by timer: CallTimer?) -> Self {
     guard let timer else { return self }
-    func measuring(_ handler: @escaping @Sendable (Event) -> Void) -> @Sendable (Event) -> Void {
+    return wrapped { handler in
       { event in
         let began = timer.begin()
         handler(event)
         timer.end(began)
       }
-    }
-    switch self {
-    case .sender(let handler): return .sender(measuring(handler))
-    case .queue(let queue, let handler): return .queue(queue, measuring(handler))
-    case .actor(let home, let handler): return .actor(home, measuring(handler))
-    case .task(let home, let limit, let handler):
-      return .task(home, limit: limit) { event in
+    } async: { handler in
+      { event in
         let began = timer.begin()
         await handler(event)
         timer.end(began)

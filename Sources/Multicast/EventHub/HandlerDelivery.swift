@@ -166,3 +166,24 @@ extension HandlerDelivery {
       "Multicast: maxConcurrentCalls is \(limit), so no event could be handled; use at least 1.")
   }
 }
+
+// MARK: - Functions around a handler
+
+extension HandlerDelivery {
+  /// A delivery at the same place, to the handler that a function makes of this one.
+  ///
+  /// - Parameters:
+  ///   - wrap: makes a handler of a synchronous one.
+  ///   - wrapAsync: makes a handler of an asynchronous one.
+  func wrapped(
+    _ wrap: (@escaping @Sendable (Event) -> Void) -> @Sendable (Event) -> Void,
+    async wrapAsync: (@escaping @Sendable (Event) async -> Void) -> @Sendable (Event) async -> Void
+  ) -> Self {
+    switch self {
+    case .sender(let handler): .sender(wrap(handler))
+    case .queue(let queue, let handler): .queue(queue, wrap(handler))
+    case .actor(let home, let handler): .actor(home, wrap(handler))
+    case .task(let home, let limit, let handler): .task(home, limit: limit, wrapAsync(handler))
+    }
+  }
+}

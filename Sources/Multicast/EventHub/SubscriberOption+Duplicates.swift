@@ -26,15 +26,10 @@ extension HandlerDelivery {
   /// The same, without the events for which `isIncluded` returns `false`. It is called where the
   /// handler is called.
   func filtered(by isIncluded: @escaping @Sendable (Event) -> Bool) -> Self {
-    let filter: (@escaping @Sendable (Event) -> Void) -> @Sendable (Event) -> Void = { handler in
+    wrapped { handler in
       { event in if isIncluded(event) { handler(event) } }
-    }
-    return switch self {
-    case .sender(let handler): .sender(filter(handler))
-    case .queue(let queue, let handler): .queue(queue, filter(handler))
-    case .actor(let home, let handler): .actor(home, filter(handler))
-    case .task(let home, let limit, let handler):
-      .task(home, limit: limit) { event in if isIncluded(event) { await handler(event) } }
+    } async: { handler in
+      { event in if isIncluded(event) { await handler(event) } }
     }
   }
 }

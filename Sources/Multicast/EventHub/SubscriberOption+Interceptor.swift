@@ -37,15 +37,10 @@ extension HandlerDelivery {
     by interceptor: @escaping @Sendable (() -> Void) -> Void,
     _ asyncInterceptor: @escaping @Sendable (@Sendable () async -> Void) async -> Void
   ) -> Self {
-    let intercept: (@escaping @Sendable (Event) -> Void) -> @Sendable (Event) -> Void = { handler in
+    wrapped { handler in
       { event in interceptor { handler(event) } }
-    }
-    return switch self {
-    case .sender(let handler): .sender(intercept(handler))
-    case .queue(let queue, let handler): .queue(queue, intercept(handler))
-    case .actor(let home, let handler): .actor(home, intercept(handler))
-    case .task(let home, let limit, let handler):
-      .task(home, limit: limit) { event in await asyncInterceptor { await handler(event) } }
+    } async: { handler in
+      { event in await asyncInterceptor { await handler(event) } }
     }
   }
 }

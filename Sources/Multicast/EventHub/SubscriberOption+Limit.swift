@@ -76,24 +76,19 @@ private final class CallLimit: Sendable {
       LastCalls.shared.end(binding.subscription.registration.identity, of: self)
     }
   }
-
-  /// Calls `body`, unless there were as many calls before.
-  func call(_ body: () -> Void) {
-    guard begin() else { return }
-    body()
-    end()
-  }
 }
 
 extension HandlerDelivery {
   /// The same, with at most as many calls as `limit` says.
   fileprivate func limited(by limit: CallLimit) -> Self {
-    switch self {
-    case .sender(let handler): .sender { event in limit.call { handler(event) } }
-    case .queue(let queue, let handler): .queue(queue) { event in limit.call { handler(event) } }
-    case .actor(let home, let handler): .actor(home) { event in limit.call { handler(event) } }
-    case .task(let home, let count, let handler):
-      .task(home, limit: count) { event in
+    wrapped { handler in
+      { event in
+        guard limit.begin() else { return }
+        handler(event)
+        limit.end()
+      }
+    } async: { handler in
+      { event in
         guard limit.begin() else { return }
         await handler(event)
         limit.end()
