@@ -49,7 +49,7 @@ extension EventHub {
       return false
     }
     if let sequencer { return send(event, plan, by: sequencer) }
-    if deliver(event, 0, nil, plan, includesNew: includesNew) > 0 { return true }
+    if deliverPlanned(event, 0, nil, plan, includesNew: includesNew) > 0 { return true }
     // Sequentially consistent: as in `refuseIfFinished`.
     guard state.isRaised.load(ordering: .sequentiallyConsistent) else { return true }
     refuse()
@@ -126,7 +126,7 @@ extension EventHub {
   ///   - envelope: the event in its envelope, if the hub retains it.
   ///   - includesNew: whether to deliver to subscribers about which nothing is decided.
   /// - Returns: the number of subscribers that were called or have the event in their buffer.
-  func deliver(
+  func deliverPlanned(
     _ event: Event, _ number: UInt64, _ envelope: Envelope?, _ plan: SendPlan, includesNew: Bool
   ) -> Int {
     let forwarder = plan.isForwarded ? forwarder : nil
@@ -153,7 +153,7 @@ extension EventHub {
           decision == nil
           ? pipeline.deliver(
             event, number, &envelope, handler: subscriber.handler, for: entry, waiters: nil)
-          : pipeline.deliver(
+          : pipeline.deliverPlanned(
             event, &envelope, isReserved: decision == .reserved, handler: subscriber.handler,
             for: entry)
         if isDelivered { delivered += 1 }
@@ -171,7 +171,7 @@ extension EventPipeline {
   ///
   /// - Parameter isReserved: whether space is reserved in its mailbox.
   /// - Returns: whether the handler was called, or the event waits in the mailbox.
-  fileprivate func deliver(
+  fileprivate func deliverPlanned(
     _ event: Event, _ envelope: inout Envelope?, isReserved: Bool,
     handler: @Sendable (Event) -> Void, for entry: Unmanaged<Entry>
   ) -> Bool {

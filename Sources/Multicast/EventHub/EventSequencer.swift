@@ -128,7 +128,7 @@ extension EventSequencer {
       next()
       return added.map { ($0.sent.number, leave($0, hub)) }
     }
-    let reached = deliver(hub) {
+    let reached = performRole(hub) {
       next()
       return deliver(event, added.sent, values, waiters, hub)
     }
@@ -152,7 +152,7 @@ extension EventSequencer {
       pending.append(.end)
       return role.take()
     }
-    if isOurs { deliver(hub) }
+    if isOurs { performRole(hub) }
   }
 
   /// Sets the starting point of a new subscriber, which is in the registry already: delivery begins
@@ -185,7 +185,7 @@ extension EventSequencer {
       pending.append(.opening(entry))
       return role.take()
     }
-    if isOurs == true { deliver(hub) }
+    if isOurs == true { performRole(hub) }
     return isOurs != nil
   }
 
@@ -220,13 +220,13 @@ extension EventSequencer {
       sent: sent, isOurs: isOurs, isMany: pending.count > Self.pendingLimit, garbage: garbage)
   }
 
-  /// Delivers the caller's event, then what is pending, then calls the handlers that have
-  /// events in their buffers. The caller has the role.
+  /// Delivers the caller's event, then what is pending, and gives up the role, which the caller
+  /// has. Then calls the handlers that have events in their buffers.
   ///
   /// - Parameter first: delivers the caller's event; nothing if that is pending.
   /// - Returns: what `first` returns.
   @discardableResult
-  private func deliver(_ hub: EventHub<Event>, first: () -> Int = { 0 }) -> Int {
+  private func performRole(_ hub: EventHub<Event>, first: () -> Int = { 0 }) -> Int {
     let thread = ThreadCallStack.current
     deliveryRole.begin(on: thread)
     let reached = first()
@@ -241,7 +241,7 @@ extension EventSequencer {
       case .event(let sent, let values, let waiters):
         deliver(sent.envelope.event(Event.self), sent, values, waiters, hub)
       case .planned(let sent, let values, let plan):
-        deliver(sent.envelope.event(Event.self), sent, values, plan, hub)
+        deliverPlanned(sent.envelope.event(Event.self), sent, values, plan, hub)
       case .opening(let entry):
         if let opening { hub.open(entry, opening) }
       case .flushed(let latches):
@@ -276,31 +276,33 @@ extension EventSequencer {
     return count
   }
 
-  /// Delivers an event for which space is reserved.
+  /// As ``deliver(_:_:_:_:_:)``, as `plan` says, and to subscribers about which it says nothing.
   @discardableResult
-  private func deliver(
+  private func deliverPlanned(
     _ event: Event, _ sent: SentEvent, _ values: CarriedValues?, _ plan: SendPlan,
     _ hub: EventHub<Event>
   ) -> Int {
     var count = 0
     prepare(event, sent) { event, envelope in
       deliveryRole.delivering {
-        values.run { count = hub.deliver(event, sent.number, envelope, plan, includesNew: true) }
+        values.run {
+          count = hub.deliverPlanned(event, sent.number, envelope, plan, includesNew: true)
+        }
       }
     }
     return count
   }
 
-  /// Passes the event to deliver of one that was sent to `deliver`, and its envelope unless it is
-  /// another event. Before that, applies the rules of the retention that run user code.
+  /// Prepares an event that was sent: applies the rules of the retention that run user code, and
+  /// calls `body` with the event to deliver, and with its envelope unless that is another event.
   private func prepare(
-    _ event: Event, _ sent: SentEvent, _ deliver: (Event, Envelope?) -> Void
+    _ event: Event, _ sent: SentEvent, _ body: (Event, Envelope?) -> Void
   ) {
     if rules.hasUserRules { applyUserRules(to: event, sent.number) }
     if let opening {
-      deliver(opening.prepare(event, sent.number), nil)
+      body(opening.prepare(event, sent.number), nil)
     } else {
-      deliver(event, sent.envelope)
+      body(event, sent.envelope)
     }
   }
 
@@ -344,7 +346,7 @@ extension EventSequencer {
       return false
     }
     if added.isOurs {
-      _ = deliver(hub) { deliver(event, added.sent, values, plan, hub) }
+      performRole(hub) { deliverPlanned(event, added.sent, values, plan, hub) }
     } else {
       _ = leave(added, hub)
     }
