@@ -119,7 +119,7 @@ proctype Caller(bit me) {
   buffer[me]!FRAME, NOTHING
 }
 
-/* EntryHandle.cancelCheckingReentrancy; then ThreadCallStack.isCalled until it finds no frame */
+/* EntryHandle.cancelAndWait; ThreadCallStack.isCalled until it finds no frame */
 proctype Waiter() {
 #ifdef RECORDS_LISTED_EARLY
   bit isListed[2];

@@ -1,7 +1,7 @@
 /*
  * A subscriber that reads the log of a hub: EventHub.follow.
  *
- * Stands for EventSequencer.enqueue and EventHub.deliver on the side of two senders, EventHub.follow,
+ * Stands for EventSequencer.add and EventHub.deliver on the side of two senders, EventHub.follow,
  * HandlerMailbox.drain with LogReader.readToGoal on the side of the consumer, Mailbox.adoptBlock and
  * EventHub.finish.
  *
