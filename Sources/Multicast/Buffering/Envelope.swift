@@ -66,7 +66,7 @@ extension Envelope {
 
   @inlinable @inline(__always)
   init<Event: Sendable>(event: Event) {
-    guard Self.hasRoom(for: Event.self) else {
+    guard Self.fitsInWord(Event.self) else {
       self.init(EventBox(event))
       return
     }
@@ -81,7 +81,7 @@ extension Envelope {
   func event<Event: Sendable>(_: Event.Type) -> Event {
     // SAFETY: a mailbox belongs to one hub, and a hub has one event type. Such an event is in the
     // word if `init(event:)` has put it there, and otherwise in a box.
-    guard Self.hasRoom(for: Event.self), object == nil else {
+    guard Self.fitsInWord(Event.self), object == nil else {
       return unsafeDowncast(object!, to: EventBox<Event>.self).event
     }
     return withUnsafeBytes(of: word) { $0.load(as: Event.self) }
@@ -89,7 +89,7 @@ extension Envelope {
 
   /// Whether events of a type need no box.
   @inlinable @inline(__always)
-  static func hasRoom<Event>(for _: Event.Type) -> Bool {
+  static func fitsInWord<Event>(_: Event.Type) -> Bool {
     _isPOD(Event.self) && MemoryLayout<Event>.size <= MemoryLayout<UInt64>.size
       && MemoryLayout<Event>.alignment <= MemoryLayout<UInt64>.alignment
   }

@@ -10,7 +10,7 @@ extension EntryHandle {
     if let entry {
       entry.unblock(registry.extras)
     } else {
-      BlockCounts.shared.forget(reference)
+      BlockCounts.shared.forget(address)
     }
   }
 

@@ -27,7 +27,7 @@ struct EntryHandle: Sendable {
   }
 
   /// The address of the entry, which may be dead.
-  var reference: UnsafeMutableRawPointer { memory.address }
+  var address: UnsafeMutableRawPointer { memory.address }
 
   /// The entry, or `nil` if it was removed and no reader holds it. Then writes before the removal
   /// are visible: a caller reads whether the hub finished.
@@ -56,7 +56,7 @@ extension EntryHandle {
   private var head: UnsafeMutablePointer<EntryHead> {
     // SAFETY: the unowned reference keeps the memory of the entry, and nothing deinitialises a
     // head: its state can be read after the entry is destroyed. It is inactive then.
-    (reference + Entry.headOffset).assumingMemoryBound(to: EntryHead.self)
+    (address + Entry.headOffset).assumingMemoryBound(to: EntryHead.self)
   }
 
   /// Whether the entry lives as long as an object that it does not keep alive.
@@ -81,7 +81,7 @@ extension EntryHandle {
   func remove() -> Bool {
     guard EntryHead.isActive(state) else { return false }
     // SAFETY: `memory` keeps the memory of the entry until `remove` returns.
-    return withExtendedLifetime(memory) { registry.remove(.fromOpaque(reference)) }
+    return withExtendedLifetime(memory) { registry.remove(.fromOpaque(address)) }
   }
 
   /// See ``Registration/cancelAndWait()``.
@@ -124,7 +124,7 @@ extension EntryHandle {
   }
 
   /// See `Entry.identity`.
-  var identity: UnsafeRawPointer { UnsafeRawPointer(reference) }
+  var identity: UnsafeRawPointer { UnsafeRawPointer(address) }
 
   private var isRunning: Bool {
     // The frames first: an invocation that gives the entry a mailbox does so while its frame shows

@@ -29,7 +29,7 @@ final class RetentionRules<Event: Sendable>: Sendable {
   func retained(_ event: Event) -> RetainedEvent {
     guard let measure = size else {
       let envelope =
-        Envelope.hasRoom(for: Event.self) ? Envelope(event: event) : Envelope(box.init(event))
+        Envelope.fitsInWord(Event.self) ? Envelope(event: event) : Envelope(box.init(event))
       return RetainedEvent(envelope: envelope, size: 0, now: now ?? .zero)
     }
     let size = measure(event)

@@ -40,7 +40,7 @@ extension TopicHub {
       let handler = signals.target.flushedHub?.receivers().first
       for (index, subscription) in signals.senders.enumerated() {
         let topic = ReadTopic(reader: ObjectIdentifier(signals), index: index)
-        readers[subscription.registration.reference] = EventReader(
+        readers[subscription.registration.address] = EventReader(
           handle: subscription.registration, kind: handler?.kind ?? kind,
           place: handler?.place ?? "consumer",
           isKept: handler?.isKept ?? true, isBlocked: handler?.isBlocked ?? false,
