@@ -40,18 +40,7 @@ class HandlerMailbox: Mailbox, @unchecked Sendable {
 
   /// Does not wake the consumer, because nothing is left to deliver and its queue might be
   /// suspended for long.
-  final override func cancel(_ entry: Entry) {
-    var discarded = ItemBuffer()
-    // A flush waits for a last call, which has cancelled this itself, until that is forgotten.
-    let mayAbandon = !LastCalls.shared.contains(entry.identity)
-    let effects = withLock {
-      forgetSignal()
-      if mayAbandon { state.isAbandoned = true }
-      return state.close(.cancelled, discarded: &discarded)
-    }
-    finish(effects)
-    // `discarded` is destroyed here, outside the lock.
-  }
+  final override func cancel(_ entry: Entry) { cancelWithoutWaking(entry) }
 
   /// Delivers what waits, up to the share.
   ///

@@ -106,17 +106,7 @@ final class TaskMailbox: Mailbox, @unchecked Sendable {
   }
 
   /// Does not start a worker, because nothing is left to deliver.
-  override func cancel(_ entry: Entry) {
-    var discarded = ItemBuffer()
-    // A flush waits for a last call, which has cancelled this itself, until that is forgotten.
-    let mayAbandon = !LastCalls.shared.contains(entry.identity)
-    let effects = withLock {
-      if mayAbandon { state.isAbandoned = true }
-      return state.close(.cancelled, discarded: &discarded)
-    }
-    finish(effects)
-    // `discarded` is destroyed here, outside the lock.
-  }
+  override func cancel(_ entry: Entry) { cancelWithoutWaking(entry) }
 
   override var statistics: DeliveryStatistics {
     withLock {

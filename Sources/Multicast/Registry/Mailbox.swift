@@ -291,4 +291,18 @@ class Mailbox: @unchecked Sendable {
   func cancel(_ entry: Entry) {
     close(.cancelled, for: entry)
   }
+
+  /// As ``cancel(_:)``, for a consumer that has nothing to do at the end: does not wake it.
+  final func cancelWithoutWaking(_ entry: Entry) {
+    var discarded = ItemBuffer()
+    // A flush waits for a last call, which has cancelled this itself, until that is forgotten.
+    let mayAbandon = !LastCalls.shared.contains(entry.identity)
+    let effects = withLock {
+      forgetSignal()
+      if mayAbandon { state.isAbandoned = true }
+      return state.close(.cancelled, discarded: &discarded)
+    }
+    finish(effects)
+    // `discarded` is destroyed here, outside the lock.
+  }
 }
