@@ -95,6 +95,10 @@ let showGap: @Sendable (Int?) -> Void = { _ in }
 let frame = price
 func skip(_ frame: Price) {}
 
+// In EventHub+Events.swift
+func write(_ message: Message, id: String) async {}
+func writeGap(_ count: Int?) async {}
+
 // In EventHub+Value.swift
 enum slider { static func show(_ level: Double) {} }
 
@@ -120,10 +124,6 @@ let saved = last
 enum database {
   static func insert(_ messages: [Message], through position: EventPosition) async {}
 }
-
-// In PositionedSequence.swift
-func write(_ message: Message, id: String) async {}
-func writeGap(_ count: Int?) async {}
 
 // In SubscriberOption+Carrying.swift
 let hub = prices

@@ -22,6 +22,17 @@ public struct HubStatistics: Sendable, Hashable, Codable {
 }
 
 extension HubStatistics {
+  /// Adds the counts of another hub.
+  mutating func add(_ other: HubStatistics) {
+    subscribers += other.subscribers
+    pending += other.pending
+    dropped += other.dropped
+    droppedWithoutWaiting += other.droppedWithoutWaiting
+    refused += other.refused
+    retained += other.retained
+  }
+
+  /// Adds the counts of subscribers that read the log of a topic.
   mutating func add(_ counts: TopicReaderStatistics) {
     pending += counts.pending
     dropped += counts.dropped

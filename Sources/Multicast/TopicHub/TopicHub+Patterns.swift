@@ -115,14 +115,3 @@ extension TopicHub where Topic == String {
     }
   }
 }
-
-extension HubStatistics {
-  /// Adds the counts of another hub.
-  fileprivate mutating func add(_ other: HubStatistics) {
-    subscribers += other.subscribers
-    pending += other.pending
-    dropped += other.dropped
-    droppedWithoutWaiting += other.droppedWithoutWaiting
-    refused += other.refused
-  }
-}
