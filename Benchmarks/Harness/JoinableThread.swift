@@ -28,6 +28,7 @@ public struct JoinableThread: @unchecked Sendable {
       { argument in
         // Optional on some platforms, and so is the result, which is not used.
         let object = (argument as UnsafeMutableRawPointer?)!
+        // SAFETY: balances `passRetained` below; the thread starts once.
         Unmanaged<ThreadMain>.fromOpaque(object).takeRetainedValue().run()
         return argument
       }, Unmanaged.passRetained(ThreadMain(body)).toOpaque())

@@ -33,6 +33,7 @@ final class CarriedKeySet: @unchecked Sendable {
 
   typealias Captures = [ObjectIdentifier: @Sendable () -> CarriedValues.Binding]
 
+  /// Guards `each`. No key is captured inside.
   private let lock = Lock()
   private var each: Captures = [:]
   // Relaxed: as `SubscriberKinds.hasCarriers`.

@@ -30,6 +30,7 @@ where Base.Element: Sendable {
     // Sendable: `hub` is set before it has a subscriber, and so before another thread reads it; the
     // rest is accessed inside `lock` alone.
     weak var hub: EventHub<Base.Element>?
+    /// Guards `hasClosed` and `isSending`. The hub sends outside.
     private let lock = Lock()
     private var hasClosed = false
     private var isSending = false

@@ -173,7 +173,6 @@ extension TaskCall {
 // MARK: - From any thread
 
 extension TaskCalls {
-
   /// Whether `task` is a child of a concurrent invocation by `parent`.
   func isChild(_ task: TaskIdentity, of parent: TaskIdentity) -> Bool {
     contains {

@@ -197,7 +197,7 @@ extension ReadIndicator {
       expected: nil, desired: block, ordering: .sequentiallyConsistent)
     if exchanged { return block }
     Self.freeBlock(block, header: Self.smallHeader)
-    return newest ?? block
+    return newest!  // The exchange failed because it is not `nil`.
   }
 
   private borrowing func grow(_ small: Block) {

@@ -14,7 +14,7 @@
 internal import CMulticast
 internal import Dispatch
 
-/// Passes a heavy barrier that begins after the call.
+/// The wait of one caller for a heavy barrier that begins after its request.
 ///
 /// A single caller makes it at once. Each of many concurrent callers waits until a barrier that
 /// began after its request is over, or no further caller came for a while; then it makes the
