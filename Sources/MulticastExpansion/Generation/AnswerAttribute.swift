@@ -163,10 +163,10 @@ extension AnswerAttribute {
   }
 }
 
-extension Collection<Token> {
+extension BidirectionalCollection<Token> {
   /// From the first token to the last one.
   var range: Range<Int> {
-    guard let first, let last = self.dropFirst(count - 1).first else { return 0..<0 }
+    guard let first, let last else { return 0..<0 }
     return first.range.lowerBound..<last.range.upperBound
   }
 }

@@ -65,11 +65,11 @@ extension BodyWriter {
     case .reduce: function = "reduceAnswers"
     }
     return (canThrow ? "try " : "")
-      + "\(hub).\(function)\(arguments(default: true)) \(closure())\(otherwise)"
+      + "\(hub).\(function)\(arguments) \(closure())\(otherwise)"
   }
 
   /// `(default: x)`, `(0, +)`, or nothing.
-  private func arguments(default hasDefault: Bool) -> String {
+  private var arguments: String {
     switch plan.combination {
     case .reduce(let initial, let combine): return "(\(initial), \(combine))"
     case .every, .some, .sum, .all:
@@ -114,10 +114,7 @@ extension BodyWriter {
     }
   }
 
-  private var parenthesized: String {
-    let arguments = arguments(default: true)
-    return arguments.isEmpty ? "()" : arguments
-  }
+  private var parenthesized: String { arguments.isEmpty ? "()" : arguments }
 }
 
 // MARK: - Calls that suspend

@@ -15,7 +15,7 @@ struct IsolatedInvocationWriter {
     code.line("@discardableResult")
     let head =
       "\(context.memberAccess)nonisolated func invoke(_ body: @escaping \(closure)) -> \(context.names.standard("Int"))"
-    code.block(head) { $0.statement(body(hub: "delegates", composition: "_composition")) }
+    code.block(head) { $0.statement(body(hub: context.hubName, composition: "_composition")) }
   }
 
   /// `hub ~> { $0.show() }`, for a protocol that is not nested: an operator belongs to a file or to
@@ -60,11 +60,11 @@ struct IsolatedInvocationWriter {
     }
   }
 
+  /// The call through `hub` if each delegate is an actor, and otherwise through `composition`,
+  /// which has the global actor of all delegates.
   private func body(hub: String, composition: String) -> String {
-    if context.traits.isolation == .actor {
-      let name = hub == "hub" ? hub : context.hubName
-      return "\(name).invoke(onEach: { $0 }) { await body($0) }"
-    }
-    return "\(composition).invokeOnActor(body)"
+    context.traits.isolation == .actor
+      ? "\(hub).invoke(onEach: { $0 }) { await body($0) }"
+      : "\(composition).invokeOnActor(body)"
   }
 }

@@ -17,12 +17,11 @@ struct Names {
 /// The words that need backticks where a value is named.
 let keywords: Set<String> = [
   "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default",
-  "defer", "deinit",
-  "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard",
-  "if", "import", "in", "init", "inout", "internal", "is", "let", "nil", "operator",
-  "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "self",
-  "Self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
-  "typealias", "var", "where", "while", "Any",
+  "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate",
+  "for", "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let", "nil",
+  "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return",
+  "self", "Self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true",
+  "try", "typealias", "var", "where", "while", "Any",
 ]
 
 /// A name that none of `taken` is: `name` itself, or with a number.

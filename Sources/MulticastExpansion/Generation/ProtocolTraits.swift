@@ -26,9 +26,9 @@ struct ProtocolTraits {
   /// Protocols that neither require anything of the composite nor bind it to an actor.
   private static let neutral: Set<String> = [
     "AnyObject", "class", "Sendable", "SendableMetatype", "Copyable", "Escapable",
-    "BitwiseCopyable",
-    "Identifiable", "NSObjectProtocol", "Equatable", "Hashable", "CustomStringConvertible",
-    "CustomDebugStringConvertible", "Actor", "AnyActor", "DistributedActor", "Error", "Any",
+    "BitwiseCopyable", "Identifiable", "NSObjectProtocol", "Equatable", "Hashable",
+    "CustomStringConvertible", "CustomDebugStringConvertible", "Actor", "AnyActor",
+    "DistributedActor", "Error", "Any",
   ]
 
   init(_ declaration: ProtocolDeclaration) {

@@ -149,9 +149,9 @@ extension RequirementCheck {
   /// Protocols of the standard library that describe values.
   private static let valueProtocols: Set<String> = [
     "Codable", "Encodable", "Decodable", "Comparable", "Strideable", "RawRepresentable",
-    "CaseIterable",
-    "Sequence", "Collection", "BidirectionalCollection", "RandomAccessCollection",
-    "RangeReplaceableCollection", "MutableCollection", "IteratorProtocol", "AsyncSequence",
+    "CaseIterable", "Sequence", "Collection", "BidirectionalCollection",
+    "RandomAccessCollection", "RangeReplaceableCollection", "MutableCollection",
+    "IteratorProtocol", "AsyncSequence",
     "AsyncIteratorProtocol", "LosslessStringConvertible", "AdditiveArithmetic", "Numeric",
     "OptionSet", "SetAlgebra", "BitwiseCopyable",
   ]

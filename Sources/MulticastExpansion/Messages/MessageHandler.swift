@@ -11,8 +11,7 @@ struct MessageHandler {
   mutating func response(to message: Data) -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes
-    let response = (try? encoder.encode(answer(to: message))) ?? Data()
-    return response
+    return (try? encoder.encode(answer(to: message))) ?? Data()
   }
 
   mutating func answer(to message: Data) -> PluginMessage {
