@@ -55,28 +55,26 @@ extension AnswerPlan {
   private static let choices =
     "@Answer(.first, default: …), .last, .sum or .reduce(initial, combine)"
 
-  /// The plan for a requirement with this result.
-  ///
-  /// - Parameters:
-  ///   - result: `nil` where the source has none.
-  ///   - range: where to report that there is no answer.
-  init(
-    result: TypeSyntax?, attribute: AnswerAttribute?, isAsync: Bool, canThrow: Bool,
-    hasSetter: Bool = false, range: Range<Int>
-  ) throws(Finding) {
+  /// The plan for a requirement with this `@Answer`.
+  init(for requirement: Requirement, _ attribute: AnswerAttribute?) throws(Finding) {
     let policy = attribute?.policy
     combination = .none
     absent = attribute?.absent
     collectsErrors = attribute?.collectsErrors ?? false
     isConcurrent = attribute?.isConcurrent ?? false
-    let place = attribute?.range ?? range
-    if collectsErrors, !canThrow {
+    let place = attribute?.range ?? requirement.nameRange
+    if collectsErrors, requirement.callErrors == .none {
       throw Finding(message: "this requirement throws no error: remove 'errors:'", range: place)
     }
-    if isConcurrent, !isAsync {
+    if collectsErrors, requirement.callErrors == .rethrown {
+      throw Finding(
+        message: "a requirement that rethrows ends at the first error: remove 'errors:'",
+        range: place)
+    }
+    if isConcurrent, !requirement.callIsAsync {
       throw Finding(message: "this requirement is not async: remove 'calls:'", range: place)
     }
-    guard let result, !result.isVoid else {
+    guard let result = requirement.result, !result.isVoid else {
       if absent != nil || (policy != nil && policy != .inline) {
         throw Finding(
           message: "this requirement returns nothing, so it takes no policy and no default",
@@ -91,7 +89,7 @@ extension AnswerPlan {
     }
     isOptional = result.wrapped != nil
     // Setting a property is a call without an answer.
-    let isOfSetter = policy == .inline && hasSetter
+    let isOfSetter = policy == .inline && requirement.setter != nil
     combination = try AnswerPlan.combination(isOfSetter ? nil : policy, for: result, at: place)
     try check(result, at: place)
   }

@@ -2,8 +2,6 @@
 struct BodyWriter {
   let forwarding: Forwarding
   let plan: AnswerPlan
-  let isAsync: Bool
-  let errors: Requirement.Errors
   /// The delegates: a property or a call.
   let hub: String
   /// The result of the requirement, where it has one.
@@ -12,6 +10,8 @@ struct BodyWriter {
   /// The attribute of the global actor that the calls run on.
   let globalActor: String?
 
+  private var isAsync: Bool { forwarding.requirement.callIsAsync }
+  private var errors: Requirement.Errors { forwarding.requirement.callErrors }
   private var canThrow: Bool { errors != .none }
   private var marks: String { (canThrow ? "try " : "") + (isAsync ? "await " : "") }
 

@@ -1,5 +1,8 @@
 /// Where the calls of a requirement run.
 struct Delivery {
+  private let forwarding: Forwarding
+  /// The delegates, as an expression.
+  private let hub: String
   /// Whether each delegate is called in its own context: on its queue, if it has one.
   private var isInContext = false
   private var isSetterInContext = false
@@ -7,7 +10,7 @@ struct Delivery {
   private var isOnEach = false
   /// Whether the composite awaits delegates that are other actors, so that the arguments are
   /// checked.
-  private(set) var checksArguments = false
+  private var checksArguments = false
   /// `invoke` where the delegates are known to be Sendable; `deliver` where a protocol that this
   /// one refines decides.
   private let function: String
@@ -18,14 +21,17 @@ struct Delivery {
   /// The delegates' type, as a body names it.
   private let delegateType: String
   /// The attribute of the global actor that isolates the requirement.
-  var globalActor: String?
+  private(set) var globalActor: String?
 
   init(
-    _ requirement: Requirement, _ forwarding: Forwarding, answer: AnswerAttribute?,
-    plan: AnswerPlan,
-    isAsync: Bool, errors: Requirement.Errors, site: RequirementWriter.Site,
-    context: GenerationContext
+    _ forwarding: Forwarding, hub: String, _ answer: AnswerAttribute?, _ plan: AnswerPlan,
+    site: RequirementWriter.Site, context: GenerationContext
   ) throws(Finding) {
+    self.forwarding = forwarding
+    self.hub = hub
+    let requirement = forwarding.requirement
+    let isAsync = requirement.callIsAsync
+    let errors = requirement.callErrors
     let traits = context.traits
     names = context.names
     delegateType =
@@ -90,12 +96,12 @@ struct Delivery {
   }
 
   /// The delivery of a call, or `nil` if it is called on the calling thread.
-  func lines(_ forwarding: Forwarding, hub: String) -> [String]? {
+  func lines() -> [String]? {
     guard isInContext || isOnEach else { return nil }
     if isInherited {
-      return inheriting(forwarding, hub: hub) { forwarding.call(on: $0) }
+      return inheriting { forwarding.call(on: $0) }
     }
-    if isOnEach { return onEach(forwarding, hub: hub) }
+    if isOnEach { return onEach() }
     let count = forwarding.requirement.parameters.count
     if count == 0, function == "invoke" {
       return ["\(hub).\(function) { \(forwarding.call(on: "$0")) }"]
@@ -104,14 +110,14 @@ struct Delivery {
       count == 0
       ? "delegate, _ in \(forwarding.call(on: "delegate"))"
       : forwarding.call(on: "$0") { count == 1 ? "$1" : "$1.\($0)" }
-    return passing((0..<count).map(forwarding.value), forwarding, hub: hub, call)
+    return passing((0..<count).map(forwarding.value), call)
   }
 
   /// The call on the actor that each delegate is.
   ///
   /// It is in a closure that awaits nothing: where a call may be awaited, the compiler prefers an
   /// `async` overload.
-  private func onEach(_ forwarding: Forwarding, hub: String) -> [String] {
+  private func onEach() -> [String] {
     let count = forwarding.requirement.parameters.count
     let call = forwarding.call(on: "delegate") { count == 1 ? "arguments" : "arguments.\($0)" }
     let closure = "{ (delegate: isolated \(delegateType)) -> () in \(call) }"
@@ -132,7 +138,7 @@ struct Delivery {
 
   /// Statements that check arguments which calls that suspend pass to other actors. They shadow the
   /// parameters.
-  func checks(_ forwarding: Forwarding, hub: String) -> [String] {
+  func checks() -> [String] {
     guard checksArguments else { return [] }
     return forwarding.requirement.parameters.indices.flatMap { index -> [String] in
       let type = forwarding.requirement.parameters[index].type
@@ -147,27 +153,25 @@ struct Delivery {
     }
   }
 
-  func setterLines(_ forwarding: Forwarding, hub: String) -> [String] {
+  func setterLines() -> [String] {
     let count = forwarding.requirement.parameters.count
     guard isSetterInContext else {
       return ["\(hub).callEach { \(forwarding.call(on: "$0")) = \(forwarding.newValue) }"]
     }
     if isInherited {
-      return inheriting(forwarding, hub: hub) {
+      return inheriting {
         "\(forwarding.call(on: $0)) = \(forwarding.newValue)"
       }
     }
     let target = forwarding.call(on: "$0") { "$1.\($0 + 1)" }
     let values = [forwarding.newValue] + (0..<count).map(forwarding.value)
-    return passing(values, forwarding, hub: hub, "\(target) = \(count == 0 ? "$1" : "$1.0")")
+    return passing(values, "\(target) = \(count == 0 ? "$1" : "$1.0")")
   }
 
   /// Passes the values to each call. A separate statement checks that they are Sendable, because
   /// the compiler then reports the message of the macro and nothing else.
-  private func passing(
-    _ values: [String], _ forwarding: Forwarding, hub: String, _ call: String
-  ) -> [String] {
-    let types = typesOfValues(forwarding)
+  private func passing(_ values: [String], _ call: String) -> [String] {
+    let types = typesOfValues
     if types.allSatisfy(\.isStandardSendable), function == "invoke" {
       let capturing = forwarding.call(on: "$0")
       let suffix = forwarding.requirement.kind == .function ? "" : " = \(forwarding.newValue)"
@@ -181,19 +185,17 @@ struct Delivery {
   }
 
   /// The types of the arguments, and at last that of a value which is set.
-  private func typesOfValues(_ forwarding: Forwarding) -> [TypeSyntax] {
+  private var typesOfValues: [TypeSyntax] {
     forwarding.requirement.parameters.map(\.type)
       + (forwarding.requirement.kind == .function ? [] : [forwarding.requirement.result!])
   }
 
   /// The call where composites inherit it. The closure captures the arguments, and the compiler
   /// chooses by their types whether it may leave the thread.
-  private func inheriting(
-    _ forwarding: Forwarding, hub: String, _ call: (_ delegate: String) -> String
-  ) -> [String] {
+  private func inheriting(_ call: (_ delegate: String) -> String) -> [String] {
     let parameters = forwarding.requirement.parameters
     let values = parameters.indices.map(forwarding.value)
-    let types = zip(typesOfValues(forwarding), values + [forwarding.newValue]).map { type, value in
+    let types = zip(typesOfValues, values + [forwarding.newValue]).map { type, value in
       type.textOfType(besides: forwarding.parameterNames)
         ?? "\(names.macros("staticType"))(of: \(value))"
     }

@@ -31,9 +31,10 @@ struct NestedNames {
     delegateAlias = DelegateAlias.name(for: context)
   }
 
-  /// The aliases of the composite: `_Type0_1` for the second type that the first requirement names.
-  func aliases(of requirement: Requirement) -> [(name: String, type: String)] {
-    paths(in: requirement).enumerated().map { (alias($0.offset), $0.element) }
+  /// The aliases of the composite: `typealias _Type0_1 = B` for the second type that the first
+  /// requirement names.
+  func aliases(of requirement: Requirement) -> [String] {
+    paths(in: requirement).enumerated().map { "typealias \(alias($0.offset)) = \($0.element)" }
   }
 
   /// The requirement as the site declares it.

@@ -38,76 +38,72 @@ struct RequirementWriter {
 
   private func write(_ source: Requirement, to code: inout CodeWriter) throws(Finding) {
     guard ![.associatedType, .typeAlias, .other].contains(source.kind) else { return }
+    let answer = try answer(of: source)
+    if answer?.policy == .notForwarded { return }
     let nestedNames = NestedNames(source, in: context)
     let requirement = nestedNames.renamed(source, at: site)
-    let attributes = requirement.attributes.filter { $0.baseName == "Answer" }
-    if attributes.count > 1 {
-      throw Finding(message: "write one '@Answer' for a requirement", range: attributes[1].range)
-    }
-    var answer: AnswerAttribute?
-    if let attribute = attributes.first {
-      answer = try AnswerAttribute(attribute, in: context.source)
-    }
-    if answer?.policy == .notForwarded { return }
     try check.check(requirement)
     let expressions = answer?.names ?? ExpressionNames()
     let forwarding = Forwarding(requirement, expressions: expressions, in: context.declaration)
     try expressions.check(
       parameters: forwarding.parameterNames, members: context.memberNames)
-    let getter = requirement.getter
-    let isAsync = requirement.isAsync || getter?.isAsync == true
-    let errors = getter.map(\.errors) ?? requirement.errors
-    var plan = try AnswerPlan(
-      result: source.result, attribute: answer, isAsync: isAsync, canThrow: errors != .none,
-      hasSetter: requirement.setter != nil, range: requirement.nameRange)
-    if plan.collectsErrors, errors == .rethrown {
-      throw Finding(
-        message: "a requirement that rethrows ends at the first error: remove 'errors:'",
-        range: answer?.range ?? requirement.nameRange)
-    }
-    plan = nestedNames.renamed(plan, source, at: site)
-    let members = answer == nil ? [] : nestedNames.members(of: plan, requirement)
+    let plan = nestedNames.renamed(try AnswerPlan(for: source, answer), source, at: site)
     let delivery = try Delivery(
-      requirement, forwarding, answer: answer, plan: plan, isAsync: isAsync, errors: errors,
-      site: site, context: context)
-    var body = BodyWriter(
-      forwarding: forwarding, plan: plan, isAsync: isAsync, errors: errors,
-      hub: hub(for: forwarding, isAsync: isAsync),
-      result: requirement.result?.textOfVariable ?? "()",
-      names: context.names,
-      globalActor: delivery.globalActor
-    ).lines()
-    if let lines = delivery.lines(forwarding, hub: hub(for: forwarding)) { body = lines }
-
-    body = (delivery.checks(forwarding, hub: hub(for: forwarding)) + body).map(named)
+      forwarding, hub: hub(for: forwarding), answer, plan, site: site, context: context)
     code.line()
     if site == .composite {
-      let aliases = nestedNames.aliases(of: source)
-      for member in aliases.map({ "typealias \($0.name) = \($0.type)" }) + members {
+      let ofExpressions = answer == nil ? [] : nestedNames.members(of: plan, requirement)
+      for member in nestedNames.aliases(of: source) + ofExpressions {
         code.lines(availability(of: requirement))
         code.line(named(context.memberAccess + member))
       }
       writeComment(of: requirement, plan, to: &code)
     }
     code.lines(memberAttributes(of: requirement))
-    switch requirement.kind {
-    case .function:
-      code.block(named(head(of: requirement, forwarding))) { $0.statements(body) }
-    default:
-      code.block(named(head(of: requirement, forwarding))) { code in
-        guard requirement.setter != nil else {
-          if isAsync || errors != .none {
-            code.block("get" + effects(isAsync, errors)) { $0.statements(body) }
-          } else {
-            code.statements(body)
-          }
-          return
-        }
-        code.block("get" + effects(isAsync, errors)) { $0.statements(body) }
-        code.block(forwarding.newValue == "newValue" ? "set" : "set(\(forwarding.newValue))") {
-          $0.statements(delivery.setterLines(forwarding, hub: hub(for: forwarding)).map(named))
-        }
+    let body = body(forwarding, plan, delivery)
+    code.block(named(head(of: requirement, forwarding))) { code in
+      if requirement.kind == .function {
+        code.statements(body)
+      } else {
+        writeAccessors(forwarding, body, delivery, to: &code)
       }
+    }
+  }
+
+  private func answer(of requirement: Requirement) throws(Finding) -> AnswerAttribute? {
+    let attributes = requirement.attributes.filter { $0.baseName == "Answer" }
+    if attributes.count > 1 {
+      throw Finding(message: "write one '@Answer' for a requirement", range: attributes[1].range)
+    }
+    guard let attribute = attributes.first else { return nil }
+    return try AnswerAttribute(attribute, in: context.source)
+  }
+
+  /// The statements of a function or a getter.
+  private func body(
+    _ forwarding: Forwarding, _ plan: AnswerPlan, _ delivery: Delivery
+  ) -> [String] {
+    let requirement = forwarding.requirement
+    let onThisThread = BodyWriter(
+      forwarding: forwarding, plan: plan,
+      hub: hub(for: forwarding, isAsync: requirement.callIsAsync),
+      result: requirement.result?.textOfVariable ?? "()", names: context.names,
+      globalActor: delivery.globalActor)
+    return (delivery.checks() + (delivery.lines() ?? onThisThread.lines())).map(named)
+  }
+
+  /// - Parameter getter: the statements of the getter.
+  private func writeAccessors(
+    _ forwarding: Forwarding, _ getter: [String], _ delivery: Delivery, to code: inout CodeWriter
+  ) {
+    let requirement = forwarding.requirement
+    let effects = effects(requirement.callIsAsync, requirement.callErrors)
+    if effects.isEmpty, requirement.setter == nil { return code.statements(getter) }
+    code.block("get" + effects) { $0.statements(getter) }
+    guard requirement.setter != nil else { return }
+    let newValue = forwarding.newValue
+    code.block(newValue == "newValue" ? "set" : "set(\(newValue))") {
+      $0.statements(delivery.setterLines().map(named))
     }
   }
 

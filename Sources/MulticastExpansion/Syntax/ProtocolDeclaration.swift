@@ -94,7 +94,9 @@ struct Requirement {
   /// Those of generic parameters whose values may be such that cannot be copied.
   var noncopyableNames: [String] = []
   var parameters: [Parameter] = []
+  /// Of a function; accessors have effects of their own.
   var isAsync = false
+  /// Of a function, too.
   var errors = Errors.none
   /// The result; of a variable its type.
   var result: TypeSyntax?
@@ -113,6 +115,11 @@ struct Requirement {
 
   var getter: Accessor? { accessors.first { $0.kind == "get" } }
   var setter: Accessor? { accessors.first { $0.kind == "set" } }
+
+  /// Whether a call of it, or reading it, may suspend.
+  var callIsAsync: Bool { getter?.isAsync ?? isAsync }
+  /// What a call of it, or reading it, throws.
+  var callErrors: Errors { getter?.errors ?? errors }
 }
 
 /// One parameter of a function or a subscript.
