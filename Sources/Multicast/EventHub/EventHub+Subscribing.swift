@@ -11,7 +11,7 @@ extension EventHub {
   /// unless it names another one, such as `{ @MainActor price in … }`. It may use the state of that
   /// actor. It is always called in a later turn of the actor, never inside `send`, in the order of
   /// each sender. A burst of events wakes the actor once. Calls that take longer than 100
-  /// microseconds together, and at least 64, make room for other work of the actor.
+  /// microseconds together, and at least 64, let other work of the actor run between them.
   ///
   /// A function of no actor, such as a `nonisolated` one or one in a variable, is called on the
   /// actor that calls this. Where no actor calls this either, senders call the handler, inside

@@ -31,7 +31,8 @@ extension MulticastDelegate where Delegate: Sendable {
   ///
   /// As ``add(_:ownership:on:buffering:label:fileID:line:)-(_,_,DispatchQueue,_,_,_,_)``, with an
   /// actor in place of the queue. A burst of calls wakes the actor once. Calls that take longer
-  /// than 100 microseconds together, and at least 64, make room for other work of the actor.
+  /// than 100 microseconds together, and at least 64, let other work of the actor run between
+  /// them.
   ///
   /// - Parameters:
   ///   - delegate: the delegate to call.

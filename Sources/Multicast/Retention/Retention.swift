@@ -93,9 +93,9 @@ public struct Retention<Event: Sendable>: Sendable {
   /// Keeps the newest event of each key, and removes the one before it: a compacted log. What was
   /// replaced so is not reported as missed. A subscriber that is reading may still receive it.
   ///
-  /// An event takes its place before it removes the one with its key. A limit that both together
-  /// exceed also removes the oldest event, which may have another key. So the limit needs room for
-  /// more events than there are keys: one more for each thread that sends.
+  /// An event is added before the one with its key is removed. A limit that both together exceed
+  /// also removes the oldest event, which may have another key. So choose a limit that is larger
+  /// than the number of keys: by one for each thread that sends.
   ///
   /// - Parameter key: the key of an event. One thread at a time calls it, and the key's
   ///   `hash(into:)` and `==`.

@@ -56,7 +56,7 @@ final class TopicCursor {
   var removalsAtStart: Int?
   /// Where it was before it moved behind what is missing, because the external log may have that;
   /// `nil` if it has not moved, or has read since.
-  var beforeMissing: Place?
+  var beforeMissing: Checkpoint?
   /// The end of the last range for which the external log was asked, and of which it did not have
   /// all.
   var absentThrough: UInt64 = 0
@@ -104,8 +104,8 @@ final class TopicCursor {
     skipped = seen
   }
 
-  /// A place, to which a cursor returns if the external log does not have what is missing.
-  struct Place {
+  /// Where a cursor was, to return there if the external log does not have what is missing.
+  struct Checkpoint {
     let number: UInt64
     let seen: [Int]
     let skipped: [Int]
@@ -257,8 +257,8 @@ final class TopicCursor {
 
   var position: EventPosition { EventPosition(epoch: epoch, number: number) }
 
-  /// The place where the cursor is now.
-  var place: Place { Place(number: number, seen: seen, skipped: skipped) }
+  /// Where the cursor is now.
+  var checkpoint: Checkpoint { Checkpoint(number: number, seen: seen, skipped: skipped) }
 
   var positionBeforeMissing: EventPosition? {
     beforeMissing.map { EventPosition(epoch: epoch, number: $0.number) }

@@ -143,9 +143,9 @@ extension TopicLog {
   private func requestGap(
     through number: UInt64, _ cursor: TopicCursor, returns: Bool
   ) -> MissingEvents {
-    let before = cursor.place
+    let before = cursor.checkpoint
     var missing = takeGap(through: number, cursor)
-    cursor.beforeMissing = returns ? before : cursor.place
+    cursor.beforeMissing = returns ? before : cursor.checkpoint
     cursor.skipped = before.skipped  // If the log has the events, they are delivered.
     missing.mayBeElsewhere = true
     missing.isReportedLater = returns
@@ -165,7 +165,7 @@ extension TopicLog {
     let skipped = cursor.skipped
     var missing = takeMissing(topics, cursor, through: last)
     for index in missing.indices { missing[index].mayBeElsewhere = true }
-    if !missing.isEmpty { cursor.beforeMissing = cursor.place }
+    if !missing.isEmpty { cursor.beforeMissing = cursor.checkpoint }
     cursor.skipped = skipped  // If the log has the events, they are delivered.
     cursor.number = missing.reduce(cursor.number) { max($0, $1.through.number) }
     return missing

@@ -70,7 +70,7 @@ extension TopicLogReader {
       channels: subscriptions.map { $0.registration.registry.extras })
     self.cursor = cursor
     if let missing { self.missing.append(missing) }
-    signals.setPlace(cursor, in: log)
+    signals.setCursor(cursor, in: log)
     // They may have ended before the reader was in `active`.
     signals.endIfInactive()
   }

@@ -3,17 +3,17 @@
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class TopicSignals: @unchecked Sendable {
-  // Sendable: `subscriptions` and `place` are accessed inside `lock` alone; everything else is
+  // Sendable: `subscriptions` and `reading` are accessed inside `lock` alone; everything else is
   // thread-safe.
 
   /// What reads, when it is signalled.
   let target: any ReadTarget
-  /// Guards `subscriptions` and `place`. Subscriptions end, and the target is called, outside.
+  /// Guards `subscriptions` and `reading`. Subscriptions end, and the target is called, outside.
   private let lock = Lock()
   /// What sends the signals; `nil` while the subscriber subscribes.
   private var subscriptions: [EventSubscription]?
   /// Where the target reads; `nil` while the subscriber subscribes.
-  private var place: (log: TopicLog, cursor: TopicCursor)?
+  private var reading: (log: TopicLog, cursor: TopicCursor)?
 
   init(_ target: any ReadTarget) {
     self.target = target
@@ -28,8 +28,8 @@ final class TopicSignals: @unchecked Sendable {
   }
 
   /// Sets where the target reads. Call ``endIfInactive()`` afterwards.
-  func setPlace(_ cursor: TopicCursor, in log: TopicLog) {
-    lock.withLock { place = (log, cursor) }
+  func setCursor(_ cursor: TopicCursor, in log: TopicLog) {
+    lock.withLock { reading = (log, cursor) }
   }
 
   /// What sends the signals, by the topics that the subscriber named.
@@ -50,12 +50,12 @@ final class TopicSignals: @unchecked Sendable {
   /// - Parameter isCancelled: whether all subscriptions of the hub were cancelled: then a target
   ///   that has not ended before is cancelled, although one of its topics has finished.
   func endIfInactive(isCancelled: Bool = false) {
-    let (subscriptions, place) = lock.withLock { (self.subscriptions, self.place) }
-    guard let subscriptions, let place else { return }
+    let (subscriptions, reading) = lock.withLock { (self.subscriptions, self.reading) }
+    guard let subscriptions, let reading else { return }
     let ends = subscriptions.map(\.end)
     guard !ends.contains(nil) else {
       if ends.contains(.cancelled) {
-        place.log.recordCancelled(ends.map { $0 == .cancelled }, of: place.cursor)
+        reading.log.recordCancelled(ends.map { $0 == .cancelled }, of: reading.cursor)
       }
       return
     }
@@ -64,7 +64,7 @@ final class TopicSignals: @unchecked Sendable {
       let isRecorded = !zip(subscriptions, ends).contains {
         $0.1 == .finished && $0.0.registration.registry.extras?.topicEnd == nil
       }
-      place.log.endReading(of: place.cursor, isRecorded: isRecorded)
+      reading.log.endReading(of: reading.cursor, isRecorded: isRecorded)
       target.end(.finished, subscriptions.lazy.compactMap(\.failure).first)
     } else {
       cancel()
@@ -76,8 +76,8 @@ final class TopicSignals: @unchecked Sendable {
     for subscription in senders { subscription.cancel() }
     target.end(.cancelled, nil)
     // Otherwise it has finished before, and still reads what was sent until then.
-    guard target.end == .cancelled, let place = lock.withLock({ self.place }) else { return }
+    guard target.end == .cancelled, let reading = lock.withLock({ self.reading }) else { return }
     // What comes from now on is not missed, also if the target does not read any more.
-    place.log.release(place.cursor)
+    reading.log.release(reading.cursor)
   }
 }

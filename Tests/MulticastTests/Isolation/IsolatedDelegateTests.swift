@@ -151,7 +151,7 @@ struct IsolatedDelegateTests {
   }
 
   @Test(
-    "calls that take longer than 100 µs together, and at least 64, make room for other work",
+    "calls that take longer than 100 µs together, and at least 64, let other work run",
     arguments: [(delegates: 1, invocations: 1000), (64, 20), (65, 20), (1000, 3)])
   func room(delegates: Int, invocations: Int) async {
     let hub = MulticastDelegate<Station>()
