@@ -33,7 +33,7 @@ struct RetainedLog: ~Copyable {
   private let hasOtherLimits: Bool
   /// An envelope; `nil`: a hole. If bytes are counted, the event is in a box, and the word of the
   /// envelope is its size: so a slot is 16 bytes.
-  private var slots: TightRingBuffer<Envelope?>
+  private(set) var slots: TightRingBuffer<Envelope?>
   /// The number of each slot, if they are not consecutive; otherwise empty.
   private var numbers = TightRingBuffer<UInt64>()
   /// The number of the last event that has left at the front.
@@ -68,9 +68,6 @@ struct RetainedLog: ~Copyable {
 
   /// The number of events.
   var count: Int { slots.count - holes }
-
-  /// The number of events and holes, and that of the slots for them; for tests.
-  var slotCounts: (used: Int, all: Int) { (slots.count, slots.capacity) }
 }
 
 // MARK: - Appending

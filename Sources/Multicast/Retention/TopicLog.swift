@@ -222,9 +222,6 @@ extension TopicLog {
     withTrimmedLogs { Statistics(events: count, topics: filledTopics, bytes: Int(clamping: bytes)) }
   }
 
-  /// The number of elements of `order`, for tests.
-  var orderCount: Int { lock.withLock { order.count } }
-
   /// The names of the topics of which events are kept.
   var topics: [String] {
     withTrimmedLogs { keptTopics.values.filter { $0.log.count > 0 }.map(\.name) }

@@ -298,6 +298,11 @@ struct TopicRetentionTests {
   }
 }
 
+extension TopicLog {
+  /// The number of elements of `order`.
+  fileprivate var orderCount: Int { lock.withLock { order.count } }
+}
+
 extension TopicHub where Topic == String {
   fileprivate func position(_ number: UInt64) -> EventPosition {
     EventPosition(epoch: newestPosition.epoch, number: number)
