@@ -168,20 +168,38 @@ struct Delivery {
     return passing(values, "\(target) = \(count == 0 ? "$1" : "$1.0")")
   }
 
-  /// Passes the values to each call. A separate statement checks that they are Sendable, because
-  /// the compiler then reports the message of the macro and nothing else.
+  /// The call with the values. A separate statement checks that they are Sendable, because the
+  /// compiler then reports the message of the macro and nothing else.
+  ///
+  /// `invoke`, which is inlined, gets a closure that captures the values. A release build of Swift
+  /// 6.3 crashes where it inlines a closure that takes a tuple with a value of a generic type.
   private func passing(_ values: [String], _ call: String) -> [String] {
-    let types = typesOfValues
-    if types.allSatisfy(\.isStandardSendable), function == "invoke" {
-      let capturing = forwarding.call(on: "$0")
-      let suffix = forwarding.requirement.kind == .function ? "" : " = \(forwarding.newValue)"
-      return ["\(hub).\(function) { \(capturing)\(suffix) }"]
-    }
     let name = forwarding.local("arguments")
+    guard function == "invoke" else {
+      return [
+        "let \(name) = \(hub).arguments(\(tuple(values)))",
+        "\(hub).\(function)(with: \(name)) { \(call) }",
+      ]
+    }
+    let suffix = forwarding.requirement.kind == .function ? "" : " = \(forwarding.newValue)"
+    let capturing = forwarding.call(on: "$0") + suffix
+    if typesOfValues.allSatisfy(\.isStandardSendable) {
+      return ["\(hub).\(function) { \(capturing) }"]
+    }
+    let list = captures
     return [
       "let \(name) = \(hub).arguments(\(tuple(values)))",
-      "\(hub).\(function)(with: \(name)) { \(call) }",
+      "\(hub).\(function)(capturing: \(name)) { \(list)\(list.isEmpty ? "" : "in ")\(capturing) }",
     ]
+  }
+
+  /// A list of the arguments that are sent: otherwise the compiler takes such a parameter for a
+  /// variable.
+  private var captures: String {
+    let parameters = forwarding.requirement.parameters
+    let sent = parameters.indices.filter { parameters[$0].type.has("sending") }
+    if sent.isEmpty { return "" }
+    return "[\(sent.map(forwarding.value).joined(separator: ", "))] "
   }
 
   /// The types of the arguments, and at last that of a value which is set.
@@ -199,9 +217,6 @@ struct Delivery {
       type.textOfType(besides: forwarding.parameterNames)
         ?? "\(names.macros("staticType"))(of: \(value))"
     }
-    // Otherwise the compiler takes a parameter that is sent for a variable.
-    let sent = zip(parameters, values).filter { $0.0.type.has("sending") }.map(\.1)
-    let captures = sent.isEmpty ? "" : "[\(sent.joined(separator: ", "))] "
     let arguments =
       names.macros("capturedArguments") + "()" + types.map { ".and(\($0))" }.joined()
     let delegates = forwarding.local("delegates")

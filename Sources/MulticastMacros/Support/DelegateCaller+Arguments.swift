@@ -114,7 +114,7 @@ extension DelegateCaller where Delegate: Sendable {
     SendableArguments(arguments)
   }
 
-  /// A value that ``invoke(with:_:)`` refuses.
+  /// A value that ``invoke(capturing:_:)`` refuses.
   ///
   /// - Parameter arguments: the arguments of a requirement, as a tuple.
   /// - Returns: what no function accepts, so that the compiler reports it.
@@ -133,7 +133,7 @@ extension DelegateCaller where Delegate: Sendable {
       """
   )
   public func invoke<Arguments>(
-    with arguments: RefusedArguments<Arguments>, _ body: (Delegate, Arguments) -> Void
+    capturing arguments: RefusedArguments<Arguments>, _ body: (Delegate) -> Void
   ) {}
 
   /// Refuses arguments that must not leave the thread.

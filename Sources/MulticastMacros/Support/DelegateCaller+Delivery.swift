@@ -1,20 +1,20 @@
-// `invoke(with:)` is for protocols that are known to be Sendable and not isolated. `deliver` is for
-// those that inherit this, and for what composites inherit from protocols that are not Sendable:
-// the overload that the compiler chooses depends on the delegates and the arguments.
+// `invoke(capturing:)` is for protocols that are known to be Sendable and not isolated. `deliver`
+// is for those that inherit this, and for what composites inherit from protocols that are not
+// Sendable: the overload that the compiler chooses depends on the delegates and the arguments.
 
 extension DelegateCaller where Delegate: Sendable {
-  /// Calls `body` with each delegate and `arguments`, in the delegate's own context.
+  /// Calls `body` with each delegate, in the delegate's own context.
   ///
   /// - Parameters:
-  ///   - arguments: what `arguments(_:)` returned.
-  ///   - body: called with each delegate and the arguments.
+  ///   - arguments: what `arguments(_:)` returned for that which `body` captures.
+  ///   - body: called with each delegate.
   /// - Complexity: O(`count`).
   @inlinable @inline(__always)
   public func invoke<Arguments>(
-    with arguments: SendableArguments<Arguments>,
-    _ body: @escaping @Sendable (Delegate, Arguments) -> Void
+    capturing arguments: SendableArguments<Arguments>,
+    _ body: @escaping @Sendable (Delegate) -> Void
   ) {
-    callInContext { body($0, arguments.values) }
+    callInContext(body)
   }
 }
 

@@ -184,8 +184,7 @@ extension RefinedDelegates where Delegate: Sendable {
   ///   - body: not called.
   /// - Complexity: O(1).
   public func invoke<Arguments>(
-    with arguments: UnreportedArguments<Arguments>,
-    _ body: @escaping @Sendable (Delegate, Arguments) -> Void
+    capturing arguments: UnreportedArguments<Arguments>, _ body: (Delegate) -> Void
   ) {
     arguments.fail()
   }
