@@ -21,10 +21,11 @@ extension TopicHub {
     }
     if let hub = topics.hub(of: topic) { return trySend(event, to: topic, through: hub) }
     guard retention != nil else {
-      if gate.hasSubscribersOfAllTopics {
-        _ = sendWithoutHub(event, to: topic, isKept: sendersKeepTopics)
-      }
-      return true
+      let isTaken =
+        gate.hasSubscribersOfAllTopics
+        && sendWithoutHub(event, to: topic, isKept: sendersKeepTopics) > 0
+      // Loaded again: `finish` may have removed the topic since.
+      return isTaken || !gate.isFinished
     }
     guard retainEvent(event, of: topic) else { return false }
     deliverToAll(event, to: topic, through: topics.hub(of: topic))

@@ -126,6 +126,41 @@ struct TopicTrySendTests {
   }
 }
 
+extension TopicTrySendTests {
+  @Test(
+    "the hub is finished while the topic is looked up: false, if no subscriber gets the event",
+    arguments: Ordering.allCases, [false, true])
+  func finishedDuringLookup(ordering: Ordering, hasOther: Bool) async {
+    let hub = TopicHub<LookedUpTopic, Int>(ordering: ordering)
+    let topic = LookedUpTopic { [weak hub] in hub?.finish() }
+    let sequence = hub.events(for: topic)
+    let other = hasOther ? hub.allTopics.events() : nil
+    topic.isSending.withLock { $0 = true }
+    #expect(!hub.trySend(1, to: topic))
+    #expect(await sequence.first { _ in true } == nil)
+    if let other { #expect(await other.first { _ in true } == nil) }
+  }
+}
+
+/// A topic that calls a function when a sender looks it up.
+private final class LookedUpTopic: Hashable, Sendable {
+  let isSending = Guarded(false)
+  private let action: @Sendable () -> Void
+
+  init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+
+  static func == (left: LookedUpTopic, right: LookedUpTopic) -> Bool { left === right }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(self))
+    let isLookup = isSending.withLock { isSending in
+      defer { isSending = false }
+      return isSending
+    }
+    if isLookup { action() }
+  }
+}
+
 /// What a closure finishes that was made before the hub.
 private final class WeakHub: @unchecked Sendable {
   // Sendable: one thread uses it.
