@@ -81,6 +81,8 @@ final class TopicCursor {
   private let channels: [(any EndingTopic)?]
   /// Which of the subscriptions were cancelled: the end of these topics does not matter.
   private var isCancelled: [Bool]
+  /// The number of topics that have not ended and are not cancelled.
+  private var ongoing: Int
   /// What the log had when one of the topics ended, the latest one.
   private(set) var latestEnd: End?
   /// The newest event when the last of the topics ended, which is the last that the subscriber
@@ -97,6 +99,7 @@ final class TopicCursor {
     self.reader = reader
     self.channels = channels
     isCancelled = Array(repeating: false, count: channels.count)
+    ongoing = channels.count { $0?.topicEnd == nil }
     self.limit = limit
     readerIndexes = Array(repeating: 0, count: topics.count)
     seen = readerIndexes
@@ -215,17 +218,20 @@ final class TopicCursor {
     seen[index] = arrived
   }
 
-  /// Whether a channel is that of one of the topics, and not of a later one with the same name.
-  func has(_ channel: any EndingTopic) -> Bool {
-    zip(channels, isCancelled).contains { $0 === channel && !$1 }
+  /// Whether a channel is that of a topic, and not of a later one with the same name, and goes on.
+  func has(_ channel: any EndingTopic, index: Int) -> Bool {
+    index < channels.count && channels[index] === channel && !isCancelled[index]
   }
 
   /// The latest end of those of its topics that have ended.
   var latestTopicEnd: TopicEnd? { channels.lazy.compactMap { $0?.topicEnd }.max() }
 
-  /// Records what the log had when one of the topics ended. If it was the last one, the subscriber
-  /// gets nothing that comes later.
-  func recordEnd(_ end: End) {
+  /// Records what the log had when topics ended. If no other goes on, the subscriber gets nothing
+  /// that comes later.
+  ///
+  /// - Parameter count: the number of topics that have ended since the last call.
+  func recordEnd(_ end: End, of count: Int = 0) {
+    ongoing -= count
     latestEnd = end
     endIfLast()
   }
@@ -234,14 +240,13 @@ final class TopicCursor {
   func recordCancelled(_ isCancelled: [Bool]) {
     // Another thread may have recorded more.
     self.isCancelled = zip(self.isCancelled, isCancelled).map { $0 || $1 }
+    ongoing = zip(channels, self.isCancelled).count { $0?.topicEnd == nil && !$1 }
     endIfLast()
   }
 
   /// Sets the end if no topic goes on. An end that is set does not move.
   private func endIfLast() {
-    guard end == nil else { return }
-    let goesOn = zip(channels, isCancelled).contains { $0?.topicEnd == nil && !$1 }
-    if !goesOn { end = latestEnd }
+    if end == nil && ongoing == 0 { end = latestEnd }
   }
 
   /// As ``KeptTopic/arrived(through:)``, of the events that came before the end.

@@ -30,13 +30,15 @@ extension TopicLog {
   /// Records that a topic ends: in its channel, and for its readers. One whose topics have all
   /// ended gets nothing that comes later, also if it reads before its subscriptions end.
   ///
-  /// - Complexity: O(readers of the topic, and their topics).
+  /// - Complexity: O(readers of the topic), and O(its topics) for each if there were events since
+  ///   the last end.
   func recordEnd(of name: String, in channel: any EndingTopic) {
     lock.withLock {
       guard channel.topicEnd == nil else { return }
       channel.recordEnd(TopicEnd(beginning: numbering.beginnings, number: newestNumber))
-      for (cursor, _) in keptTopics[name]?.readers ?? [] where cursor.has(channel) {
-        cursor.recordEnd(end(for: cursor))
+      for (cursor, index) in keptTopics[name]?.readers ?? []
+      where cursor.has(channel, index: index) {
+        cursor.recordEnd(end(for: cursor), of: 1)
       }
     }
   }
@@ -61,7 +63,12 @@ extension TopicLog {
 
   /// What the log has now. Inside the lock.
   private func end(for cursor: TopicCursor) -> TopicCursor.End {
-    TopicCursor.End(
+    if let latest = cursor.latestEnd, latest.beginning == numbering.beginnings,
+      latest.number == newestNumber
+    {
+      return latest
+    }
+    return TopicCursor.End(
       beginning: numbering.beginnings, number: newestNumber,
       arrived: cursor.topics.map(\.arrived))
   }

@@ -67,6 +67,18 @@ struct CostLaws {
     #expect(each < 50_000, "\(each) ns for each")
   }
 
+  @Test("finishing a hub with a subscriber of very many topics is not quadratic")
+  func manyTopicsOfOneSubscriber() {
+    let hub = TopicHub<String, Int>(retention: .last(1))
+    let names = (0..<8_000).map { "topic \($0)" }
+    let sequence = hub.events(for: names, from: .live)
+    let begin = threadTime()
+    hub.finish()
+    let each = (threadTime() - begin) / names.count
+    #expect(each < 100_000, "\(each) ns for each")
+    withExtendedLifetime(sequence) {}
+  }
+
   @Test(
     "a registration costs at most 104 bytes beside the delegate, and no allocation for its handle")
   func memoryOfARegistration() throws {

@@ -3,15 +3,18 @@
 /// ## Thread safety
 /// Every operation may be called from any thread.
 final class TopicSignals: @unchecked Sendable {
-  // Sendable: `subscriptions` and `reading` are accessed inside `lock` alone; everything else is
-  // thread-safe.
+  // Sendable: `subscriptions`, `ended` and `reading` are accessed inside `lock` alone; everything
+  // else is thread-safe.
 
   /// What reads, when it is signalled.
   let target: any ReadTarget
-  /// Guards `subscriptions` and `reading`. Subscriptions end, and the target is called, outside.
+  /// Guards `subscriptions`, `ended` and `reading`. Subscriptions end, and the target is called,
+  /// outside.
   private let lock = Lock()
   /// What sends the signals; `nil` while the subscriber subscribes.
   private var subscriptions: [EventSubscription]?
+  /// The number of the first subscriptions that have ended.
+  private var ended = 0
   /// Where the target reads; `nil` while the subscriber subscribes.
   private var reading: (log: TopicLog, cursor: TopicCursor)?
 
@@ -37,10 +40,22 @@ final class TopicSignals: @unchecked Sendable {
 
   /// A topic has ended, whose subscription is not active any more. After the last one the target
   /// reads what is left, and ends.
+  ///
+  /// - Complexity: amortised O(1), until the last one.
   func topicHasEnded() {
-    endIfInactive()
+    if !isActive { endIfInactive() }
     // An event of this topic may be in the log, whose sender finds no subscription any more.
     signal()
+  }
+
+  /// Whether a subscription is active, or not all have been made.
+  private var isActive: Bool {
+    let (made, first) = lock.withLock { (subscriptions, self.ended) }
+    guard let subscriptions = made else { return true }
+    var ended = first
+    while ended < subscriptions.count, subscriptions[ended].end != nil { ended += 1 }
+    lock.withLock { self.ended = max(self.ended, ended) }
+    return ended < subscriptions.count
   }
 
   /// Ends the target if no subscription is active, and all have been made: as finished if one of
