@@ -61,9 +61,14 @@ final class Monitor: @unchecked Sendable {
     lock.withLock { watched = Watched(trial: trial, done: done, share: share, command: command) }
   }
 
-  /// Watches nothing until the next ``watch(_:done:share:command:)``.
+  /// Checks the memory once more, because a trial may be shorter than the interval, and watches
+  /// nothing until the next ``watch(_:done:share:command:)``.
   func rest() {
-    lock.withLock { watched = nil }
+    let memory = readMemory()
+    lock.withLock {
+      checkMemory(memory)
+      watched = nil
+    }
   }
 
   /// The most resident memory that was seen, in bytes.
@@ -80,18 +85,13 @@ final class Monitor: @unchecked Sendable {
   private func check() {
     let memory = readMemory()
     let stuck: String? = lock.withLock {
+      checkMemory(memory)
       guard var current = watched else { return nil }
       defer { if watched != nil { watched = current } }
       let now = ContinuousClock.now
       // Rounds and not operations: some threads may go on for ever while others are stuck.
       let rounds = current.trial.rounds
       if rounds != current.rounds { (current.rounds, current.moved) = (rounds, now) }
-      if let memoryLimit, memory > memoryLimit << 20, !current.failed {
-        current.failed = true
-        current.trial.fail(
-          "the process uses \((memory >> 20).grouped) MB of memory, above the limit of "
-            + "\(memoryLimit.grouped) MB")
-      }
       let pause = Console.output.isTerminal ? 0.2 : 5
       if showsProgress, (now - current.shown).seconds >= pause {
         current.shown = now
@@ -105,6 +105,17 @@ final class Monitor: @unchecked Sendable {
       return Self.describe(current.trial, stall, current.command)
     }
     if let stuck { onStall(stuck) }
+  }
+
+  /// Fails the trial if the process needs too much memory, once. Inside the lock.
+  private func checkMemory(_ memory: Int) {
+    guard let memoryLimit, memory > memoryLimit << 20, let current = watched, !current.failed else {
+      return
+    }
+    watched?.failed = true
+    current.trial.fail(
+      "the process uses \((memory >> 20).grouped) MB of memory, above the limit of "
+        + "\(memoryLimit.grouped) MB")
   }
 
   /// The resident memory now, in bytes. Counts towards the peak.

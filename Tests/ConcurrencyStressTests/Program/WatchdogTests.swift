@@ -90,6 +90,15 @@ import Testing
     #expect(trial.brokenPromises.count == 1)
     #expect(monitor.peakMemory > 1 << 20)
   }
+
+  @Test func aTrialThatIsShorterThanTheIntervalBreaksThePromiseOfTheMemoryToo() throws {
+    let trial = try counting([], .rounds(1))
+    let monitor = Monitor(stall: 60, memoryLimit: 1, interval: 60)
+    monitor.watch(trial, done: 0, share: 1, command: "count-stress --seed 1")
+    monitor.rest()
+    #expect(trial.brokenPromises.count == 1)
+    #expect(trial.brokenPromises.first?.contains("above the limit of 1 MB") == true)
+  }
 }
 
 /// Calls itself until the stack is used up.
