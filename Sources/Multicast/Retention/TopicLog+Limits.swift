@@ -52,10 +52,10 @@ extension TopicLog {
     overflow(of: cursor)?.dropped ?? cursor.topics.indices.map { left(by: cursor, $0) }
   }
 
-  /// As ``missed(by:)``, of one topic.
+  /// As ``missed(by:)``, of one topic. Inside the lock.
   ///
   /// - Complexity: that of ``overflow(of:)``.
-  private func missed(by cursor: TopicCursor, _ index: Int) -> Int {
+  func missed(by cursor: TopicCursor, _ index: Int) -> Int {
     overflow(of: cursor)?.dropped[index] ?? left(by: cursor, index)
   }
 
@@ -117,93 +117,4 @@ extension TopicLog {
         through: EventPosition(epoch: cursor.epoch, number: through), count: dropped)
     }
   }
-
-  /// The statistics of a topic; `nil` if it has neither readers nor events.
-  ///
-  /// - Complexity: O(readers of the topic).
-  func statistics(of name: String) -> TopicReaderStatistics? {
-    withTrimmedLogs { keptTopics[name].map(statistics) }
-  }
-
-  /// Calls `body` with the statistics of each topic. The lock is free between two topics.
-  ///
-  /// - Complexity: O(topics and readers).
-  func forEachTopic(_ body: (String, TopicReaderStatistics) -> Void) {
-    for name in lock.withLock({ Array(keptTopics.keys) }) {
-      if let counts = statistics(of: name) { body(name, counts) }
-    }
-  }
-
-  private func statistics(of topic: KeptTopic) -> TopicReaderStatistics {
-    var statistics = TopicReaderStatistics(dropped: topic.dropped, retained: topic.log.count)
-    for (cursor, index) in topic.readers where cursor.rest == nil {
-      let missed = missed(by: cursor, index)
-      statistics.dropped += missed
-      if cursor.limit.count < .max { statistics.pending += cursor.unread(index) - missed }
-    }
-    return statistics
-  }
-
-  /// Calls `body` with what the readers of named topics have received of each. The lock is free
-  /// between two topics.
-  ///
-  /// - Complexity: O(topics and readers).
-  func forEachReader(_ body: (ReadTopic, DeliveryStatistics) -> Void) {
-    for name in lock.withLock({ Array(keptTopics.keys) }) {
-      let readers = withTrimmedLogs {
-        keptTopics[name].map { topic in
-          topic.readers.map { cursor, index in
-            (ReadTopic(reader: cursor.reader, index: index), statistics(of: cursor, index))
-          }
-        }
-      }
-      for (topic, statistics) in readers ?? [] { body(topic, statistics) }
-    }
-  }
-
-  private func statistics(of cursor: TopicCursor, _ index: Int) -> DeliveryStatistics {
-    let seen = cursor.seen[index]
-    var unread = cursor.unread(index)
-    if let rest = cursor.rest { unread = min(unread, rest) }
-    let counted = cursor.dropped.isEmpty ? 0 : cursor.dropped[index]
-    let uncounted = missed(by: cursor, index)
-    var statistics = DeliveryStatistics()
-    // A subscription that ends because it was slow misses what follows the events that it has seen.
-    let missed = cursor.rest == nil ? counted : 0
-    statistics.delivered = max(0, seen - cursor.skipped[index] - missed)
-    statistics.dropped = counted + uncounted
-    statistics.enqueued = statistics.delivered + counted + unread
-    return statistics
-  }
-
-  /// The number of events that readers have missed because too many waited, or left the log.
-  ///
-  /// - Complexity: O(topics and readers), and for each topic of a reader that of ``overflow(of:)``.
-  var totalDropped: Int {
-    let (topics, ofRemovedTopics) = lock.withLock {
-      let topics = Array(keptTopics.values)
-      return (topics, topics.reduce(droppedEvents) { $0 - $1.dropped })
-    }
-    // A topic that is removed in the meantime still has its number.
-    return topics.reduce(ofRemovedTopics) { sum, topic in
-      lock.withLock { sum + statistics(of: topic).dropped }
-    }
-  }
-}
-
-/// A topic that a reader reads by its name.
-struct ReadTopic: Hashable {
-  let reader: ObjectIdentifier
-  /// The index of the topic among those of the reader.
-  let index: Int
-}
-
-/// What is counted of a topic in a ``TopicLog``.
-struct TopicReaderStatistics {
-  /// Events that wait, counted for each reader that limits how many may wait.
-  var pending = 0
-  /// Events that readers have missed because they were slow.
-  var dropped = 0
-  /// Events that are kept.
-  var retained = 0
 }

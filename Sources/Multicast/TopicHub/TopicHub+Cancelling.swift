@@ -6,7 +6,7 @@ extension TopicHub {
   ///
   /// - Parameter topic: one without subscribers is left alone, and so is what waits for the
   ///   subscribers of an earlier topic of this name that has finished.
-  /// - Complexity: O(subscribers of `topic`, and all subscribers with positions).
+  /// - Complexity: O(subscribers of `topic`, and all subscribers with positions and their topics).
   public func cancelSubscriptions(to topic: Topic) {
     topics.hub(of: topic)?.cancelSubscriptions()
     signals.endInactive()

@@ -6,7 +6,8 @@ extension TopicHub {
   /// once for each topic that it names. Those that still receive what waits from a topic that has
   /// finished do not appear.
   ///
-  /// - Complexity: O(subscribers of all topics and patterns).
+  /// - Complexity: O(subscribers of all topics and patterns); subscribers with positions as in
+  ///   ``statistics``.
   public var snapshot: HubSnapshot {
     let readers = readers
     var receivers = crossTopic.allTopics.receivers()

@@ -166,7 +166,9 @@ extension TopicHub {
 
   /// The statistics of each topic that has subscribers, or of which events are retained.
   ///
-  /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far).
+  /// - Complexity: O(subscribers of all topics), and O(largest number of topics so far). If
+  ///   subscribers with positions and a limit have some topics in common and others not, also O(its
+  ///   topics) for each of them of each topic.
   public var statistics: [Topic: HubStatistics] {
     var statistics: [Topic: HubStatistics] = [:]
     for (topic, hub) in topics.all { statistics[topic] = hub.statistics }
@@ -182,7 +184,8 @@ extension TopicHub {
   ///
   /// - Parameter topic: the topic.
   /// - Returns: the statistics, or `nil`.
-  /// - Complexity: O(subscribers of `topic`).
+  /// - Complexity: O(subscribers of `topic`), and for each one of several topics with a limit O(its
+  ///   topics).
   public func statistics(for topic: Topic) -> HubStatistics? {
     let statistics = topics.hub(of: topic)?.statistics
     // SAFETY: only the initialisers for topics that are strings set the retention.

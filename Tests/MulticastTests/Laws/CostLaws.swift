@@ -79,6 +79,49 @@ struct CostLaws {
     withExtendedLifetime(sequence) {}
   }
 
+  @Test("the statistics of a slow subscriber of very many topics are not quadratic")
+  func statisticsOfManyTopics() {
+    let hub = TopicHub<String, Int>(retention: .last(4))
+    let names = (0..<4_000).map { "topic \($0)" }
+    let sequence = hub.events(
+      for: names, from: .live, buffering: .bounded(1_000, whenFull: .dropOldest))
+    for name in names + names { hub.send(1, to: name) }
+    let begin = threadTime()
+    let statistics = hub.statistics
+    let dropped = hub.droppedEvents
+    let receivers = hub.snapshot.receivers
+    let each = (threadTime() - begin) / names.count
+    #expect(dropped == 7_000)
+    #expect(statistics.values.reduce(0) { $0 + $1.dropped } == 7_000)
+    #expect(statistics.values.reduce(0) { $0 + $1.pending } == 1_000)
+    #expect(receivers.count == names.count)
+    #expect(each < 200_000, "\(each) ns for each")
+    withExtendedLifetime(sequence) {}
+  }
+
+  @Test(
+    "statistics hold the lock of the log as long as for the topics of one reader, not for all",
+    arguments: [1, 3, 300])
+  func statisticsHoldTheLockShortly(topicsOfAReader count: Int) {
+    let hub = TopicHub<String, Int>(retention: .last(1))
+    let names = (0..<300 / count).map { reader in (0..<count).map { "\(reader) \($0)" } }
+    let sequences = names.map {
+      hub.events(for: $0, from: .live, buffering: .bounded(2, whenFull: .dropOldest))
+    }
+    var topics = 0
+    var before = 0
+    hub.requiredRetention.log.forEachTopic { _, statistics in
+      if topics == 0 { for name in names.joined() { hub.send(1, to: name) } }
+      topics += 1
+      if statistics.retained == 0 { before += 1 }
+    }
+    #expect(topics == 300)
+    #expect(before <= count)
+    // Otherwise what a reader has missed would be computed for each of its topics.
+    #expect(before >= count / 2)
+    withExtendedLifetime(sequences) {}
+  }
+
   @Test(
     "a registration costs at most 104 bytes beside the delegate, and no allocation for its handle")
   func memoryOfARegistration() throws {

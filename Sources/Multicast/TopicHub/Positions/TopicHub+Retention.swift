@@ -95,8 +95,8 @@ extension TopicHub where Topic == String {
   /// counted for each subscriber that names its topics, of all topics, also of those that are gone.
   ///
   /// - Precondition: the hub retains events.
-  /// - Complexity: O(topics and subscribers with positions); O(n² × log² events) for a subscriber
-  ///   of `n` topics for which more events wait than its limit allows.
+  /// - Complexity: as of ``statistics``, and O(n × log² events) for a subscriber of `n` topics for
+  ///   which more events wait than its limit allows.
   public var droppedEvents: Int { requiredRetention.log.totalDropped }
 
   /// How much the hub retains now.
