@@ -15,7 +15,7 @@
 /// ```
 ///
 /// A hub does not transform or merge sequences: use the algorithms that exist for every
-/// `AsyncSequence`. To share a sequence, use its `multicast(replay:storage:)`.
+/// `AsyncSequence`. To share a sequence, use its `multicast(replay:storage:name:)`.
 ///
 /// ## Thread safety
 /// Every operation may be called from any thread, also from inside a handler. No lock is held while

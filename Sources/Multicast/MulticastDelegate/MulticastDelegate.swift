@@ -45,26 +45,36 @@ public final class MulticastDelegate<Delegate>: Unreflected {
   /// Creates a hub and adds `delegates` weakly, in order.
   ///
   /// - Parameters:
-  ///   - delegates: each is added once.
+  ///   - delegates: the delegates to add.
+  ///   - storage: how delegates are stored; the promises are the same for all strategies.
+  ///   - duplicates: what becomes of a delegate that comes again.
   ///   - name: identifies the hub in descriptions and messages.
   /// - Precondition: each delegate is an instance of a class.
   /// - Complexity: O(`delegates`).
-  public convenience init(_ delegates: [Delegate], name: String? = nil) {
-    self.init(name: name)
+  public convenience init(
+    _ delegates: [Delegate], storage: StorageStrategy = .waitFree,
+    duplicates: DuplicatePolicy = .ignore, name: String? = nil
+  ) {
+    self.init(storage: storage, duplicates: duplicates, name: name)
     for delegate in delegates { self += delegate }
   }
 
   /// Creates a hub and adds `delegates` weakly, in order.
   ///
   /// - Parameters:
-  ///   - delegates: each is added once.
+  ///   - delegates: the delegates to add.
+  ///   - storage: how delegates are stored; the promises are the same for all strategies.
+  ///   - duplicates: what becomes of a delegate that comes again.
   ///   - name: identifies the hub in descriptions and messages.
   /// - Precondition: each delegate is an instance of a class.
   /// - Complexity: O(`delegates`).
-  public convenience init(_ delegates: some Sequence<Delegate>, name: String? = nil) {
+  public convenience init(
+    _ delegates: some Sequence<Delegate>, storage: StorageStrategy = .waitFree,
+    duplicates: DuplicatePolicy = .ignore, name: String? = nil
+  ) {
     // The other initializer is for literals: the compiler does not find the type of the elements
     // of one whose delegates have different types if it may be any sequence.
-    self.init(Array(delegates), name: name)
+    self.init(Array(delegates), storage: storage, duplicates: duplicates, name: name)
   }
 
   deinit {

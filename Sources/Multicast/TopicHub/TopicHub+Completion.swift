@@ -25,7 +25,8 @@ extension TopicHub {
   /// reach no subscriber. Finishing again does nothing. If a thread subscribes to a topic
   /// concurrently, another subscription of that topic may end shortly after this returns.
   ///
-  /// - Complexity: O(all subscribers), and O(largest number of topics so far).
+  /// - Complexity: O(all subscribers), and O(largest number of topics so far); O(n²) for a handler
+  ///   that senders call with the events of `n` topics and their positions.
   public func finish() {
     finish(nil)
   }

@@ -183,6 +183,19 @@ struct CollectionTests {
     #expect(MulticastDelegate(several).count == 2)
   }
 
+  @Test("with the storage and the policy for duplicates that are asked for", arguments: 0...1)
+  func initialDelegatesWithOptions(isLazy: Int) {
+    let delegate = RecordingObserver()
+    let twice = [delegate, delegate]
+    let hub =
+      isLazy == 1
+      ? MulticastDelegate(twice.lazy, storage: .locked, duplicates: .allow, name: "twice")
+      : MulticastDelegate(twice, storage: .locked, duplicates: .allow, name: "twice")
+    let text = #"MulticastDelegate<RecordingObserver>(name: "twice", count: 2, storage: locked)"#
+    #expect(hub.description == text)
+    #expect(MulticastDelegate(twice).count == 1)
+  }
+
   @Test("a hub of Sendable delegates is Sendable")
   func hubIsSendable() {
     func sent<Value: Sendable>(_ value: Value) -> Value { value }

@@ -31,6 +31,7 @@ struct HubNameTests {
     let subscription = hub.subscribe { _ in }
     #expect("\(hub)" == #"EventHub<Int>(name: "prices", subscribers: 1, storage: locked)"#)
     #expect("\(EventHub<Int>())" == "EventHub<Int>(subscribers: 0, storage: waitFree)")
+    #expect(hub.events().multicast(name: "again").name == "again")
     #expect(hub.name == "prices")
     withExtendedLifetime(subscription) {}
   }

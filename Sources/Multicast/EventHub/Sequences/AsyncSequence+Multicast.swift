@@ -26,18 +26,19 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   /// - Parameters:
   ///   - replay: the number of past elements, the newest, that a new subscriber receives first.
   ///   - storage: how the hub stores its subscribers.
+  ///   - name: identifies the hub in descriptions and messages.
   /// - Returns: the hub, which finishes with the sequence.
   /// - Precondition: `replay` is not negative.
   /// - Complexity: O(1). What an element costs, ``EventHub/sendWaiting(_:)`` says.
   public func multicast(
-    replay: Int = 0, storage: StorageStrategy = .waitFree
+    replay: Int = 0, storage: StorageStrategy = .waitFree, name: String? = nil
   ) -> EventHub<Element> {
     require(replay >= 0, "Multicast: replay must not be negative, but is \(replay).")
     let source = SequenceSource(self)
     // Weak: subscriptions, which may outlive the hub, keep the hooks. The source is kept until the
     // hub has finished.
     let state = DetailedState(
-      nil,
+      name,
       hooks: SubscriberHooks(
         first: { [weak source] in source?.start() }, last: { [weak source] in source?.pause() }),
       source: source)
