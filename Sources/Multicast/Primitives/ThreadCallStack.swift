@@ -195,6 +195,7 @@ extension ThreadCallStack {
       }
       stack.pointee.top = stack.pointee.frames
       stack.pointee.deliveryRole = nil
+      stack.pointee.hasReceived = false
       // Releasing: the thread that takes the stack sees its fields.
       stack.pointee.owner.store(nil, ordering: .releasing)
     }

@@ -29,7 +29,7 @@ public final class HubDirectory: @unchecked Sendable, Unreflected {
   /// The directory of the process.
   public static let shared = HubDirectory()
 
-  private struct Entry {
+  private struct WeakHub {
     let number: Int
     weak var hub: (any InspectableHub & Sendable)?
   }
@@ -37,7 +37,7 @@ public final class HubDirectory: @unchecked Sendable, Unreflected {
   /// Guards the entries. A weak reference is read outside, where its reader may become the last
   /// owner.
   private let lock = Lock()
-  private var entries: [Entry] = []
+  private var entries: [WeakHub] = []
   private var added = 0
   /// The number of entries at which those of hubs that are gone are removed.
   private var limit = 16
@@ -50,9 +50,9 @@ public final class HubDirectory: @unchecked Sendable, Unreflected {
   /// - Parameter hub: one that was added before is added once more.
   /// - Complexity: amortised O(1).
   public func add(_ hub: some InspectableHub & Sendable) {
-    let full = lock.withLock { () -> [Entry] in
+    let full = lock.withLock { () -> [WeakHub] in
       added += 1
-      entries.append(Entry(number: added, hub: hub))
+      entries.append(WeakHub(number: added, hub: hub))
       return entries.count > limit ? entries : []
     }
     guard !full.isEmpty else { return }
