@@ -229,7 +229,8 @@ final class TopicCursor {
   /// Records what the log had when topics ended. If no other goes on, the subscriber gets nothing
   /// that comes later.
   ///
-  /// - Parameter count: the number of topics that have ended since the last call.
+  /// - Parameter count: the number of topics that end now; 0 if they had ended before the cursor
+  ///   was made.
   func recordEnd(_ end: End, of count: Int = 0) {
     ongoing -= count
     latestEnd = end

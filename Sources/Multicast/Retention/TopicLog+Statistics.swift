@@ -28,11 +28,11 @@ extension TopicLog {
   func forEachReader(_ body: (ReadTopic, DeliveryStatistics) -> Void) {
     forEach(of: topicsByReader) { topic, missed in
       (keptTopics[topic.name]?.readers ?? []).map { cursor, index in
-        let place = ReadTopic(reader: cursor.reader, index: index)
-        return (place, statistics(of: cursor, index, missed: missed.count(of: cursor, index)))
+        let topic = ReadTopic(reader: cursor.reader, index: index)
+        return (topic, statistics(of: cursor, index, missed: missed.count(of: cursor, index)))
       }
     } body: {
-      for (place, statistics) in $0 { body(place, statistics) }
+      for (topic, statistics) in $0 { body(topic, statistics) }
     }
   }
 
@@ -40,12 +40,12 @@ extension TopicLog {
   ///
   /// - Complexity: that of ``forEach(of:read:body:)``.
   var totalDropped: Int {
-    var (topics, total) = lock.withLock {
+    let (topics, ofRemovedTopics) = lock.withLock {
       (topicsWithReaders, keptTopics.values.reduce(droppedEvents) { $0 - $1.dropped })
     }
-    topics.sort { $0.reader < $1.reader }
+    var total = ofRemovedTopics
     // A topic that is removed in the meantime still has its number.
-    forEach(of: topics.map(\.topic)) { topic, missed in
+    forEach(of: sorted(topics)) { topic, missed in
       statistics(of: topic) { missed.count(of: $0, $1) }.dropped
     } body: {
       total += $0
@@ -55,8 +55,12 @@ extension TopicLog {
 
   /// All topics: those of one reader, if it has several, one after the other.
   private var topicsByReader: [KeptTopic] {
-    let topics = lock.withLock { topicsWithReaders }
-    return topics.sorted { $0.reader < $1.reader }.map(\.topic)
+    sorted(lock.withLock { topicsWithReaders })
+  }
+
+  /// Topics by their first readers. Called outside of the lock.
+  private func sorted(_ topics: [(topic: KeptTopic, reader: UInt)]) -> [KeptTopic] {
+    topics.sorted { $0.reader < $1.reader }.map(\.topic)
   }
 
   /// All topics, each with the address of its first reader if that has several, and a limit;
@@ -155,7 +159,7 @@ private struct MissedCounts {
   /// - Complexity: O(1), the first time that of ``TopicLog/missed(by:)``.
   mutating func count(of cursor: TopicCursor, _ index: Int) -> Int {
     used += 1
-    // That of one topic takes no time, unless more events may wait than the limit.
+    // Only with a limit does what is missed of a topic depend on the others.
     guard cursor.topics.count > 1, cursor.limit.count < .max else {
       return log.missed(by: cursor, index)
     }

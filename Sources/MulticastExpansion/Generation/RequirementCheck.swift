@@ -151,9 +151,8 @@ extension RequirementCheck {
     "Codable", "Encodable", "Decodable", "Comparable", "Strideable", "RawRepresentable",
     "CaseIterable", "Sequence", "Collection", "BidirectionalCollection",
     "RandomAccessCollection", "RangeReplaceableCollection", "MutableCollection",
-    "IteratorProtocol", "AsyncSequence",
-    "AsyncIteratorProtocol", "LosslessStringConvertible", "AdditiveArithmetic", "Numeric",
-    "OptionSet", "SetAlgebra", "BitwiseCopyable",
+    "IteratorProtocol", "AsyncSequence", "AsyncIteratorProtocol", "LosslessStringConvertible",
+    "AdditiveArithmetic", "Numeric", "OptionSet", "SetAlgebra", "BitwiseCopyable",
   ]
 
   /// Reports the reasons why there can be no composite of the protocol.

@@ -267,9 +267,10 @@ extension HTTP1Codec {
     return head
   }
 
-  /// Whether the connection closes behind the response that begins. The client learns that from
-  /// the response. So behind it, no request is taken (RFC 9112, section 9.6), which may be there
-  /// already when the server shuts down.
+  /// Whether the connection closes behind the response that begins, which says so.
+  ///
+  /// During a shutdown this makes the request of the response the last one: a request that follows
+  /// it, even one that was received before, is not taken (RFC 9112, section 9.6).
   private func beginsLastResponse() -> Bool {
     // A refusal behind it says so itself.
     guard pendingResponses == 1, refusal == nil else { return false }
