@@ -153,18 +153,6 @@ extension StateHub {
   @available(*, noasync, message: "use the async flush() instead of blocking the thread")
   @discardableResult
   public func flush(timeout: Duration) -> Bool { hub.flush(timeout: timeout) }
-
-  /// The number of subscribers, excluding those whose owner is gone.
-  ///
-  /// - Complexity: O(subscribers).
-  public var subscriberCount: Int { hub.subscriberCount }
-
-  /// Counts of what waits in the buffers of the subscribers: changes, and the beginning of each
-  /// subscription and the end of each block, which take a place too. One that is dropped makes the
-  /// next update a snapshot. A change that a snapshot had already counts as delivered.
-  ///
-  /// - Complexity: O(subscribers).
-  public var statistics: HubStatistics { hub.statistics }
 }
 
 extension StateHub: CustomStringConvertible {

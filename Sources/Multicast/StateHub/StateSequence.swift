@@ -162,6 +162,11 @@ public struct StateValues<State: Sendable, Change: Sendable, Value: Equatable & 
       self.field = field
     }
 
+    /// See ``EventSequence/Iterator/end``.
+    ///
+    /// - Complexity: O(1).
+    public var end: SubscriptionEnd? { signals.end }
+
     /// The next value, or `nil` at the end or if the task is cancelled.
     ///
     /// - Returns: the value, or `nil` at the end.
