@@ -27,9 +27,14 @@ struct RelayOptions: ParsableArguments {
 }
 
 extension RelayOptions {
-  #if NATS
-    func validate() throws { _ = try settings() }
+  func validate() throws {
+    try Options.require("--relay-bytes", relayBytes, in: (1 << 20)...(1 << 50))
+    #if NATS
+      _ = try settings()
+    #endif
+  }
 
+  #if NATS
     /// This server has what the options need.
     func requireBuild() throws {}
 
@@ -40,7 +45,6 @@ extension RelayOptions {
     }
 
     private func settings() throws -> RelaySettings? {
-      try Options.require("--relay-bytes", relayBytes, in: (1 << 20)...(1 << 50))
       guard let relay else {
         guard relayCredentials == nil else {
           throw ValidationError("--relay-credentials: there is no --relay")

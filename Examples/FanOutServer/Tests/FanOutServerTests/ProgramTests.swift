@@ -12,6 +12,7 @@ import Testing
       (["--buffer", "0"], "--buffer: 0 is not between 1 and 1000000"),
       (["--heartbeat", "nan"], "--heartbeat: nan is not between 0.1 and 3600.0"),
       (["--event-loops", "0"], "--event-loops: 0 is not between 1 and 256"),
+      (["--relay-bytes=-1"], "--relay-bytes: -1 is not between 1048576 and 1125899906842624"),
       (["--log-level", "loud"], "--log-level: 'loud' is not a level such as debug or warning"),
       (
         ["--allow-origin", "example.org/"],
