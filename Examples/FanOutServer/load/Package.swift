@@ -13,7 +13,8 @@ let package = Package(
   name: "fan-out-load",
   platforms: [.macOS(.v15)],
   products: [
-    .executable(name: "fan-out-load", targets: ["FanOutLoad"])
+    .executable(name: "fan-out-load", targets: ["FanOutLoad"]),
+    .executable(name: "fan-out-floor", targets: ["FanOutFloor"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -30,9 +31,19 @@ let package = Package(
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "FanOutFloor",
+      dependencies: [
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "FanOutLoadTests",
       dependencies: [
+        "FanOutFloor",
         "FanOutLoad",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"),

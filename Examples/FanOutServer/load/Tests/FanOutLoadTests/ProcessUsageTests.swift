@@ -11,13 +11,6 @@ import Testing
 #endif
 
 @Suite struct ProcessUsageTests {
-  @Test func ticksStandAfterANameThatMayHoldAnything() {
-    let stat = "42 (a) R 1 (x) S 1 42 42 0 -1 4194560 900 0 3 0 250 75 0 0 20 0 3 0 123 1 2 3"
-    #expect(ProcessUsage.ticks(inStat: stat) == 325)
-    #expect(ProcessUsage.ticks(inStat: "42 (name) S 1 2 3") == nil)
-    #expect(ProcessUsage.ticks(inStat: "") == nil)
-  }
-
   @Test func residentMemoryIsInKilobytes() {
     let status = "Name:\tserver\nVmHWM:\t    9999 kB\nVmRSS:\t   12345 kB\nThreads:\t3\n"
     #expect(ProcessUsage.residentKilobytes(inStatus: status) == 12_345)
@@ -31,6 +24,19 @@ import Testing
       #expect(usage.residentKilobytes > 1_000)
       let twice = try ProcessUsage.of([getpid(), getpid()])
       #expect(twice.residentKilobytes > usage.residentKilobytes)
+    }
+
+    @Test func isTheTimeOfTheProcessClock() throws {
+      let before = ownSeconds()
+      let used = try ProcessUsage.of([getpid()]).cpuSeconds
+      // The clock counts nanoseconds, and a sum of `Double` rounds.
+      #expect(before - 1e-6 <= used && used <= ownSeconds() + 1e-6)
+    }
+
+    private func ownSeconds() -> Double {
+      var time = timespec()
+      clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
   #endif
 

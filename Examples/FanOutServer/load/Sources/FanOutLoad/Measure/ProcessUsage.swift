@@ -8,7 +8,7 @@ internal import FoundationEssentials
   internal import Musl
 #endif
 
-/// CPU time and memory of processes, from `/proc`.
+/// CPU time and memory of processes on Linux.
 struct ProcessUsage: Equatable, Sendable {
   /// User and system time of all threads.
   var cpuSeconds = 0.0
@@ -16,7 +16,7 @@ struct ProcessUsage: Equatable, Sendable {
   var residentKilobytes = 0
 }
 
-/// A process that does not exist, or a file of `/proc` in an unexpected format.
+/// A process that does not exist, a file of `/proc` in an unexpected format, or another system.
 struct ProcessError: Error, CustomStringConvertible {
   let description: String
 }
@@ -26,28 +26,30 @@ extension ProcessUsage {
   static func of(_ processes: [Int32]) throws(ProcessError) -> ProcessUsage {
     var sum = ProcessUsage()
     for process in processes {
-      let stat = try read("/proc/\(process)/stat")
       let status = try read("/proc/\(process)/status")
-      guard let ticks = ticks(inStat: stat), let kilobytes = residentKilobytes(inStatus: status)
-      else {
-        throw ProcessError(
-          description: "cannot read the CPU time or the memory of process \(process)")
+      guard let kilobytes = residentKilobytes(inStatus: status) else {
+        throw ProcessError(description: "cannot read the memory of process \(process)")
       }
-      sum.cpuSeconds += Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK)))
+      sum.cpuSeconds += try cpuSeconds(of: process)
       sum.residentKilobytes += kilobytes
     }
     return sum
   }
 
-  /// User and system time in clock ticks: fields 14 and 15. Field 2, the name, may contain any
-  /// text.
-  static func ticks(inStat text: String) -> Int? {
-    guard let name = text.lastIndex(of: ")") else { return nil }
-    let fields = text[text.index(after: name)...].split(separator: " ")
-    guard fields.count > 12, let user = Int(fields[11]), let system = Int(fields[12]) else {
-      return nil
-    }
-    return user + system
+  /// User and system time of all threads, also of those that have ended, from the CPU clock of the
+  /// process: `/proc` counts in ticks of 10 ms.
+  private static func cpuSeconds(of process: Int32) throws(ProcessError) -> Double {
+    #if os(Linux)
+      var clock = clockid_t()
+      var time = timespec()
+      guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else {
+        throw ProcessError(
+          description: "cannot read the CPU time of process \(process): is the process running?")
+      }
+      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    #else
+      throw ProcessError(description: "the CPU time of another process can be read on Linux only")
+    #endif
   }
 
   /// The line `VmRSS:    1234 kB`.
