@@ -1,7 +1,7 @@
 // The state of a hub, between the thread that folds a change into it and those that read it.
 //
 //     deliverer ──take──▶ (cell empty) ──reducer──▶ put back, next version
-//     reader    ──copy, or sleep until the state is back──▶
+//     reader    ──copy, or sleep until the state is back and get a copy──▶
 //
 // The reducer is user code, so it runs outside the lock. It owns the only reference to the state,
 // so a change in place copies nothing unless a subscriber still has a snapshot.
@@ -18,6 +18,14 @@ final class StateCell<State: Sendable>: @unchecked Sendable {
 
   typealias Snapshot = (state: State, version: UInt64)
 
+  /// A reader that sleeps. It gets the state from the thread that wakes it: were it to look again,
+  /// the next change would be under way, and the one after that.
+  private final class Sleeper {
+    let semaphore = DispatchSemaphore(value: 0)
+    /// Inside the lock.
+    var snapshot: Snapshot?
+  }
+
   /// Guards the state. No user code runs inside; copying a state retains it.
   private let lock = Lock()
   /// `nil` while a thread folds.
@@ -26,7 +34,7 @@ final class StateCell<State: Sendable>: @unchecked Sendable {
   /// The thread that folds.
   private var folder: UnsafeRawPointer?
   /// Readers that sleep until the state is back.
-  private var sleepers: [DispatchSemaphore] = []
+  private var sleepers: [Sleeper] = []
   private let name: String?
 
   @usableFromInline
@@ -35,28 +43,32 @@ final class StateCell<State: Sendable>: @unchecked Sendable {
     self.name = name
   }
 
-  /// A copy of the state, with its version. While a thread folds, the caller sleeps.
+  /// A copy of the state, with its version. While a thread folds, the caller sleeps until that
+  /// change is in the state.
   ///
   /// - Precondition: the caller is not the thread that folds.
   func snapshot() -> Snapshot {
-    while true {
-      let (snapshot, sleeper) = lock.withLock { () -> (Snapshot?, DispatchSemaphore?) in
-        if let state { return ((state, version), nil) }
-        guard folder != ThreadCallStack.thisThread else { return (nil, nil) }
-        let sleeper = DispatchSemaphore(value: 0)
-        sleepers.append(sleeper)
-        return (nil, sleeper)
-      }
-      if let snapshot { return snapshot }
-      require(
-        sleeper != nil,
-        """
-        \(messagePrefix(name)) the state was read inside the reducer of its hub; use the state that \
-        the reducer gets.
-        """)
-      sleeper?.wait()
+    let (snapshot, sleeper) = lock.withLock { () -> (Snapshot?, Sleeper?) in
+      if let state { return ((state, version), nil) }
+      guard folder != ThreadCallStack.thisThread else { return (nil, nil) }
+      let sleeper = Sleeper()
+      sleepers.append(sleeper)
+      return (nil, sleeper)
     }
+    if let snapshot { return snapshot }
+    require(
+      sleeper != nil,
+      """
+      \(messagePrefix(name)) the state was read inside the reducer of its hub; use the state that \
+      the reducer gets.
+      """)
+    sleeper?.semaphore.wait()
+    // The thread that woke this one has set it.
+    return lock.withLock { sleeper?.snapshot.take() }!
   }
+
+  /// The number of readers that sleep, for tests.
+  var sleeperCount: Int { lock.withLock { sleepers.count } }
 
   /// Folds the change with the number `version` into the state.
   ///
@@ -76,8 +88,9 @@ final class StateCell<State: Sendable>: @unchecked Sendable {
       folder = nil
       let woken = sleepers
       if !woken.isEmpty { sleepers = [] }
+      for sleeper in woken { sleeper.snapshot = state.map { ($0, self.version) } }
       return woken
     }
-    for sleeper in woken { sleeper.signal() }
+    for sleeper in woken { sleeper.semaphore.signal() }
   }
 }

@@ -87,8 +87,8 @@ extension StateHub {
   /// The state, with every change that was applied and delivered so far.
   ///
   /// After ``apply(_:)`` has returned, and no other thread applies, this has the change. While a
-  /// change is being folded in, the caller waits until the reducer returns. It stays after
-  /// ``finish()``.
+  /// change is being folded in, the caller waits until the reducer returns, and for no later
+  /// change. It stays after ``finish()``.
   ///
   /// - Precondition: not called inside the reducer.
   /// - Complexity: O(1): a copy of a value, which shares its storage.
