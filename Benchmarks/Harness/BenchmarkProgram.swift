@@ -179,8 +179,7 @@ extension BenchmarkProgram {
       }
     }
     if !report.verdicts.isEmpty { Console.output.print(Report.text(of: report.verdicts)) }
-    try json?.write(report.json)
-    try csv?.write(report.csv)
+    try report.write(json: json, csv: csv)
     guard options.checks else { return true }
     // Nothing that was not measured has kept its limit.
     guard !report.verdicts.isEmpty else {

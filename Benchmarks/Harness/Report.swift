@@ -65,6 +65,13 @@ extension Report {
 // MARK: - Files
 
 extension Report {
+  /// Writes both files. One that cannot be written does not keep the other from being written.
+  func write(json: OutputFile?, csv: OutputFile?) throws(OptionError) {
+    let jsonWritten = Result { () throws(OptionError) in try json?.write(self.json) }
+    try csv?.write(self.csv)
+    try jsonWritten.get()
+  }
+
   /// One line for each row, with a head.
   var csv: String {
     let head = [

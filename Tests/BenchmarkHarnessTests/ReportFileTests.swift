@@ -28,6 +28,19 @@ import Testing
     #expect(try String(contentsOfFile: report, encoding: .utf8) == "newer")
   }
 
+  @Test func aReportThatCannotBeWrittenDoesNotCostTheOther() throws {
+    let report = Report("bench", .current(), isQuick: true, notes: [])
+    for full in ["--json", "--csv"] {
+      let (folder, path) = try Self.makeFolder()
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let other = full == "--json" ? "--csv" : "--json"
+      let (json, csv) = try BenchmarkProgram.prepareOutput(
+        Options([full, "/dev/full", other, path]))
+      #expect(throws: OptionError.self) { try report.write(json: json, csv: csv) }
+      #expect(FileManager.default.contents(atPath: path)?.isEmpty == false)
+    }
+  }
+
   @Test func aReportIsNotWhereThePrintedTextGoes() async {
     await #expect(processExitsWith: .success) {
       let (folder, report) = try Self.makeFolder()
