@@ -24,6 +24,10 @@ struct OutputFile: ~Copyable {
     guard identity != input else {
       throw DemoError.failure("cannot write \(path): it is the input")
     }
+    // Both begin at the start of the file, so one would overwrite the other.
+    guard identity != FileIdentity(ofRegularFile: STDOUT_FILENO) else {
+      throw DemoError.failure("cannot write \(path): the report is printed there")
+    }
     guard ftruncate(descriptor, 0) == 0 else {
       throw DemoError.system("cannot write \(path)", errno)
     }

@@ -108,6 +108,17 @@ extension ProgramTests {
     #expect(lines.allSatisfy { $0.hasPrefix("10.0.") })
   }
 
+  @Test(arguments: [">'out'", ">>'out'"])
+  func theReportDoesNotOverwriteTheOutput(_ redirection: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write("older", to: "out")
+    let run = try DemoProcess.run(
+      shell: "cd '\(folder.path("."))' && \"$0\" --match 10.0 --output out \(redirection)")
+    expectFailure(run, status: 1, message: "cannot write out: the report is printed there")
+    let isAppended = redirection.hasPrefix(">>")
+    #expect(try folder.read("out") == Array((isAppended ? "older" : "").utf8))
+  }
+
   @Test(arguments: ["--match", "--input", "--output"])
   func anArgumentThatIsNotUTF8IsRefused(_ option: String) throws {
     let run = try DemoProcess.run(shell: "\"$0\" \(option)=a\"$(printf '\\377')\"")
