@@ -92,7 +92,7 @@ struct HistorySearch<Model: SequentialModel> {
   }
 
   init(_ operations: [History<Model.Action>.Operation]) {
-    precondition(
+    require(
       operations.count <= 64, "a history of \(operations.count) operations: at most 64 are searched"
     )
     self.operations = operations

@@ -50,7 +50,7 @@ extension LinearizabilityTest {
   /// - Returns: what was found.
   /// - Precondition: the test has an operation.
   public func run(seconds: Double = 10, seed: UInt64? = nil) -> LinearizabilityReport {
-    precondition(
+    require(
       !operations.isEmpty, "the test has no operation: add one with operation(_:_:model:)")
     let seed = seed ?? SplitMix64.runSeed
     var generator = SplitMix64(seed: seed)
@@ -80,7 +80,7 @@ extension LinearizabilityTest {
   ///   - promise: what must hold, in a line.
   /// - Returns: the scenario.
   public func scenario(_ name: String, promise: String) -> StressScenario {
-    precondition(
+    require(
       !operations.isEmpty, "the test has no operation: add one with operation(_:_:model:)")
     return StressScenario(name, promise: promise) { trial in
       var (count, size) = (0, 1)

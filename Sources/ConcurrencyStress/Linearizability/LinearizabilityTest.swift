@@ -38,8 +38,8 @@ public struct LinearizabilityTest<Subject: Sendable, Model: Hashable & Sendable>
     _ subject: @escaping @Sendable () -> Subject, model: Model, threads: Int = 2,
     operationsPerThread: Int = 3
   ) {
-    precondition((2...4).contains(threads), "\(threads) threads: choose 2 to 4")
-    precondition(
+    require((2...4).contains(threads), "\(threads) threads: choose 2 to 4")
+    require(
       (1...8).contains(operationsPerThread), "\(operationsPerThread) operations: choose 1 to 8")
     makeSubject = subject
     self.model = model

@@ -18,7 +18,7 @@ struct OperationKind<Subject: Sendable, Model: Sendable>: Sendable {
     _ call: @escaping @Sendable (Subject, Argument) throws -> Result,
     _ apply: @escaping @Sendable (inout Model, Argument) throws -> Result
   ) {
-    precondition(!arguments.isEmpty, "the operation \(name) has no argument to choose")
+    require(!arguments.isEmpty, "the operation \(name) has no argument to choose")
     self.name = name
     step = StepName(name)
     callTexts = arguments.map { "\(name)(\($0 is Void ? "" : text(of: $0)))" }

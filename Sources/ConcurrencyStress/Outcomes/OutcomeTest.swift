@@ -39,13 +39,13 @@ public struct OutcomeTest<State: Sendable, Outcome: Hashable & Sendable>: Sendab
     outcome: @escaping @Sendable (State) -> Outcome,
     expected: KeyValuePairs<Outcome, Expectation>
   ) {
-    precondition(actors.count >= 2, "\(actors.count) actors: a race needs two")
+    require(actors.count >= 2, "\(actors.count) actors: a race needs two")
     self.state = state
     self.actors = actors
     self.outcome = outcome
     order = expected.map(\.key)
     self.expected = Dictionary(expected.map { ($0, $1) }) { _, _ in
-      preconditionFailure("an outcome is listed twice")
+      fatalError("an outcome is listed twice")
     }
   }
 }

@@ -19,7 +19,7 @@ enum CrashNotice {
   private static let threadMessage: pthread_key_t = {
     var key = pthread_key_t()
     let error = pthread_key_create(&key) { free($0) }
-    precondition(error == 0, "pthread_key_create failed with error \(error)")
+    require(error == 0, "pthread_key_create failed with error \(error)")
     return key
   }()
   // SAFETY: `install` writes each, once, before the handler of that signal, which reads it, may run

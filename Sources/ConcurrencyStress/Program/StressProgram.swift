@@ -48,12 +48,12 @@ public struct StressProgram: Sendable {
     _ name: String, summary: String, variants: StressVariants? = nil,
     options: [any AnyStressOption] = [], scenarios: [StressScenario], examples: [String] = []
   ) {
-    precondition(!scenarios.isEmpty, "\(name) has no scenario")
-    precondition(
+    require(!scenarios.isEmpty, "\(name) has no scenario")
+    require(
       Set(scenarios.map(\.name)).count == scenarios.count, "two scenarios of \(name) have one name")
     var names: Set<String> = []
     for option in options.map(\.name) + (variants.map { [$0.option] } ?? []) {
-      precondition(
+      require(
         !StressOptions.isOfEveryProgram(option) && names.insert(option).inserted,
         "two options of \(name) are called \(option)")
     }
@@ -87,7 +87,7 @@ public struct StressVariants: Sendable {
   /// - Precondition: there is a name, and the option begins with two hyphens.
   public init(option: String, noun: String, names: [String]) {
     StressOptions.checkName(of: option)
-    precondition(!names.isEmpty, "\(option) has no \(noun) to select")
+    require(!names.isEmpty, "\(option) has no \(noun) to select")
     self.option = option
     self.noun = noun
     self.names = names

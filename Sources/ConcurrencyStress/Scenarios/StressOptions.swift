@@ -48,7 +48,7 @@ public struct StressOptions: Sendable {
 extension StressOptions {
   /// Traps unless an option may have this name.
   static func checkName(of option: String) {
-    precondition(
+    require(
       option.hasPrefix("--") && option.count > 2 && !option.contains("="),
       "'\(option)' is no name of an option: write --name")
   }

@@ -14,7 +14,7 @@ extension Trial {
     threads: Int? = nil, setUp: @escaping @Sendable (inout SplitMix64) -> Round
   ) {
     let threads = threads ?? self.threads
-    precondition(
+    require(
       threads <= activities.count,
       "\(threads) threads in a round of a trial with \(self.threads): use at most one more")
     ConcurrencyStress.runRounds(

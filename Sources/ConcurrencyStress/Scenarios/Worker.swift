@@ -23,7 +23,7 @@ public struct Worker {
   /// - Returns: the number.
   /// - Precondition: `bound` is above 0.
   public mutating func pick(_ bound: Int) -> Int {
-    precondition(bound > 0, "pick(\(bound)): there is no number below 1 to pick")
+    require(bound > 0, "pick(\(bound)): there is no number below 1 to pick")
     return Int(generator.next() % UInt64(bound))
   }
 

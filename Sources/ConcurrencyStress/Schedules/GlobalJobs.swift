@@ -12,7 +12,7 @@ enum GlobalJobs {
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     let error = pthread_key_create(&key, nil)
-    precondition(error == 0, "pthread_key_create failed with error \(error)")
+    require(error == 0, "pthread_key_create failed with error \(error)")
     return key
   }()
 

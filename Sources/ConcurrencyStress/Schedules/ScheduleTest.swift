@@ -45,9 +45,9 @@ public struct ScheduleTest: Sendable {
     order: ScheduleOrder = .random, stepLimit: Int = 100_000, patience: Double = 1,
     _ body: @escaping @Sendable (Schedule) async throws -> Void
   ) {
-    precondition(stepLimit > 0, "a step limit of \(stepLimit) allows no step")
+    require(stepLimit > 0, "a step limit of \(stepLimit) allows no step")
     if case .priorities(let preemptions) = order {
-      precondition(
+      require(
         preemptions >= 0, "\(preemptions) preemptions: 0 or more are possible in a schedule")
     }
     self.order = order

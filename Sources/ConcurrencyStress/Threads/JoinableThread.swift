@@ -23,7 +23,7 @@ struct JoinableThread: @unchecked Sendable {
     }
     if let stackSize {
       let error = pthread_attr_setstacksize(attributes, stackSize)
-      precondition(error == 0, "pthread_attr_setstacksize failed with error \(error)")
+      require(error == 0, "pthread_attr_setstacksize failed with error \(error)")
     }
     let error = pthread_create(
       &thread, attributes,
@@ -36,7 +36,7 @@ struct JoinableThread: @unchecked Sendable {
         main.run()
         return argument
       }, Unmanaged.passRetained(ThreadMain(body)).toOpaque())
-    precondition(error == 0, "pthread_create failed with error \(error)")
+    require(error == 0, "pthread_create failed with error \(error)")
     #if canImport(Darwin) || canImport(Musl)
       self.thread = thread!
     #else

@@ -42,7 +42,7 @@ public final class PerThread<Element: Sendable>: @unchecked Sendable {
 
   /// Traps beside the elements: the buffer checks its indices in debug builds only.
   private func check(_ thread: Int) {
-    precondition(
+    require(
       elements.indices.contains(thread), "thread \(thread): there are \(elements.count) elements")
   }
 

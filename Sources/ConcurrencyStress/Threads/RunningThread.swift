@@ -85,7 +85,7 @@ public func runConcurrently(
 public func yield(until condition: () -> Bool) {
   let deadline = ContinuousClock.now.advanced(by: .seconds(timeLimit))
   while !condition() {
-    precondition(.now < deadline, "a condition did not come true within \(timeLimit) s")
+    require(.now < deadline, "a condition did not come true within \(timeLimit) s")
     sched_yield()
   }
 }

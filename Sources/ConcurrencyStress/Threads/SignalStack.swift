@@ -20,7 +20,7 @@ enum SignalStack {
       #endif
       free(memory)
     }
-    precondition(error == 0, "pthread_key_create failed with error \(error)")
+    require(error == 0, "pthread_key_create failed with error \(error)")
     return key
   }()
 

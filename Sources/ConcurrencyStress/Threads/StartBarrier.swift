@@ -28,7 +28,7 @@ public final class StartBarrier: Sendable {
   ///   - parties: the number of threads.
   ///   - seconds: how long a thread waits for the others before it traps. May be infinite.
   public init(_ parties: Int, seconds: Double = timeLimit) {
-    precondition(parties > 0, "a barrier for \(parties) threads: at least one must arrive")
+    require(parties > 0, "a barrier for \(parties) threads: at least one must arrive")
     self.parties = parties
     self.seconds = seconds
     mustYield = parties > ProcessInfo.processInfo.activeProcessorCount
@@ -69,7 +69,7 @@ public final class StartBarrier: Sendable {
           continue
         }
         let isInTime = condition.wait(until: deadline)
-        precondition(isInTime, "a start barrier waited for more than \(seconds) s")
+        require(isInTime, "a start barrier waited for more than \(seconds) s")
       }
     }
   }

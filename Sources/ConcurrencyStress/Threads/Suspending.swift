@@ -9,7 +9,7 @@ internal import Dispatch
 public func eventually(_ condition: @Sendable () -> Bool) async {
   let deadline = ContinuousClock.now.advanced(by: .seconds(timeLimit))
   while !condition() {
-    precondition(.now < deadline, "a condition did not come true within \(timeLimit) s")
+    require(.now < deadline, "a condition did not come true within \(timeLimit) s")
     await Task.yield()
   }
 }
