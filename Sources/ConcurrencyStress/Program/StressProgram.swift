@@ -152,6 +152,10 @@ extension StressProgram {
   func openFiles(
     _ options: StressOptions
   ) throws(StressOptionError) -> (ReportFile?, StateFile?) {
+    for case let path? in [options.jsonPath, options.statePath] where Console.prints(to: path) {
+      // One would overwrite the other.
+      throw StressOptionError("cannot write '\(path)': text is printed there")
+    }
     let file = try options.jsonPath.map { path throws(StressOptionError) in try ReportFile(path) }
     let state = try options.statePath.map { path throws(StressOptionError) in
       let target = StateFile.target(of: path).path

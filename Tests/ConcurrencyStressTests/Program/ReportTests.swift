@@ -229,6 +229,25 @@ import Testing
     }
   }
 
+  @Test func aReportAndAStateAreNotWhereTextIsPrinted() async {
+    await #expect(processExitsWith: .success) {
+      let path = temporaryPath()
+      defer { for path in [path, path + ".crash"] { unlink(path) } }
+      let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
+      for standard in [STDOUT_FILENO, STDERR_FILENO] {
+        let before = dup(standard)
+        guard dup2(descriptor, standard) == standard else { exit(1) }
+        for option in ["--json", "--state"] {
+          let options = try StressOptions(["--hours", "1", option, path], for: countingProgram)
+          guard (try? countingProgram.openFiles(options)) == nil else { exit(1) }
+        }
+        guard dup2(before, standard) == standard else { exit(1) }
+      }
+      let options = try StressOptions(["--hours", "1", "--json", path], for: countingProgram)
+      _ = try countingProgram.openFiles(options)
+    }
+  }
+
   @Test func aReportMayGoIntoAPipe() throws {
     let path = temporaryPath()
     defer { unlink(path) }
