@@ -31,12 +31,17 @@ public struct StressOption<Value: Sendable>: AnyStressOption {
   ///   - requirement: what a value must be, as in "'x' is not …".
   ///   - format: the text from which `parse` makes the value.
   ///   - parse: the value that a text stands for, or `nil` if it stands for none.
+  /// - Precondition: the name begins with two hyphens, and `parse` takes the text of the default
+  ///   value.
   public init(
     _ name: String, _ placeholder: String, _ summary: String, default defaultValue: Value,
     requirement: String, format: @escaping @Sendable (Value) -> String,
     parse: @escaping @Sendable (String) -> Value?
   ) {
     StressOptions.checkName(of: name)
+    require(
+      parse(format(defaultValue)) != nil,
+      "the default value '\(format(defaultValue))' of \(name) is not \(requirement)")
     self.name = name
     self.placeholder = placeholder
     self.summary = summary
@@ -56,6 +61,7 @@ extension StressOption where Value == Int {
   ///   - defaultValue: the value without the option.
   ///   - range: the numbers that are allowed.
   /// - Returns: the option.
+  /// - Precondition: the name begins with two hyphens, and the default value is in `range`.
   public static func number(
     _ name: String, _ summary: String, default defaultValue: Int, in range: ClosedRange<Int>
   ) -> Self {

@@ -44,4 +44,13 @@ import Testing
     let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
     #expect(errors.contains("'queue' is no name of an option: write --name"), "\(errors)")
   }
+
+  @Test func theDefaultValueIsAllowed() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = StressOption.number("--jobs", "a number", default: 0, in: 1...9) }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(
+      errors.contains("the default value '0' of --jobs is not a number from 1 to 9"), "\(errors)")
+  }
 }
