@@ -55,7 +55,8 @@ struct ScheduleChooser {
     }
   }
 
-  /// Chooses the jobs at these indices, and then always the one that became ready first.
+  /// Chooses the jobs at these indices, and then always the one that became ready first. An index
+  /// at which there is no job stands for the nearest one.
   init(choices: [Int]) {
     kind = .choices(choices.reversed())
   }
@@ -81,7 +82,7 @@ struct ScheduleChooser {
     case .choices(var rest):
       guard let choice = rest.popLast() else { return 0 }
       kind = .choices(rest)
-      return min(choice, tasks.count - 1)
+      return min(max(choice, 0), tasks.count - 1)
     }
   }
 }

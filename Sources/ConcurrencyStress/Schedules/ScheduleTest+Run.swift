@@ -51,7 +51,8 @@ extension ScheduleTest {
 
   /// Repeats the schedule with these choices.
   ///
-  /// - Parameter choices: those of a ``ScheduleReport/Failure``.
+  /// - Parameter choices: those of a ``ScheduleReport/Failure``. One that is not possible stands
+  ///   for the nearest one.
   /// - Returns: the report.
   public func replay(choices: [Int]) -> ScheduleReport {
     ScheduleThread.run { thread in

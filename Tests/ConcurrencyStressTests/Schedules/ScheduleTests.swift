@@ -64,6 +64,17 @@ private func failingSeed(_ test: ScheduleTest) throws -> UInt64 {
     #expect(test.replay(choices: failure.choices).failure?.messages == failure.messages)
   }
 
+  @Test func aChoiceThatIsNotPossibleStandsForTheNearestOne() {
+    let test = ScheduleTest { schedule in
+      async let first: Void = schedule.note("first")
+      async let second: Void = schedule.note("second")
+      _ = await (first, second)
+    }
+    for choice in [-1, Int.min, 99, Int.max] {
+      #expect(test.replay(choices: [choice, choice, choice]).held)
+    }
+  }
+
   @Test func differentSeedsMakeDifferentSchedules() {
     let orders = Holder<[[Int]]>([])
     let test = ScheduleTest { _ in
