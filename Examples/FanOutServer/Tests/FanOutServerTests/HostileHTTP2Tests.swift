@@ -68,6 +68,21 @@ import Testing
     }
   }
 
+  /// NIO passes its head on, but it is not that of a request.
+  @Test func aRequestWithoutAMethodEndsOnlyItsStream() async throws {
+    var settings = settings()
+    settings.drain = .hours(1)
+    try await RunningServer.with(settings, over: .http2) { server in
+      let client = try await server.connectHTTP2()
+      let request = try await client.request(HTTP2Client.head("", "/health"))
+      #expect(try await request.readAll() == "")
+      #expect(try await client.get("/health").readAll().hasPrefix(":status: 200\n"))
+      // The shutdown does not wait for the stream.
+      await server.shutDown()
+      try await client.waitForEnd()
+    }
+  }
+
   @Test(arguments: ["https", "http"])
   func aResponseThatTheClientDoesNotTakeTimesOut(_ scheme: String) async throws {
     try await RunningServer.with(settings(idle: .seconds(1)), over: .http2) { server in

@@ -113,7 +113,9 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
     // For the responder, which has the request.
     if isReceiving { context.fireErrorCaught(error) }
     isReceiving = false
-    context.close(promise: nil)
+    // Later: if a stream ends while NIO begins it, NIO notes the end before the beginning.
+    let channel = context.channel
+    context.eventLoop.execute { channel.close(promise: nil) }
   }
 }
 
