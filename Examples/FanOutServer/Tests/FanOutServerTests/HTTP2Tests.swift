@@ -130,6 +130,9 @@ import Testing
     Head("421", ":method GET\n:scheme http\n:path /\n:authority localhost"),
     Head("400", ":method GET\n:scheme https\n:path *\n:authority localhost"),
     Head("204", ":method OPTIONS\n:scheme https\n:path *\n:authority localhost"),
+    Head("400", ":method GET\n:scheme https\n:path /\n:authority localhost\ncontent-length +0"),
+    Head("400", ":method GET\n:scheme https\n:path /\n:authority localhost\ncontent-length 0, 0"),
+    Head("200", ":method GET\n:scheme https\n:path /\n:authority localhost\ncontent-length 00"),
     Head("501", ":method CONNECT\n:authority localhost:80"),
   ])
   func aRequestNamesItsHostAndPath(_ head: Head) async throws {

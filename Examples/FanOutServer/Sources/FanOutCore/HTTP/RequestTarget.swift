@@ -46,7 +46,7 @@ extension RequestTarget {
     self.init(authority: authority, path: path.hasPrefix("/") ? String(path) : "/\(path)")
   }
 
-  /// - Throws: the refusal of a request of HTTP/2 whose scheme, host or path is not valid.
+  /// - Throws: the refusal of a request of HTTP/2 whose scheme, host, path or length is not valid.
   init(http2 request: HTTPRequest) throws(RequestError) {
     guard request.method != .connect else { throw Self.notProxy }
     try Self.check(request.scheme ?? "", is: "https")
@@ -60,6 +60,11 @@ extension RequestTarget {
     let path = request.path ?? ""
     guard path.hasPrefix("/") || path == "*" && request.method == .options else {
       throw .badRequest("the :path is not a path")
+    }
+    // NIO also takes a sign, and ignores what is not a number.
+    let lengths = request.headerFields[values: .contentLength]
+    guard lengths.allSatisfy({ Int(digits: $0) != nil }) else {
+      throw .badRequest("the Content-Length is not a number")
     }
     self.init(authority: authority, path: path)
   }
