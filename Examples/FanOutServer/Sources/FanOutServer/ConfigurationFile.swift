@@ -17,7 +17,10 @@ struct ConfigurationFile {
     guard let data = try? Data(contentsOf: URL(filePath: path)) else {
       throw ValidationError("--config: cannot read '\(path)'")
     }
-    guard data.count <= Self.maxBytes,
+    // The decoder also takes commas before brackets, and other encodings.
+    let kind =
+      data.count > Self.maxBytes ? .other : JSON.kind(of: Self.withoutByteOrderMark(data))
+    guard kind != .other,
       let members = try? JSONDecoder().decode([String: Value].self, from: data)
     else {
       throw ValidationError(
@@ -25,13 +28,17 @@ struct ConfigurationFile {
           + "lists of texts")
     }
     // The decoder takes one of them.
-    guard !JSON.hasRepeatedMember(data) else {
+    guard kind == .object else {
       throw ValidationError("--config: '\(path)' has an option twice")
     }
     for name in members.keys.sorted() where !names.contains(name) {
       throw ValidationError("--config: '\(path)' has '\(name)', which is not an option")
     }
     values = members.mapValues(\.texts)
+  }
+
+  private static func withoutByteOrderMark(_ data: Data) -> Data {
+    data.starts(with: [0xef, 0xbb, 0xbf]) ? data.dropFirst(3) : data
   }
 
   private struct Value: Decodable {

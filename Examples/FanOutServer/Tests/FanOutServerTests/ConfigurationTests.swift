@@ -150,6 +150,8 @@ import Testing
       "--allow-anonymous: the option takes one value (from FILE)"
     ),
     ([:], #"{"port": 0, "port": 1}"#, "--config: 'FILE' has an option twice"),
+    ([:], "\u{feff}{\"port\": 0, \"port\": 1}", "--config: 'FILE' has an option twice"),
+    ([:], #"{"port": 0,}"#, "--config: 'FILE' is not a JSON object whose members are "),
     ([:], "[1]", "--config: 'FILE' is not a JSON object whose members are "),
     ([:], "port = 1", "--config: 'FILE' is not a JSON object whose members are "),
   ])

@@ -26,13 +26,21 @@ package enum JSON {
     return result + "\""
   }
 
-  /// Whether `text` is one object with two members of the same name.
-  package static func hasRepeatedMember(_ text: some Collection<UInt8>) -> Bool {
+  /// What a text is that should be an object.
+  package enum Kind {
+    case object
+    /// An object with two members of the same name.
+    case objectWithRepeatedMember
+    case other
+  }
+
+  /// - Parameter text: UTF-8.
+  package static func kind(of text: some Collection<UInt8>) -> Kind {
     do {
       _ = try JSONObject(text)
-      return false
+      return .object
     } catch {
-      return error == .repeatedMember
+      return error == .repeatedMember ? .objectWithRepeatedMember : .other
     }
   }
 
