@@ -83,6 +83,20 @@ import Testing
     }
   }
 
+  /// The server keeps them too, and a client may allow it any number: one of each second.
+  @Test func noFieldThatChangesIsKept() async throws {
+    try await RunningServer.with(settings(), over: .http2) { server in
+      let client = try await server.connectHTTP2()
+      for path in ["/health", "/topics/a..b"] {
+        let fields = HTTP2Client.head("GET", path)
+        let kept = try await client.request(fields, onlyKept: true).readAll()
+        #expect(kept.contains("content-type: "), "\(kept)")
+        #expect(!kept.contains("date: "), "\(kept)")
+        #expect(!kept.contains("content-length: "), "\(kept)")
+      }
+    }
+  }
+
   @Test(arguments: ["https", "http"])
   func aResponseThatTheClientDoesNotTakeTimesOut(_ scheme: String) async throws {
     try await RunningServer.with(settings(idle: .seconds(1)), over: .http2) { server in

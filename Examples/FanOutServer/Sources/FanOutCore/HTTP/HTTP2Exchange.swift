@@ -71,6 +71,7 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
     case .head(var head):
       if head.status.kind != .informational {
         head.headerFields[.xContentTypeOptions] = "nosniff"
+        head.headerFields.keepNoChangingFields()
         entry?.status = head.status.code
       }
       context.write(wrapOutboundOut(.head(head)), promise: promise)
@@ -172,5 +173,16 @@ extension HTTP2Exchange {
     self.entry = nil
     entry.finish()
     accessLog.write(entry.line(accessLog.format))
+  }
+}
+
+extension HTTPFields {
+  /// Sends the fields whose values change without adding them to the table of the compression. A
+  /// client may allow a table of any size, and the server has the same one: for each connection it
+  /// would keep the date of each second with a response, and search all of them for the next one.
+  fileprivate mutating func keepNoChangingFields() {
+    for index in indices where [.date, .contentLength].contains(self[index].name) {
+      self[index].indexingStrategy = .avoid
+    }
   }
 }

@@ -52,14 +52,18 @@ struct HTTP2Client: Sendable {
 
   /// Sends a request with the given fields, and without a body unless it follows.
   ///
+  /// - Parameter onlyKept: whether the response has only those header fields that the server wants
+  ///   the client to keep for later ones.
   /// - Returns: the response: the header fields as lines, an empty line, and the body.
-  func request(_ fields: [(String, String)], hasBody: Bool = false) async throws -> RawClient {
+  func request(
+    _ fields: [(String, String)], hasBody: Bool = false, onlyKept: Bool = false
+  ) async throws -> RawClient {
     let channel = channel
     let promise = channel.eventLoop.makePromise(of: RawClient.self)
     streams.createStreamChannel(promise: nil) { stream in
       stream.setOption(.autoRead, value: false).flatMapThrowing {
         try stream.pipeline.syncOperations.addHandler(
-          HeadersAsText(HPACKHeaders(fields), hasBody: hasBody))
+          HeadersAsText(HPACKHeaders(fields), hasBody: hasBody, onlyKept: onlyKept))
         promise.succeed(try RawClient(on: stream))
       }
     }
@@ -137,10 +141,12 @@ private final class HeadersAsText: ChannelDuplexHandler {
 
   private let headers: HPACKHeaders
   private let hasBody: Bool
+  private let onlyKept: Bool
 
-  init(_ headers: HPACKHeaders, hasBody: Bool) {
+  init(_ headers: HPACKHeaders, hasBody: Bool, onlyKept: Bool) {
     self.headers = headers
     self.hasBody = hasBody
+    self.onlyKept = onlyKept
   }
 
   func channelActive(context: ChannelHandlerContext) {
@@ -152,7 +158,8 @@ private final class HeadersAsText: ChannelDuplexHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .headers(let payload):
-      let lines = payload.headers.map { "\($0.name): \($0.value)\n" }.joined()
+      let fields = payload.headers.filter { !onlyKept || $0.indexable == .indexable }
+      let lines = fields.map { "\($0.name): \($0.value)\n" }.joined()
       context.fireChannelRead(wrapInboundOut(ByteBuffer(string: lines + "\n")))
     case .data(let payload):
       if case .byteBuffer(let bytes) = payload.data {
