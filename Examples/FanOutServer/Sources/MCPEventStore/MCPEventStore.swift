@@ -20,6 +20,7 @@ public struct MCPEventStore: Sendable {
   ///   - bytes: those of all streams together; each message counts 1 KiB more, because an empty one
   ///     takes memory too.
   ///   - seconds: how long a message is kept.
+  /// - Precondition: `count` is at least 1, `bytes` is not negative, and `seconds` is positive.
   public init(keeping count: Int = 100, bytes: Int = 64 << 20, seconds: Double = 3600) {
     hub = TopicHub(
       retention: .last(count), total: .bytes(bytes) { $0.count + 1024 }.and(.seconds(seconds)))

@@ -7,6 +7,7 @@ import Testing
   @Test func streamsEndWithAReconnectionTime() async throws {
     var settings = Settings()
     settings.retry = .milliseconds(4321)
+    settings.heartbeat = .hours(1)
     try await RunningServer.with(settings) { server in
       var stream = try await server.stream()
       _ = try await stream.nextBlock()
