@@ -63,7 +63,8 @@ extension Options {
       case "--workload": workloads += try Self.values(of: option, &rest)
       case "--strategy", "--system": systems.append(try Self.list(of: option, &rest))
       case "--sizes": sizes = try (sizes ?? []) + Self.numbers(of: option, &rest)
-      case "--threads": threads = try (threads ?? []) + Self.numbers(of: option, &rest)
+      case "--threads":
+        threads = try (threads ?? []) + Self.numbers(of: option, &rest, upTo: 256)
       case "--iterations": iterations = try Self.number(Self.value(of: option, &rest), option)
       case "--json": jsonPath = try Self.value(of: option, &rest)
       case "--csv": csvPath = try Self.value(of: option, &rest)
@@ -84,7 +85,7 @@ extension Options {
       --workload NAME    only this workload, or a part of it: invocation or invocation/weak/forEach
       --strategy NAME    only this system; the baseline is measured too. --system is the same
       --sizes N,N        numbers of delegates
-      --threads N,N      numbers of threads
+      --threads N,N      numbers of threads, up to 256
       --quick            fewer and shorter samples
       --check            measure again what missed its limit, twice; exit with 1 if it misses it
                          each time
@@ -134,18 +135,20 @@ extension Options {
   }
 
   private static func numbers(
-    of option: String, _ rest: inout ArraySlice<String>
+    of option: String, _ rest: inout ArraySlice<String>, upTo limit: Int = 1_000_000_000
   ) throws(OptionError) -> [Int] {
     var numbers: [Int] = []
     for text in try values(of: option, &rest) {
-      numbers.append(try number(text, option))
+      numbers.append(try number(text, option, upTo: limit))
     }
     return numbers
   }
 
-  private static func number(_ text: String, _ option: String) throws(OptionError) -> Int {
-    guard let number = Int(text), (1...1_000_000_000).contains(number) else {
-      throw OptionError(message: "\(option): '\(text)' is not a number from 1 to 1000000000")
+  private static func number(
+    _ text: String, _ option: String, upTo limit: Int = 1_000_000_000
+  ) throws(OptionError) -> Int {
+    guard let number = Int(text), (1...limit).contains(number) else {
+      throw OptionError(message: "\(option): '\(text)' is not a number from 1 to \(limit)")
     }
     return number
   }

@@ -35,6 +35,7 @@ import Testing
     ["--nonsense"], ["floor"], ["--workload"], ["--workload", ","], ["--strategy", ""],
     ["--strategy", ","], ["--iterations", "1", "--json", "x"], ["--check", "--iterations", "1"],
     ["--sizes", ","], ["--sizes", "0"], ["--sizes", "1,x"], ["--threads", "-1"],
+    ["--threads", "1,257"],
     ["--iterations", "1,2"], ["--json", "--quick"],
     ["--sizes="], ["--json="], ["--quick=1"], ["--help="], ["=1"],
   ])
