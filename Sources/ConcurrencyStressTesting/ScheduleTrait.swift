@@ -39,7 +39,7 @@ extension Trait where Self == ScheduleTrait {
   ///   - order: how the next job is chosen.
   /// - Returns: the trait.
   public static func schedules(_ count: Int, order: ScheduleOrder = .random) -> Self {
-    precondition(count > 0, "\(count) schedules: a test needs one to run")
+    require(count > 0, "\(count) schedules: a test needs one to run")
     return Self(schedules: count, order: order, seed: nil)
   }
 

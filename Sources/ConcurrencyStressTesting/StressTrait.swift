@@ -51,7 +51,7 @@ extension Trait where Self == StressTrait {
   ///   - seconds: the time after which no further round begins; none if `nil`.
   /// - Returns: the trait.
   public static func stress(rounds: Int, seconds: Double? = nil) -> Self {
-    precondition(rounds > 0, "\(rounds) rounds: a test needs one to run")
+    require(rounds > 0, "\(rounds) rounds: a test needs one to run")
     return Self(rounds: rounds, seconds: seconds, seed: nil)
   }
 

@@ -1,7 +1,7 @@
 /// Ends the process with `message` unless `condition` holds.
 ///
 /// `precondition` does not print its message in a release build, in which stress tests run.
-func require(
+package func require(
   _ condition: Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID,
   line: UInt = #line
 ) {

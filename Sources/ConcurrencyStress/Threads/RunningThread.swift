@@ -54,10 +54,12 @@ public final class RunningThread: Sendable {
 ///   - seconds: how long they may take.
 ///   - activities: what each thread reports; the trap prints the last step of each.
 ///   - body: what each thread does, given its index.
+/// - Precondition: `count` is not negative.
 public func runThreads(
   _ count: Int, seconds: Double = 2 * timeLimit, activities: [WorkerActivity] = [],
   _ body: @escaping @Sendable (Int) -> Void
 ) {
+  require(count >= 0, "\(count) threads cannot run: use a number of at least 0")
   let threads = (0..<count).map { index in RunningThread { body(index) } }
   let deadline = DispatchTime.now() + seconds
   for thread in threads {

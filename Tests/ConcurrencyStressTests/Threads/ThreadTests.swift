@@ -75,4 +75,14 @@ import Testing
     let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
     #expect(errors.contains("thread 2: there are 2 elements"), "\(errors)")
   }
+
+  @Test func aNegativeNumberOfThreadsTraps() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      runThreads(-1) { _ in }
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("-1 threads cannot run"), "\(errors)")
+  }
 }
