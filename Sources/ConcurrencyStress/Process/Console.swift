@@ -24,19 +24,10 @@ struct Console: Sendable {
     }
   }
 
-  /// Whether standard output or standard error goes to the file at this path. A terminal, a pipe
-  /// or another device is no file.
+  /// Whether standard output or standard error goes to the regular file at this path.
   static func prints(to path: String) -> Bool {
-    guard let file = regularFile({ stat(path, &$0) }) else { return false }
-    return [STDOUT_FILENO, STDERR_FILENO].contains { descriptor in
-      guard let printed = regularFile({ fstat(descriptor, &$0) }) else { return false }
-      return printed.st_dev == file.st_dev && printed.st_ino == file.st_ino
-    }
-  }
-
-  private static func regularFile(_ call: (inout stat) -> Int32) -> stat? {
-    var status = stat()
-    return call(&status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
+    guard let file = FileIdentity(path: path) else { return false }
+    return [STDOUT_FILENO, STDERR_FILENO].contains { FileIdentity($0) == file }
   }
 
   /// Prints a line that stays.

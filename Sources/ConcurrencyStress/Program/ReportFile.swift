@@ -9,7 +9,7 @@ struct ReportFile: @unchecked Sendable {
   private let path: String
   private let handle: FileHandle
   /// `nil` for a pipe, a terminal or another device, which cannot be rewritten.
-  private let regular: stat?
+  private let identity: FileIdentity?
 
   /// Opens `path`, and leaves what it contains.
   init(_ path: String) throws(StressOptionError) {
@@ -17,21 +17,17 @@ struct ReportFile: @unchecked Sendable {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw Self.error(path) }
     handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    var status = stat()
-    let isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    regular = isRegular ? status : nil
+    identity = FileIdentity(descriptor)
   }
 
   /// Whether `path` leads to this file.
   func isSame(as path: String) -> Bool {
-    var other = stat()
-    guard let regular, stat(path, &other) == 0 else { return false }
-    return other.st_dev == regular.st_dev && other.st_ino == regular.st_ino
+    identity.map { $0 == FileIdentity(path: path) } ?? false
   }
 
   /// Removes an older report.
   func clear() throws(StressOptionError) {
-    guard regular == nil || ftruncate(handle.fileDescriptor, 0) == 0 else {
+    guard identity == nil || ftruncate(handle.fileDescriptor, 0) == 0 else {
       throw Self.error(path)
     }
   }
@@ -52,7 +48,7 @@ struct ReportFile: @unchecked Sendable {
       throw StressOptionError("cannot write '\(path)': \(error)")
     }
     let descriptor = handle.fileDescriptor
-    guard regular == nil || lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.error(path) }
+    guard identity == nil || lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.error(path) }
     var rest = Array(data)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
@@ -62,7 +58,7 @@ struct ReportFile: @unchecked Sendable {
         throw Self.error(path)
       }
     }
-    guard regular == nil || ftruncate(descriptor, off_t(data.count)) == 0 else {
+    guard identity == nil || ftruncate(descriptor, off_t(data.count)) == 0 else {
       throw Self.error(path)
     }
   }
