@@ -18,8 +18,8 @@ final class StateCell<State: Sendable>: @unchecked Sendable {
 
   typealias Snapshot = (state: State, version: UInt64)
 
-  /// A reader that sleeps. It gets the state from the thread that wakes it: were it to look again,
-  /// the next change would be under way, and the one after that.
+  /// A reader that sleeps. It gets the state from the thread that wakes it. If it read the state
+  /// itself after it woke, another thread could be folding the next change by then.
   private final class Sleeper {
     let semaphore = DispatchSemaphore(value: 0)
     /// Inside the lock.

@@ -8,7 +8,8 @@ struct StateCellTests {
   @Test("a thread that reads the state meanwhile waits for that change, and for no later one")
   func readsBetweenFolds() {
     let lifetimes = LifetimeTracker()
-    // A reader that looks again may, in one round, do so before the second change begins.
+    // A reader that woke and then read the state itself could, in one round, do so before the
+    // second change begins.
     let rounds = 100
     for round in 0..<rounds {
       guard isReadBetweenFolds(lifetimes) else {

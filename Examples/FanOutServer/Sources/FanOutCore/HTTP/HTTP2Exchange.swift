@@ -71,7 +71,7 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
     case .head(var head):
       if head.status.kind != .informational {
         head.headerFields[.xContentTypeOptions] = "nosniff"
-        head.headerFields.keepNoChangingFields()
+        head.headerFields.doNotIndexChangingFields()
         entry?.status = head.status.code
       }
       context.write(wrapOutboundOut(.head(head)), promise: promise)
@@ -114,7 +114,7 @@ final class HTTP2Exchange: ChannelDuplexHandler, RemovableChannelHandler {
     // For the responder, which has the request.
     if isReceiving { context.fireErrorCaught(error) }
     isReceiving = false
-    // Later: if a stream ends while NIO begins it, NIO notes the end before the beginning.
+    // Later: if a stream ends while NIO begins it, NIO records the end before the beginning.
     let channel = context.channel
     context.eventLoop.execute { channel.close(promise: nil) }
   }
@@ -177,10 +177,10 @@ extension HTTP2Exchange {
 }
 
 extension HTTPFields {
-  /// Sends the fields whose values change without adding them to the table of the compression. A
-  /// client may allow a table of any size, and the server has the same one: for each connection it
-  /// would keep the date of each second with a response, and search all of them for the next one.
-  fileprivate mutating func keepNoChangingFields() {
+  /// Keeps the fields whose values change out of the dynamic table of HPACK (RFC 7541). A client
+  /// may allow a table of any size, and the server has the same one: for each connection it would
+  /// keep the date of each second with a response, and search all of them for the next one.
+  fileprivate mutating func doNotIndexChangingFields() {
     for index in indices where [.date, .contentLength].contains(self[index].name) {
       self[index].indexingStrategy = .avoid
     }

@@ -7,10 +7,10 @@ internal import NIOPosix
 struct FanOutFloor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fan-out-floor",
-    abstract: "Streams what is published, and does nothing else: the least that SwiftNIO takes.",
+    abstract: "Streams what is published, with SwiftNIO, and does nothing else.",
     discussion: """
-      No history, limits, tokens, logs, heartbeats or checks: compare other servers with it, and \
-      never use it. One thread serves all connections.
+      No history, limits, tokens, logs, heartbeats or checks: it is there to compare \
+      other servers with. One thread serves all connections.
       """)
 
   @Option(help: "The port on 127.0.0.1.") var port = 8080

@@ -6,11 +6,11 @@ final class FloorConnection: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  private let streams: Streams
+  private let streams: FloorStreams
   private var head: HTTPRequestHead?
   private var body = ByteBuffer()
 
-  init(_ streams: Streams) {
+  init(_ streams: FloorStreams) {
     self.streams = streams
   }
 
