@@ -85,11 +85,12 @@ final class TopicCursor {
   private var ongoing: Int
   /// What the log had when one of the topics ended, the latest one.
   private(set) var latestEnd: End?
-  /// The newest event when the last of the topics ended, which is the last that the subscriber
-  /// gets; `nil`: they go on.
-  var end: End?
-  /// The number of events that the subscriber still gets, because it was too slow; `nil`: no end.
-  var rest: Int?
+  /// The last event that the subscriber gets: the newest one when the last of the topics ended, or
+  /// the last that waited when it was too slow; `nil`: they go on.
+  private(set) var end: End?
+  /// How many events of each topic the subscriber had missed when it was too slow, so that its
+  /// subscription ends after what waited then; empty: none; `nil`: it was not too slow.
+  private(set) var droppedBeforeDisconnection: [Int]?
 
   init(
     _ topics: [KeptTopic], _ limit: TopicReadLimit, reader: ObjectIdentifier,
@@ -114,11 +115,11 @@ final class TopicCursor {
     let skipped: [Int]
   }
 
-  /// What the log had when the topics of a subscriber ended.
+  /// The last event that a subscriber gets.
   struct End {
     let beginning: Int
     let number: UInt64
-    /// How many events of each topic had come.
+    /// How many events of each topic had come up to it.
     let arrived: [Int]
   }
 
@@ -247,12 +248,34 @@ final class TopicCursor {
 
   /// Sets the end if no topic goes on. An end that is set does not move.
   private func endIfLast() {
-    if end == nil && ongoing == 0 { end = latestEnd }
+    if ongoing == 0, let latestEnd { finish(latestEnd) }
   }
 
   /// As ``KeptTopic/arrived(through:)``, of the events that came before the end.
   func arrived(_ index: Int, through number: UInt64) -> Int {
     min(topics[index].arrived(through: number), end?.arrived[index] ?? .max)
+  }
+
+  /// Sets the last event that the subscriber gets, because its topics have ended, unless it has an
+  /// end.
+  func finish(_ end: End) {
+    if self.end == nil { self.end = end }
+  }
+
+  /// The subscription ends, because it was too slow: after the last event that waited, or, if some
+  /// of these have left the log, where it is.
+  func disconnect(after end: End) {
+    if !isTooSlow { droppedBeforeDisconnection = dropped }
+    self.end = end
+  }
+
+  /// Whether the subscription ends because it was too slow.
+  var isTooSlow: Bool { droppedBeforeDisconnection != nil }
+
+  /// Whether it is behind the last event that the subscriber gets.
+  var hasPassedEnd: Bool {
+    guard let end else { return false }
+    return beginning != end.beginning || number >= end.number
   }
 
   func addDropped(_ count: Int, index: Int) {

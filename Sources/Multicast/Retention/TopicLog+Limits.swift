@@ -3,9 +3,10 @@
 extension TopicLog {
   /// More events wait for a reader than its limit.
   struct Overflow {
-    /// The number after which as many wait as the limit says.
+    /// The number after which as many wait as the limit says; or, if the subscription ends, that of
+    /// the last event which the reader gets.
     let number: UInt64
-    /// The number of events of each topic up to there that the reader has not read.
+    /// The number of events of each topic that the reader does not get.
     let dropped: [Int]
   }
 
@@ -17,7 +18,7 @@ extension TopicLog {
   ///   events).
   func overflow(of cursor: TopicCursor) -> Overflow? {
     let limit = cursor.limit.count
-    guard limit < .max, cursor.rest == nil, cursor.beginning == numbering.beginnings,
+    guard limit < .max, !cursor.isTooSlow, cursor.beginning == numbering.beginnings,
       !cursor.hasUncounted,
       !zip(cursor.seen, cursor.arrivedAtStart).contains(where: { $0 < $1 })
     else { return nil }
@@ -32,8 +33,13 @@ extension TopicLog {
       // topic has as many as the limit, the first of them has left because one too many came.
       let kept = cursor.topics.reduce(0) { $0 + $1.log.count(after: cursor.number) }
       let most = cursor.topics.count == 1 ? limit - 1 : limit
-      guard kept - later.reduce(0, +) > most else { return nil }
-      guard cursor.isComplete else { return Overflow(number: end, dropped: unread) }
+      let waiting = kept - later.reduce(0, +)
+      guard waiting > most else { return nil }
+      guard cursor.isComplete else { return Overflow(number: cursor.number, dropped: unread) }
+      // As many as could wait when the next one came.
+      let number = start(beforeLast: waiting - limit + 1, in: cursor.topics, through: end) + 1
+      let dropped = zip(cursor.topics, later).map { $0.log.count(after: number) - $1 }
+      return Overflow(number: number, dropped: dropped)
     }
     let start = start(beforeLast: limit, in: cursor.topics, through: end)
     let number = min(end, max(cursor.number, start))
@@ -49,21 +55,37 @@ extension TopicLog {
   ///
   /// - Complexity: that of ``overflow(of:)``, and O(topics).
   func missed(by cursor: TopicCursor) -> [Int] {
-    overflow(of: cursor)?.dropped ?? cursor.topics.indices.map { left(by: cursor, $0) }
+    overflow(of: cursor)?.dropped ?? leftRest(of: cursor)
+      ?? cursor.topics.indices.map { left(by: cursor, $0) }
   }
 
   /// As ``missed(by:)``, of one topic. Inside the lock.
   ///
   /// - Complexity: that of ``overflow(of:)``.
   func missed(by cursor: TopicCursor, _ index: Int) -> Int {
-    overflow(of: cursor)?.dropped[index] ?? left(by: cursor, index)
+    overflow(of: cursor)?.dropped[index] ?? leftRest(of: cursor)?[index]
+      ?? left(by: cursor, index)
+  }
+
+  /// What waits for a reader that was too slow, and which it does not get, because a part of it has
+  /// left the log. Inside the lock.
+  ///
+  /// - Returns: the number of events of each topic; `nil`: nothing has left.
+  /// - Complexity: O(1), or O(topics) if the reader was too slow.
+  private func leftRest(of cursor: TopicCursor) -> [Int]? {
+    guard cursor.isTooSlow, cursor.beginning == numbering.beginnings else { return nil }
+    let unread = cursor.topics.indices.map(cursor.unread)
+    let hasLeft = zip(cursor.topics, unread).contains {
+      $0.log.trimmedThrough > cursor.number && $1 > 0
+    }
+    return hasLeft ? unread : nil
   }
 
   /// The number of events of a topic that have left the log before a reader has read them.
   private func left(by cursor: TopicCursor, _ index: Int) -> Int {
     // An external log may have them.
     let mayBeElsewhere = isExternal && (!cursor.hasRead || cursor.limit.count == .max)
-    guard !mayBeElsewhere, cursor.rest == nil, cursor.beginning == numbering.beginnings,
+    guard !mayBeElsewhere, !cursor.isTooSlow, cursor.beginning == numbering.beginnings,
       !cursor.hasUncounted
     else { return 0 }
     let through = cursor.topics[index].log.trimmedThrough
@@ -87,13 +109,16 @@ extension TopicLog {
   /// Moves a reader behind the events that it misses because too many wait, at most to where the
   /// next gap begins, which has its place in the order.
   ///
-  /// - Returns: those of each topic. None if the subscription ends instead, after what waits.
+  /// - Returns: those of each topic. None if the subscription ends instead, after what waits: it
+  ///   gets nothing behind what has left the log.
   func takeOverflow(_ cursor: TopicCursor) -> [MissingEvents] {
+    if let dropped = leftRest(of: cursor) {
+      disconnect(cursor, after: cursor.number, dropped)
+      return []
+    }
     guard let overflow = overflow(of: cursor) else { return [] }
     guard !cursor.limit.disconnects else {
-      addDropped(overflow.dropped, of: cursor)
-      // As many as could wait when the next one came, unless the first of them have left the log.
-      cursor.rest = cursor.isComplete ? cursor.limit.count : 0
+      disconnect(cursor, after: overflow.number, overflow.dropped)
       return []
     }
     let before = cursor.number
@@ -116,5 +141,20 @@ extension TopicLog {
         topic: topic.name, after: EventPosition(epoch: cursor.epoch, number: after),
         through: EventPosition(epoch: cursor.epoch, number: through), count: dropped)
     }
+  }
+
+  /// Ends what a reader gets because it was too slow.
+  ///
+  /// - Parameters:
+  ///   - number: that of the last event, up to which nothing has left the log.
+  ///   - dropped: the number of events of each topic that it does not get.
+  private func disconnect(_ cursor: TopicCursor, after number: UInt64, _ dropped: [Int]) {
+    // What a reader has not read of a topic up to its place, it has missed.
+    let arrived = cursor.topics.indices.map {
+      number > cursor.number ? cursor.arrived($0, through: number) : cursor.seen[$0]
+    }
+    cursor.disconnect(
+      after: TopicCursor.End(beginning: numbering.beginnings, number: number, arrived: arrived))
+    addDropped(dropped, of: cursor)
   }
 }

@@ -52,7 +52,7 @@ extension TopicLog {
   func endReading(of cursor: TopicCursor, isRecorded: Bool) {
     lock.withLock {
       guard cursor.end == nil else { return }
-      cursor.end = (isRecorded ? cursor.latestEnd : nil) ?? end(for: cursor)
+      cursor.finish((isRecorded ? cursor.latestEnd : nil) ?? end(for: cursor))
     }
   }
 
@@ -78,8 +78,8 @@ extension TopicLog {
     lock.withLock { min(newestNumber, lastNumber(for: cursor)) }
   }
 
-  /// The number after which a reader gets no events, because its topics have ended. Inside the
-  /// lock.
+  /// The number after which a reader gets no events, because its topics have ended, or because it
+  /// was too slow. Inside the lock.
   func lastNumber(for cursor: TopicCursor) -> UInt64 {
     guard let end = cursor.end else { return .max }
     // All events of a later beginning came after the end.
@@ -93,7 +93,7 @@ extension TopicLog {
   ///
   /// 1. what is missing because the numbers have begun, perhaps anew, or because the external log
   ///    has no event at the place;
-  /// 2. nothing, if the place is behind the last event of topics that have ended;
+  /// 2. nothing, if the place is behind the last event that the reader gets;
   /// 3. what the reader misses because more events wait than its limit allows;
   /// 4. what a new reader requests from the external log because of a gap;
   /// 5. a gap that begins at the place;
@@ -102,15 +102,12 @@ extension TopicLog {
     _ topics: Topics, _ cursor: TopicCursor, _ limit: Int, _ items: inout RingBuffer<TopicItem>
   ) -> [MissingEvents] {
     if let missing = takeChange(cursor) { return [missing] }
-    let end = lastNumber(for: cursor)
-    guard cursor.number < end else { return [] }
+    guard cursor.number < lastNumber(for: cursor) else { return [] }
     let overflow = takeOverflow(cursor)
     if !overflow.isEmpty { return overflow }
-    var limit = limit
-    if let rest = cursor.rest {
-      limit = min(limit, rest)
-      guard limit > 0 else { return [] }
-    }
+    // Perhaps only since then, because the reader was too slow.
+    let end = lastNumber(for: cursor)
+    guard cursor.number < end else { return [] }
     while true {
       let gap = numbering.firstGap(after: cursor.number).flatMap { $0.after < end ? $0 : nil }
       if !cursor.hasRead, let missing = missingBeforeStart(topics, cursor) { return [missing] }
@@ -121,7 +118,6 @@ extension TopicLog {
       let missing = missingEvents(topics, cursor, through: last)
       if missing.first?.mayBeElsewhere == true { return missing }
       readEvents(topics, cursor, through: last, limit, &items)
-      if let rest = cursor.rest { cursor.rest = rest - items.count }
       // Otherwise nothing is before the gap.
       if gap == nil || !items.isEmpty || !missing.isEmpty { return missing }
     }

@@ -111,7 +111,7 @@ extension TopicLog {
     of topic: KeptTopic, missed: (TopicCursor, Int) -> Int
   ) -> TopicReaderStatistics {
     var statistics = TopicReaderStatistics(dropped: topic.dropped, retained: topic.log.count)
-    for (cursor, index) in topic.readers where cursor.rest == nil {
+    for (cursor, index) in topic.readers {
       let missed = missed(cursor, index)
       statistics.dropped += missed
       if cursor.limit.count < .max { statistics.pending += cursor.unread(index) - missed }
@@ -126,13 +126,13 @@ extension TopicLog {
     of cursor: TopicCursor, _ index: Int, missed uncounted: Int
   ) -> DeliveryStatistics {
     let seen = cursor.seen[index]
-    var unread = cursor.unread(index)
-    if let rest = cursor.rest { unread = min(unread, rest) }
+    let unread = cursor.unread(index)
     let counted = cursor.dropped.isEmpty ? 0 : cursor.dropped[index]
     var statistics = DeliveryStatistics()
     // A subscription that ends because it was slow misses what follows the events that it has seen.
-    let missed = cursor.rest == nil ? counted : 0
-    statistics.delivered = max(0, seen - cursor.skipped[index] - missed)
+    let missed = cursor.droppedBeforeDisconnection ?? cursor.dropped
+    let seenMissed = missed.isEmpty ? 0 : missed[index]
+    statistics.delivered = max(0, seen - cursor.skipped[index] - seenMissed)
     statistics.dropped = counted + uncounted
     statistics.enqueued = statistics.delivered + counted + unread
     return statistics

@@ -31,7 +31,8 @@ final class TopicLogReader: PositionReader, @unchecked Sendable {
   private let limit: TopicReadLimit
   @exclusivity(unchecked) private var cursor: TopicCursor! = nil
   /// What to report before the next event.
-  @exclusivity(unchecked) private var missing: [MissingEvents] = []
+  // A slice, which gives its first one away at no cost: there may be one for each topic.
+  @exclusivity(unchecked) private var missing: ArraySlice<MissingEvents> = []
   /// Events that were read and not yet returned.
   @exclusivity(unchecked) private var batch = RingBuffer<TopicItem>()
   /// The number of the newest event, or of the last one that the subscriber gets, at the last read.
@@ -123,7 +124,8 @@ extension TopicLogReader {
     // Destroyed last, because the `deinit` of an event may use this reader.
     var garbage = RetainedLog.Garbage()
     defer { withExtendedLifetime(garbage) {} }
-    (missing, newest) = log.read(topics, cursor, atMost: share, into: &batch, &garbage)
+    let found = log.read(topics, cursor, atMost: share, into: &batch, &garbage)
+    (missing, newest) = (found.missing[...], found.newest)
     // An external log may have begun anew, with lower numbers.
     if let goal, goal > newest { self.goal = newest }
     if !hasRead, isDisconnected { signals.target.end(.disconnected, nil) }
@@ -151,22 +153,23 @@ extension TopicLogReader {
   var hasMissing: Bool { !missing.isEmpty }
 
   /// Whether the last read has found everything that there was.
-  var isComplete: Bool { missing.isEmpty && cursor.number >= newest && cursor.rest == nil }
+  var isComplete: Bool { missing.isEmpty && cursor.number >= newest && !cursor.isTooSlow }
 
   /// Why the subscription ends: because too many events waited, also if the hub has finished before
   /// the last of them was read.
   ///
   /// - Parameter reason: what the target knows.
   func end(_ reason: SubscriptionEnd?) -> SubscriptionEnd? {
-    reason == .finished && cursor.rest != nil ? .disconnected : reason
+    reason == .finished && cursor.isTooSlow ? .disconnected : reason
   }
 
   /// Whether the subscriber was too slow, and has read everything that it still gets.
-  private var isDisconnected: Bool { cursor.rest == 0 }
+  private var isDisconnected: Bool { cursor.isTooSlow && cursor.hasPassedEnd }
 
   var isAtGoal: Bool {
     guard let goal else { return true }
-    if isDisconnected && !hasRead && signals.target.end != nil { return true }
+    // After the last event, the next read ends the subscription.
+    if isDisconnected { return !hasRead && signals.target.end != nil }
     return missing.isEmpty && (batch.isEmpty ? cursor.number : batch[0].number - 1) >= goal
   }
 
