@@ -166,6 +166,20 @@ struct FairnessTests {
     #expect(count > 64 && count < 512)
   }
 
+  @Test("with positions: before 512 missed ranges of topics")
+  func missedRanges() async throws {
+    let topics = TopicHub<String, Int>(retention: .last(1))
+    let names = (0..<3000).map(String.init)
+    let sequence = topics.events(for: names, from: .live)
+    for name in names + names { topics.send(1, to: name) }
+    var events = sequence.makeAsyncIterator()
+    let before = await Consumer().takeSeveral(3000) {
+      if case .missed? = await events.next() { 1 } else { 0 }
+    }
+    let count = try #require(before)
+    #expect(count > 64 && count < 512)
+  }
+
   @Test("with positions: an external log whose pages are there at once", arguments: [1, 100, 3000])
   func pages(limit: UInt64) async throws {
     var writer: ExternalLogWriter<Int>?

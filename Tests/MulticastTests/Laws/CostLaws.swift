@@ -80,6 +80,22 @@ struct CostLaws {
     }
   }
 
+  @Test("returning what a subscriber has missed of very many topics is not quadratic")
+  func missedRangesOfManyTopics() {
+    expectConstantCost(at: 200, 20_000) { count in
+      let hub = TopicHub<String, Int>(retention: .last(1))
+      let names = (0..<count).map { "topic \($0)" }
+      let reader = hub.reader(for: names, from: .live) {}
+      for name in names + names { hub.send(1, to: name) }
+      let begin = threadTime()
+      var ranges = 0
+      while case .missed? = reader.nextIfAvailable() { ranges += 1 }
+      let end = threadTime()
+      #expect(ranges == count)
+      return (end - begin) / count
+    }
+  }
+
   @Test("the statistics of a slow subscriber of very many topics are not quadratic")
   func statisticsOfManyTopics() {
     expectConstantCost(at: 40, 4_000) { count in

@@ -14,7 +14,7 @@ extension EventConsumer {
   /// The next of what `reader` reads when events tell it to.
   ///
   /// - Parameter readSinceYield: the number of events that were read since the consumer last
-  ///   yielded.
+  ///   yielded, and of other elements that were returned.
   /// - Returns: `nil` if the hub has finished and everything was returned, or if the task is
   ///   cancelled.
   func next<Reader: PositionReader>(
@@ -39,13 +39,16 @@ extension EventConsumer {
     isolation: isolated (any Actor)? = #isolation
   ) async -> Bool {
     while !isCancelled {
-      if reader.hasRead {
+      let hasRead = reader.hasRead
+      // What was read counts already. But one read may find any number of missing ranges.
+      if readSinceYield >= (hasRead ? 2 * Self.readShare : Self.readShare) {
+        readSinceYield = reader.readCount
+        await Task.yield()
+        continue
+      }
+      if hasRead {
         mailbox.recordHandling()
         return true
-      }
-      if readSinceYield >= Self.readShare {
-        readSinceYield = 0
-        await Task.yield()
       }
       if !reader.isAtGoal {
         reader.readToGoal(atMost: share)

@@ -7,7 +7,7 @@ struct ExternalReading<Event: Sendable>: ~Copyable {
   /// The events of the range that is read, page by page.
   private var replay: ExternalReplay<Event>?
   /// What is missing in `replay`.
-  private var missing: [MissingEvents] = []
+  private var missing: ArraySlice<MissingEvents> = []
   private let answer = ExternalAnswer<Event>()
   /// Whether the log was asked about the position where the subscription begins.
   private var hasAskedAboutClaim = false
@@ -56,7 +56,7 @@ extension ExternalReading {
     switch content {
     case .position(let isThere): reader.settleClaim(isThere)
     case .page(let page):
-      missing = replay?.take(page) ?? []
+      missing = replay?.take(page)[...] ?? []
       if let position = replay?.failedAfter { reader.returnToLog(after: position) }
     }
     return true

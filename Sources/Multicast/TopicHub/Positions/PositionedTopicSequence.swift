@@ -4,7 +4,7 @@
 /// The first iterator takes over the subscription that began with the sequence; each later one
 /// begins a new one, at the same start. A subscription ends as that of an ``EventSequence`` does.
 /// What an iterator has read, at most 256 events, is not missed any more. A consumer that always
-/// finds an event yields before it has had 512.
+/// finds an event or a missing range yields before it has had 512.
 ///
 /// ## Thread safety
 /// As ``EventSequence``; of a hub with an external log, an iterator is for one task.
@@ -38,7 +38,7 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable,
     @usableFromInline let reader: TopicLogReader?
     private let retention: TopicRetention<Event>
     /// The number of events that were read since the consumer last yielded, and of the requests of
-    /// pages.
+    /// pages and the missing ranges.
     private var readSinceYield = 0
     private var hasBegun = false
     /// Whether what the reader has read is not the next to be returned: before the first call, and
@@ -47,7 +47,7 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable,
     /// What comes from an external log, before what the reader reads.
     private var replay: ExternalReplay<Event>?
     /// What is missing in `replay`.
-    private var rest: [MissingEvents] = []
+    private var rest: ArraySlice<MissingEvents> = []
 
     fileprivate init(consumer: EventConsumer, _ retention: TopicRetention<Event>) {
       self.consumer = consumer
@@ -105,7 +105,9 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable,
         }
         switch await consumer.next(reader, &readSinceYield) {
         case .event(let item): return PositionedTopicEvent(item, epoch: reader.epoch)
-        case .missed(let range): return PositionedTopicEvent(range)
+        case .missed(let range):
+          readSinceYield += 1
+          return PositionedTopicEvent(range)
         case .elsewhere(let range): replay = ExternalReplay(range)
         case nil: return nil
         }
@@ -121,7 +123,10 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable,
           readSinceYield += 1
           return element
         }
-        if !rest.isEmpty { return PositionedTopicEvent(rest.removeFirst()) }
+        if !rest.isEmpty {
+          readSinceYield += 1
+          return PositionedTopicEvent(rest.removeFirst())
+        }
         if replay?.isComplete != false {
           replay = nil
         } else if consumer.isCancelled {
@@ -129,7 +134,7 @@ public struct PositionedTopicSequence<Event: Sendable>: AsyncSequence, Sendable,
         } else {
           readSinceYield += 1
           let page = await replay?.requestPage(of: reader.externalTopics, retention)
-          rest = replay?.take(page ?? nil) ?? []
+          rest = replay?.take(page ?? nil)[...] ?? []
           if let position = replay?.failedAfter { reader.returnToLog(after: position) }
           // The subscription ends: the task does not receive the page.
           if consumer.isCancelled { return nil }
