@@ -106,6 +106,12 @@ struct TopicNumbering: ~Copyable {
 
   mutating func addRefusal(after newest: UInt64, namedBefore mark: Int) {
     newestRefusedMark = max(newestRefusedMark, mark)
+    // Those that this one includes are not needed any more.
+    while !refusals.isEmpty, refusals[refusals.count - 1].mark <= mark,
+      refusals[refusals.count - 1].newest >= newest
+    {
+      _ = refusals.remove(at: refusals.count - 1)
+    }
     refusals.append(Refusal(newest: newest, mark: mark))
     if refusals.count > Self.most { _ = refusals.popFirst() }
   }

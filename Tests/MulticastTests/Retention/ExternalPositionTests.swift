@@ -147,6 +147,19 @@ struct ExternalPositionTests: ExternalLogSuite {
     for number in 2...4 { #expect(await wrong.next().map(text) == "a \(number) @\(number)") }
   }
 
+  @Test("a refusal stays, however often the log refuses others before the subscriber reads")
+  func manyRefusals() async {
+    let broker = Broker()
+    await broker.setReachable(false)
+    let (hub, writer) = make(broker)
+    writer.begin(epoch: 7, after: 0)
+    writer.deliver(1, to: "a", number: 1)
+    let reader = hub.reader(for: ["a"], from: .after(at(4))) {}
+    writer.refusePositions(after: 3, namedBefore: writer.markPositions())
+    for _ in 0..<1000 { writer.refusePositions(after: 9, namedBefore: writer.markPositions()) }
+    #expect(await readAnswers(reader) == ["missed ? 7:4-7:1"])
+  }
+
   @Test("a refusal is for the positions that were named before its mark")
   func marks() async {
     let broker = Broker()

@@ -34,8 +34,8 @@ extension ExternalLogWriter {
   ///     ``ExternalLog/contains(_:)`` has not confirmed is refused. The log alone has the events up
   ///     to there. Those above it are delivered next: a subscriber does not ask the log
   ///     for them unless the hub has received and removed them.
-  /// - Precondition: `epoch` is not 0, and the hub has received no event with a higher number in
-  ///   the same epoch: those numbers would belong to two events.
+  /// - Precondition: `epoch` is not 0, and the hub has received or skipped no event with a higher
+  ///   number in the same epoch, unless it has finished: those numbers would belong to two events.
   /// - Complexity: O(retained events and subscribers with positions).
   public func begin(epoch: UInt64, after number: UInt64) {
     require(epoch != 0, "Multicast: an epoch of an external log is not 0; use another number.")
@@ -90,7 +90,8 @@ extension ExternalLogWriter {
   /// with a number confirms the positions up to it. Use marks in their order.
   ///
   /// A subscriber with a position that is refused receives the range as missed, and then each event
-  /// that the hub has received since.
+  /// that the hub has received since. One that has not read since then finds the refusal when it
+  /// reads, if it is one of the newest 256, of which those that a later one includes do not count.
   ///
   /// ```swift
   /// func checkPositions(

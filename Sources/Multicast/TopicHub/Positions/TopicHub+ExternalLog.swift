@@ -55,7 +55,7 @@ extension TopicHub where Topic == String {
     guard let log = retention?.log else { return }
     let newest = log.newest
     require(
-      epoch != newest.epoch || number >= newest.number,
+      gate.isFinished || epoch != newest.epoch || number >= newest.number,
       """
       \(messagePrefix(name)) an external log begins anew after \(number), but the hub has received \
       events up to \(newest.number) in the same epoch; use another epoch.
