@@ -30,6 +30,24 @@ import Testing
     }
   }
 
+  /// A stream that depends on itself is an error of the connection, and the next two frames are the
+  /// trailers of that stream. A debug build of NIO that processed them would end the process.
+  @Test func whatFollowsAnErrorIsDiscarded() async throws {
+    // The fields :method POST, :scheme https, :path / and :authority a.
+    let fields: [UInt8] = [0x83, 0x87, 0x84, 0x41, 0x01, 0x61]
+    let head: [UInt8] = [0, 0, 11, 1, 0x24, 0, 0, 0, 1] + [0, 0, 0, 1, 0] + fields
+    let trailers: [UInt8] = [0, 0, 0, 1, 0x05, 0, 0, 0, 1]
+    try await RunningServer.with(settings(), over: .http2) { server in
+      for _ in 0..<20 {
+        let client = try await RawClient.connect(port: server.port, .first, ["h2"])
+        try await client.send(Self.preface + Self.settingsFrame + head)
+        // Each of them in a read of its own, unless the server is late. It may have closed.
+        for _ in 0..<2 { try? await client.send(trailers) }
+        _ = try await client.readAll()
+      }
+    }
+  }
+
   @Test func aConnectionThatEndsIsClosedAfterAnErrorToo() async throws {
     var settings = settings()
     settings.drain = .hours(1)

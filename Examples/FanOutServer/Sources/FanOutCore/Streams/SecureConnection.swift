@@ -33,6 +33,8 @@ final class SecureConnection: ChannelInboundHandler, RemovableChannelHandler {
   private var start: NIODeadline? = .now()
   /// Whether the client was asked to close.
   private var isQuiescing = false
+  /// Whether the server closes the connection, or is about to.
+  private var isClosing = false
   private var context: ChannelHandlerContext?
 
   init(_ loop: ConnectionLoop, _ place: ConnectionPlace, _ logger: Logger) {
@@ -50,6 +52,14 @@ final class SecureConnection: ChannelInboundHandler, RemovableChannelHandler {
     loop.remove(self)
     self.context = nil
     place.release()
+  }
+
+  /// Discards what comes after an error. TLS waits for the client at the end, and NIO would process
+  /// the frames: also those of a stream whose first frame was the error, so that nothing but NIO's
+  /// own state has it.
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isClosing else { return }
+    context.fireChannelRead(data)
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -112,11 +122,13 @@ extension SecureConnection {
   /// Closes the connection when what has been written is flushed.
   func closeSoon() {
     guard let context else { return }
+    isClosing = true
     let this = NIOLoopBound(self, eventLoop: context.eventLoop)
     context.eventLoop.execute { this.value.close() }
   }
 
   func close() {
+    isClosing = true
     context?.close(promise: nil)
   }
 }
