@@ -109,16 +109,20 @@ extension SQLiteStore {
     }
   }
 
-  /// Starts the writing thread.
+  /// Makes the writing thread store what waits, in one transaction, and then what has come since.
+  /// Between two transactions it does what else it has to do.
   private func write() {
     // What a transaction has more than the store may keep, the file has more too.
     let bytes = min(Self.batchBytes, database.settings.maxBytes / 4)
-    writer.submit { [self] _ in
-      while true {
-        let batches = publications.take(events: Self.batchEvents, bytes: bytes)
-        guard !batches.isEmpty else { return }
-        store(batches)
+    writer.submit { [self] state in
+      let batches = publications.take(events: Self.batchEvents, bytes: bytes)
+      guard !batches.isEmpty else { return }
+      switch state {
+      case .active: store(batches)
+      // The time of a drain is over.
+      case .cancelled: refuse(batches, "the server is shutting down")
       }
+      write()
     }
   }
 
@@ -141,9 +145,11 @@ extension SQLiteStore {
       }
       return
     }
-    for batch in batches {
-      batch.continuation.resume(returning: .failure(Unavailable(error.description)))
-    }
+    refuse(batches, error.description)
+  }
+
+  private func refuse(_ batches: [Publications.Batch], _ reason: String) {
+    for batch in batches { batch.continuation.resume(returning: .failure(Unavailable(reason))) }
   }
 
   /// Records whether `write` fails.

@@ -223,9 +223,10 @@ import Testing
 
   /// Runs a server, and gives its store and the log of that.
   private func withStore(
+    _ database: EventDatabase? = nil,
     _ body: @escaping @Sendable (RunningServer, SQLiteStore) async throws -> Void
   ) async throws -> InMemoryLogHandler {
-    let database = try EventDatabase(settings)
+    let database = try database ?? EventDatabase(settings)
     let restored = try SQLiteStore.Restored(database, keys: 9)
     let log = InMemoryLogHandler()
     let store = Box<SQLiteStore?>(nil)
@@ -238,6 +239,34 @@ import Testing
       try await body(server, try #require(store.value))
     }
     return log
+  }
+
+  /// Publications that always wait do not keep the writing thread from that.
+  @Test func oldEventsLeaveWhileOthersAreStored() async throws {
+    let time = Box<Int64>(1000)
+    var settings = settings
+    settings.maxAge = .seconds(60)
+    let database = try EventDatabase(settings) { time.value }
+    let topic = try Topic("news", limit: 9)
+    let message = try #require(Message(ByteBuffer(string: "x")))
+    _ = try await withStore(database) { _, store in
+      let id = try await store.publish(message, to: topic).id
+      func isKept() throws -> Bool {
+        try database.page(
+          of: .names(["news"]), after: id - 1, through: id, events: 1, bytes: 1) != nil
+      }
+      time.value = 2000
+      try await withThrowingTaskGroup { group in
+        // More than three transactions take.
+        for _ in 0..<4000 {
+          group.addTask {
+            while !Task.isCancelled { _ = try await store.publish(message, to: topic) }
+          }
+        }
+        while try isKept() { try await Task.sleep(for: .milliseconds(50)) }
+        group.cancelAll()
+      }
+    }
   }
 
   /// A client that leaves while the server reads for it is no error.
