@@ -42,6 +42,8 @@
     private let queries = NIOThreadPool(numberOfThreads: 1)
     /// `nil` while disconnected.
     private let connection = Mutex<Connection?>(nil)
+    /// The stream to which the positions of an epoch of the hub belong; `nil` before the first one.
+    private let numbering = Mutex<(epoch: UInt64, created: Int64)?>(nil)
     private let publications = Publications()
     private let deliveries = Deliveries()
     /// Whether the server has stopped.
@@ -152,10 +154,14 @@
       var failure: ContinuousClock.Instant?
       var pause = Limits.firstFetchPause
       while !hasStopped.load(ordering: .relaxed) {
+        // Another stream has other events with these numbers.
+        guard let numbering = numbering.withLock({ $0 }), numbering.epoch == position.epoch
+        else { return nil }
         if let session = current {
           do {
             return try await fetchers.runIfActive {
-              try session.page(of: topics, after: position.number, through: last)
+              try session.page(
+                of: topics, after: position.number, through: last, created: numbering.created)
             }
           } catch {
             let first = failure ?? .now
@@ -312,6 +318,8 @@
         // All events of a new stream are new. A stream that lost its end has no new ones.
         if position.created != stream.created { start = 0 }
       }
+      // Before: a client may ask for a page at once.
+      numbering.withLock { $0 = (topics.nextEpoch, stream.created) }
       topics.begin(after: start)
       deliveries.advance(to: start, isBeginning: true)
       return Position(created: stream.created, last: start)

@@ -274,11 +274,13 @@
 
     /// The first events of topics with ids above `id`, up to `last`.
     ///
-    /// - Parameter names: topics and patterns.
+    /// - Parameters:
+    ///   - names: topics and patterns.
+    ///   - created: identifies the stream to which the ids belong.
     /// - Returns: those before the first one that may not be available any more; `nil`: there are
     ///   none.
     func page(
-      of names: [String], after id: EventID, through last: EventID
+      of names: [String], after id: EventID, through last: EventID, created: Int64
     ) throws(BrokerError) -> ExternalPage<Event>? {
       var elements: [ExternalPage<Event>.Element] = []
       var through = last
@@ -311,6 +313,9 @@
       }
       // Checked afterwards: events that the stream has now were there during the reads too.
       var state = try stream()
+      guard state.created == created, state.last >= last else {
+        throw BrokerError("the stream was replaced or has lost events")
+      }
       if 1...Limits.listedGaps ~= state.gaps { state = try stream(withDeleted: true) }
       through = try checked(through, ends)
       guard through > id else { throw BrokerError("a replica of the stream is behind") }

@@ -21,6 +21,31 @@
       }
     }
 
+    /// The events of a new stream have ids for which the client waits.
+    @Test func aClientThatWaitsGetsTheEventsOfANewStreamOnce() async throws {
+      try await Cluster.with(nodes: 1) { cluster in
+        for number in 1...4 { _ = try await cluster.nodes[0].publish("\(number)") }
+        let late = try Node(cluster.broker, cluster.client)
+        defer { late.kill() }
+        try await late.wait(until: "ok")
+        await cluster.broker.kill()
+        try await late.wait(until: "disconnected")
+        let returning = try await late.seen(after: 1)
+        late.pause()
+        // With the broker's store.
+        await cluster.broker.remove()
+        try await cluster.broker.start()
+        try await cluster.nodes[0].wait(until: "ok")
+        let new = ["a", "b", "c", "end"]
+        for text in new { #expect(try await cluster.nodes[0].publish(text) != nil) }
+        late.resume()
+        let seen = try await returning.value.map(\.data)
+        let notices = [#"{"reason":"history","after":1,"through":4}"#]
+        #expect(seen.prefix(1) == notices[...])
+        #expect(seen.filter { !$0.hasPrefix("{") } == new, "\(seen)")
+      }
+    }
+
     @Test func anUnresponsiveBrokerIsNoticed() async throws {
       try await Cluster.with { cluster in
         let stream = try await cluster.nodes[1].seen()

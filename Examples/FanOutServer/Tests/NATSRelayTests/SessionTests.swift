@@ -153,6 +153,28 @@
       }
     }
 
+    /// Another one has other events with the same ids.
+    @Test func aPageIsOfTheStreamOfItsIDs() async throws {
+      try await withSession { session, broker in
+        func publish() async throws {
+          try broker.publish(count: 9)
+          try await eventually { try session.stream().last == 9 }
+        }
+        try await publish()
+        let created = try session.stream().created
+        func page(through last: EventID) throws -> [EventID]? {
+          try session.page(of: ["news"], after: 1, through: last, created: created)?
+            .elements.map(\.number)
+        }
+        #expect(try page(through: 9) == Array(2...9))
+        // It has lost its end.
+        #expect(throws: BrokerError.self) { try page(through: 10) }
+        try broker.replaceStream(duplicateSeconds: 10)
+        try await publish()
+        #expect(throws: BrokerError.self) { try page(through: 9) }
+      }
+    }
+
     /// A message that left was perhaps one of the topic.
     @Test func aPageEndsBeforeAnEventThatLeft() async throws {
       try await withSession { session, broker in
@@ -240,6 +262,15 @@
         }
         #expect(error.isRefusal)
       }
+    }
+  }
+
+  extension Session {
+    /// As ``page(of:after:through:created:)``, of the stream that there is now.
+    fileprivate func page(
+      of names: [String], after id: EventID, through last: EventID
+    ) throws -> ExternalPage<Event>? {
+      try page(of: names, after: id, through: last, created: stream().created)
     }
   }
 #endif

@@ -151,8 +151,11 @@ extension Topics {
   /// the keys of events after `id`, which do not exist any more.
   public func begin(after id: EventID) {
     keys.forget(after: id)
-    log.writer?.begin(epoch: hub.newestPosition.epoch + 1, after: id)
+    log.writer?.begin(epoch: nextEpoch, after: id)
   }
+
+  /// The epoch of the positions after the next ``begin(after:)``.
+  public var nextEpoch: UInt64 { hub.newestPosition.epoch + 1 }
 
   /// Continues after `id`: the log does not have the events up to it any more.
   public func skip(through id: EventID) { log.writer?.skip(through: id) }
@@ -197,12 +200,11 @@ extension Topics {
     whenReadable: @escaping @Sendable () -> Void
   ) throws(Unavailable) -> TopicSubscription {
     guard !isClosed else { throw Unavailable("the server is shutting down") }
-    let newest = hub.newestPosition
     var start = SubscriptionStart.live
     if let id {
       // Ids have no epoch: one that is not of this epoch is not that of an event, or of another
       // one.
-      let position = EventPosition(epoch: newest.epoch, number: id)
+      let position = EventPosition(epoch: hub.newestPosition.epoch, number: id)
       start =
         topics.namesTopics
         ? .after(position) : .after(position, atMost: settings.historyEvents)
@@ -214,8 +216,9 @@ extension Topics {
       case .patterns(let patterns):
         hub.reader(matching: patterns, from: start, whenReadable: whenReadable)
       }
+    // Not `newest`: other events may have come before the reader began.
     return TopicSubscription(
-      newest: id == nil && newest.epoch > 0 ? newest.number : nil, reader: reader,
+      newest: id == nil ? reader.position?.number : nil, reader: reader,
       namesTopics: topics.namesTopics)
   }
 
