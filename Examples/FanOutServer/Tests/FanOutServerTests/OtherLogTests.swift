@@ -6,6 +6,53 @@ import Testing
 
 /// A server with another log than the local one.
 @Suite(.timeLimit(.minutes(5))) struct OtherLogTests {
+  /// A log that is away: it answers no question.
+  private final class AwayLog: EventLog {
+    let whenAsked: AsyncStream<Void>.Continuation
+
+    init(_ whenAsked: AsyncStream<Void>.Continuation) {
+      self.whenAsked = whenAsked
+    }
+
+    func publish(_ message: Message, to topic: Topic) async throws(Unavailable) -> Receipt {
+      throw Unavailable("it is away")
+    }
+
+    func page(
+      of topics: [String], after position: EventPosition, through last: EventID
+    ) async -> ExternalPage<Event>? {
+      whenAsked.yield()
+      try? await Task.sleep(for: .seconds(3600))
+      return nil
+    }
+
+    func run() async throws { try? await gracefulShutdown() }
+
+    var status: LogStatus { LogStatus(kind: "away", isConnected: false) }
+  }
+
+  /// Otherwise the server would wait for them for the whole time of its shutdown.
+  @Test func aStreamThatWaitsForTheLogEndsAtAShutdown() async throws {
+    var settings = Settings()
+    settings.drain = .hours(1)
+    let (questions, whenAsked) = AsyncStream<Void>.makeStream()
+    try await RunningServer.with(
+      settings,
+      makeLog: { topics in
+        topics.begin(after: 9)
+        return AwayLog(whenAsked)
+      },
+      { server in
+        var stream = try await server.stream(headers: [("Last-Event-ID", "5")])
+        #expect(try await stream.nextBlock()?.retry != nil)
+        var iterator = questions.makeAsyncIterator()
+        await iterator.next()
+        await server.shutDown()
+        #expect(try await stream.nextBlock()?.retry != nil)
+        #expect(try await stream.nextBlock() == nil)
+      })
+  }
+
   /// A log that the test controls.
   private final class Script: EventLog {
     let topics: Topics

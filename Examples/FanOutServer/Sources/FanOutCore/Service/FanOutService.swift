@@ -104,6 +104,8 @@ private struct HTTPService: Service {
     await log.drain(within: drain / 2)
     topics.close()
     loops.endPauses()
+    // It answers no stream that waits for its events.
+    if await !log.status.isConnected { loops.endWaitingStreams() }
     try? await Task.sleep(until: deadline, clock: .continuous)
     loops.closeConnections()
   }

@@ -267,6 +267,11 @@ extension ConnectionLoop {
     beginTurn()
   }
 
+  /// Ends the streams that wait for events of the log, after those that they have.
+  func endWaitingStreams() {
+    for stream in streams { stream.endIfWaiting() }
+  }
+
   /// Closes every connection.
   func closeConnections() {
     for connection in connections { connection.close() }

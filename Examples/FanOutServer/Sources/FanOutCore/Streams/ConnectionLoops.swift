@@ -104,6 +104,13 @@ extension ConnectionLoops {
     }
   }
 
+  /// Ends the streams that wait for events of the log, after those that they have.
+  func endWaitingStreams() {
+    for slot in slots.values {
+      slot.eventLoop.execute { slot.loop.value.endWaitingStreams() }
+    }
+  }
+
   /// Closes every connection.
   func closeConnections() {
     for slot in slots.values {

@@ -314,6 +314,17 @@ extension EventStream {
     done.futureResult.assumeIsolated().whenComplete { _ in self.closeConnection() }
   }
 
+  /// Ends the stream after the events that it has, if it waits for events of the log: the server
+  /// shuts down, and the client continues with another one.
+  func endIfWaiting() {
+    writePending()
+    guard isWritable, !isLost, !isEnding, let reader = source?.reader, reader.end == nil,
+      reader.position == nil
+    else { return }
+    writeEnd(.finished)
+    flush()
+  }
+
   /// Ends the stream, so that the client continues it with a new token.
   private func expire() {
     guard !isLost, source != nil else { return }
