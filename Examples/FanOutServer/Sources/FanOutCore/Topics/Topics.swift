@@ -216,7 +216,7 @@ extension Topics {
       case .patterns(let patterns):
         hub.reader(matching: patterns, from: start, whenReadable: whenReadable)
       }
-    // Not `newest`: other events may have come before the reader began.
+    // Not the newest event from before: others may have come until the reader began.
     return TopicSubscription(
       newest: id == nil ? reader.position?.number : nil, reader: reader,
       namesTopics: topics.namesTopics)
