@@ -6,7 +6,7 @@ import NIOPosix
 struct FaultyServer {
   /// The fault of event number 25 on the first stream.
   enum Fault: CaseIterable {
-    case none, missing, doubled, swapped, truncated, streamClosed
+    case none, missing, doubled, swapped, truncated, streamClosed, streamEnded
   }
 
   private let channel: any Channel
@@ -70,6 +70,7 @@ private final class Hub {
     case .swapped: held = data
     case .truncated: stream.send(String(data.dropLast()))
     case .streamClosed: stream.close()
+    case .streamEnded: stream.end()
     }
   }
 }
@@ -114,6 +115,12 @@ private final class Connection: ChannelInboundHandler {
   func send(_ data: String) {
     let event = ByteBuffer(string: "id: 1\ndata: \(data)\n\n")
     context?.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(event))), promise: nil)
+  }
+
+  func end() {
+    context?.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    // Nothing may follow.
+    context = nil
   }
 
   func close() { context?.close(promise: nil) }

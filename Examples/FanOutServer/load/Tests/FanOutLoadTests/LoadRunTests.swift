@@ -4,16 +4,16 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct LoadRunTests {
   private func report(
-    _ fault: FaultyServer.Fault, rate: Double = 0, stalledStreams: Int = 0
+    _ fault: FaultyServer.Fault, rate: Double = 0, streams: Int = 200, stalledStreams: Int = 0
   ) async throws -> Report {
     let server = try await FaultyServer.start(fault)
     let run = LoadRun(
       host: "127.0.0.1", port: server.port, publishPath: "/topics/a",
-      subscribePath: "/topics/a/events", streams: 200, stalledStreams: stalledStreams, loops: 2,
+      subscribePath: "/topics/a/events", streams: streams, stalledStreams: stalledStreams, loops: 2,
       payloadBytes: 64, warmUp: 20,
       schedule: Schedule(rate: rate, window: 8, extent: .events(100)), processes: [],
       // A loaded machine may make no progress for seconds.
-      patienceSeconds: fault == .streamClosed ? 15 : 40)
+      patienceSeconds: [.streamClosed, .streamEnded].contains(fault) ? 15 : 40)
     do {
       let report = try await run.run()
       try await server.stop()
@@ -32,6 +32,11 @@ import Testing
     #expect(report.p50Milliseconds > 0)
     #expect(report.p50Milliseconds <= report.p99Milliseconds)
     #expect(report.p99Milliseconds <= report.maxMilliseconds)
+  }
+
+  @Test func oneStreamNeedsOneLoop() async throws {
+    let report = try await report(.none, streams: 1)
+    #expect(report.complaints.isEmpty && report.deliveries == 100)
   }
 
   @Test func keepsTheRate() async throws {
@@ -62,6 +67,14 @@ import Testing
         // The window allows seven more events, none of which reaches all streams.
         "8 events missing on 1 streams",
         "1 streams failed, the first one: the server closed a stream",
+        "ended after 15 s without progress",
+      ]
+    ),
+    (
+      .streamEnded,
+      [
+        "8 events missing on 1 streams",
+        "1 streams failed, the first one: the server ended a stream",
         "ended after 15 s without progress",
       ]
     ),

@@ -32,10 +32,14 @@ extension LoadRun {
   /// The value of `Host`, where an address of IPv6 is in brackets (RFC 3986, section 3.2.2).
   var hostField: String { host.contains(":") ? "[\(host)]" : host }
 
+  /// A loop without a stream would receive nothing.
+  private var loopsWithStreams: Int { min(loops, streams) }
+
   func run() async throws -> Report {
-    try OpenFileLimit.raise(to: streams + stalledStreams + 64)
+    // An event loop has three of its own.
+    try OpenFileLimit.raise(to: streams + stalledStreams + 3 * (loopsWithStreams + 1) + 64)
     // A separate loop publishes, so that it does not wait for loops that read streams.
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: loops + 1)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: loopsWithStreams + 1)
     do {
       let report = try await run(on: Array(group.makeIterator()))
       try await group.shutdownGracefully()
@@ -102,7 +106,7 @@ extension LoadRun {
       .connect(to: address)
       .flatMapThrowing { channel in
         let publisher = Publisher(
-          host: hostField, path: publishPath, payloadSize: payloadBytes, loops: loops,
+          host: hostField, path: publishPath, payloadSize: payloadBytes, loops: loopsWithStreams,
           patience: .seconds(Int64(patienceSeconds)))
         try channel.pipeline.syncOperations.addHandler(publisher)
         return NIOLoopBound(publisher, eventLoop: loop)

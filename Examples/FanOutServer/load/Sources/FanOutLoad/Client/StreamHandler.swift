@@ -14,6 +14,7 @@ final class StreamHandler: ChannelInboundHandler {
   private var response = ResponseScanner()
   private var events = EventScanner()
   private var isOpen = false
+  private var hasFailed = false
   /// The number of this stream at the collector, once the stream is open.
   private var stream = 0
 
@@ -76,6 +77,8 @@ extension StreamHandler {
   }
 
   private func fail(_ error: any Error, _ context: ChannelHandlerContext) {
+    guard !hasFailed else { return }
+    hasFailed = true
     if !isOpen {
       opened.fail(error)
     } else if !isStalled {
