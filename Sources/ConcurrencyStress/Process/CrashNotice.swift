@@ -71,6 +71,7 @@ enum CrashNotice {
     if let own = pthread_getspecific(threadMessage) {
       let text = own.assumingMemoryBound(to: CChar.self)
       _ = write(STDERR_FILENO, text, strlen(text))
+      if log >= 0 { _ = write(log, text, strlen(text)) }
     }
     if let message {
       _ = write(STDERR_FILENO, message, strlen(message))

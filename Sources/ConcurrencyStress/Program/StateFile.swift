@@ -141,7 +141,7 @@ final class StateFile: @unchecked Sendable {
 
   /// Adds the crash of the session before to the results.
   private func takeCrash() {
-    var crash = [UInt8](repeating: 0, count: 4096)
+    var crash = [UInt8](repeating: 0, count: 1 << 16)
     lseek(crashLog, 0, SEEK_SET)
     let count = read(crashLog, &crash, crash.count)
     crash = Array(crash.prefix(max(count, 0)))
@@ -151,7 +151,11 @@ final class StateFile: @unchecked Sendable {
     // Without a message the process was killed from outside, which breaks no promise.
     guard !crash.isEmpty else { return }
     let text = String(decoding: crash, as: UTF8.self)
-    let lines = text.split(separator: "\n").filter { !$0.hasPrefix("repeat with") }
+    var lines = text.split(separator: "\n")
+    // The last one repeats the trial, of which the result has the command.
+    if let repetition = lines.lastIndex(where: { $0.hasPrefix("repeat with") }) {
+      lines.remove(at: repetition)
+    }
     let result = TrialResult(
       scenario: running.scenario, variant: running.variant, rounds: 0, operations: 0, seconds: 0,
       brokenPromises: [lines.joined(separator: "\n")], command: running.command)

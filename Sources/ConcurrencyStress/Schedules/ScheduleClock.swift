@@ -77,6 +77,8 @@ private final class ClockSleep: @unchecked Sendable {
       return self.isCancelled
     }
     guard !isCancelled else { return continuation.resume() }
+    // No time has to pass: the task is ready as others are.
+    guard delay > .zero else { return wake() }
     executor.sleep(delay, .call { self.wake() })
   }
 

@@ -35,7 +35,7 @@ struct ScheduleChooser {
     /// Not above any priority so far.
     var lowest: Int64
     var step = 0
-    /// The task that ran last, and how often in a row.
+    /// The task that ran last, and how often in a row while others were ready.
     var last = (task: 0, count: 0)
   }
 
@@ -94,7 +94,8 @@ extension ScheduleChooser.Priorities {
       priorities[task] = Int64(generator.next() >> 2)
     }
     var choice = highest(tasks)
-    let isUnfair = last == (tasks[choice], 50) && Set(tasks).count > 1
+    let isAlone = !tasks.contains { $0 != tasks[choice] }
+    let isUnfair = !isAlone && last.task == tasks[choice] && last.count >= 50
     if let change = changes[step] {
       priorities[tasks[choice]] = change
       choice = highest(tasks)
@@ -103,7 +104,8 @@ extension ScheduleChooser.Priorities {
       priorities[tasks[choice]] = lowest
       choice = highest(tasks)
     }
-    last = last.task == tasks[choice] ? (last.task, last.count + 1) : (tasks[choice], 1)
+    let count = last.task == tasks[choice] ? last.count : 0
+    last = (tasks[choice], isAlone ? 0 : count + 1)
     return choice
   }
 

@@ -19,15 +19,26 @@ extension ScheduleTest {
 
   /// Runs schedules, each with another seed, until one fails.
   ///
+  /// Before those with priorities, one runs in which jobs run in the order in which they become
+  /// ready. It only measures the number of steps: `replay(choices: [])` checks it.
+  ///
   /// - Parameters:
   ///   - schedules: how many.
   ///   - seed: the seed of the first one, which the next ones count up; that of the run if `nil`.
   /// - Returns: the report.
   public func run(schedules: Int = 1_000, seed: UInt64? = nil) -> ScheduleReport {
-    let seed = seed ?? SplitMix64.runSeed
+    run(schedules: schedules, seed: seed ?? SplitMix64.runSeed, seconds: .infinity)
+  }
+
+  /// - Parameter seconds: no schedule begins after this time, except the first.
+  func run(schedules: Int, seed: UInt64, seconds: Double) -> ScheduleReport {
+    let began = ContinuousClock.now
     return ScheduleThread.run { thread in
       let steps = measuredSteps(thread)
       for number in 0..<max(schedules, 1) {
+        if number > 0, (ContinuousClock.now - began).seconds >= seconds {
+          return ScheduleReport(schedules: number, isComplete: false, failure: nil)
+        }
         let own = seed &+ UInt64(number)
         let result = thread.run(self, ScheduleChooser(order, seed: own, steps: steps), seed: own)
         guard !result.messages.isEmpty else { continue }
@@ -108,7 +119,8 @@ extension ScheduleTest {
     StressScenario(name, promise: promise) { trial in
       while !trial.isOver {
         var generator = trial.generator(for: -1)
-        let report = run(schedules: 16, seed: generator.next())
+        // At most a second and a schedule: the program waits for the end of a round.
+        let report = run(schedules: 16, seed: generator.next(), seconds: 1)
         trial.activities[0].add(report.schedules)
         if let failure = report.failure { trial.fail(failure.text) }
         trial.completeRound()

@@ -79,10 +79,18 @@ import Testing
     // Killed from outside: nothing is broken.
     #expect(try StateFile(path, for: countingProgram, options).state.results.isEmpty)
     try beginTrial()
-    try Data("BROKEN  counting on first crashed\nrepeat with: count-stress --seed 7\n".utf8)
-      .write(to: URL(fileURLWithPath: path + ".crash"))
+    // What the thread did comes first.
+    let crash = """
+      BROKEN  a schedule crashed
+      repeat with: replay(seed: 3)
+      BROKEN  counting on first crashed
+      repeat with: count-stress --seed 7
+
+      """
+    try Data(crash.utf8).write(to: URL(fileURLWithPath: path + ".crash"))
     let results = try StateFile(path, for: countingProgram, options).state.results
-    #expect(results.map(\.brokenPromises) == [["BROKEN  counting on first crashed"]])
+    let lines = crash.split(separator: "\n").dropLast().joined(separator: "\n")
+    #expect(results.map(\.brokenPromises) == [[lines]])
     #expect(results.map(\.command) == ["count-stress --seed 7"])
     // It is counted once.
     #expect(

@@ -1,7 +1,8 @@
-import ConcurrencyStress
 import Foundation
 import Synchronization
 import Testing
+
+@testable import ConcurrencyStress
 
 /// An account whose withdrawal checks the balance, awaits the bank, and then takes the money.
 private actor Account {
@@ -280,6 +281,23 @@ private func failingSeed(_ test: ScheduleTest) throws -> UInt64 {
       await task.value
     }
     #expect(test.run(schedules: 200, seed: 1).held)
+  }
+
+  /// What it did while no other task was ready does not count.
+  @Test func aTaskThatWasAloneBeforeItWaitsEndsUnderPriorities() {
+    let test = ScheduleTest(order: .priorities(preemptions: 0)) { _ in
+      for _ in 0..<60 { await Task.yield() }
+      let isSet = Counter()
+      let task = Task { isSet.add() }
+      while isSet.value == 0 { await Task.yield() }
+      await task.value
+    }
+    #expect(test.run(schedules: 50, seed: 1).held)
+  }
+
+  @Test func aRoundOfAScenarioEndsSoon() {
+    let test = ScheduleTest { _ in usleep(50_000) }
+    #expect((1..<16).contains(test.run(schedules: 16, seed: 1, seconds: 0.1).schedules))
   }
 
   @Test func anObjectThatIsLeftIsReported() throws {

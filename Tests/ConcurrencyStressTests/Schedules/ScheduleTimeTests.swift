@@ -35,6 +35,25 @@ import Testing
     #expect(test.run(schedules: 100, seed: 1).held)
   }
 
+  /// And each order with what is ready is tried.
+  @Test func aSleepOfNoTimeEndsAtOnce() {
+    let isFirst = Guarded<Set<Bool>>([])
+    let test = ScheduleTest(stepLimit: 1000) { schedule in
+      let isAwake = Counter()
+      let clock = schedule.clock
+      let task = Task {
+        try await clock.sleep(until: clock.now)
+        isAwake.add()
+      }
+      await Task.yield()
+      isFirst.withLock { _ = $0.insert(isAwake.value == 1) }
+      while isAwake.value == 0 { await Task.yield() }
+      _ = await task.result
+    }
+    #expect(test.run(schedules: 100, seed: 1).held)
+    #expect(isFirst.withLock { $0 } == [false, true])
+  }
+
   @Test func timeIsRealAfterTheEnd() async throws {
     let clocks = Guarded<[ScheduleClock]>([])
     let test = ScheduleTest { schedule in clocks.withLock { $0.append(schedule.clock) } }
