@@ -60,7 +60,8 @@ extension MulticastDelegate: Sequence {
     private var entries: ContiguousArray<Entry?>.Iterator
     /// Keeps the hub, whose `deinit` removes the delegates: `for d in MulticastDelegate([a, b])`.
     private let hub: MulticastDelegate
-    /// Whether it is for calls: then it skips blocked delegates, and prunes at the end.
+    /// Whether it is for calls: then it skips blocked delegates, and prunes when it has met dead
+    /// ones.
     private let isForCalls: Bool
     private var sawDead = false
 
@@ -80,13 +81,20 @@ extension MulticastDelegate: Sequence {
         if !isForCalls || !entry.isBlocked,
           let delegate = entry.liveValue(as: Delegate.self, isCalled: true)
         {
+          pruneIfNeeded()
           return delegate
         }
         if isForCalls && entry.isRegistered && entry.isDead { sawDead = true }
       }
-      if sawDead { hub.registry.pruneAfterInvocation() }
-      sawDead = false
+      pruneIfNeeded()
       return nil
+    }
+
+    /// Not only at the end: the caller may have the answer that it needs before.
+    private mutating func pruneIfNeeded() {
+      guard sawDead else { return }
+      sawDead = false
+      hub.registry.pruneAfterInvocation()
     }
   }
 

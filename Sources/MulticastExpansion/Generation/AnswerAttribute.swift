@@ -51,9 +51,10 @@ struct AnswerAttribute {
     }
   }
 
+  /// - Returns: `nil` for the one that the type of the answer stands for.
   private static func policy(
     _ value: ArraySlice<Token>, _ names: inout ExpressionNames, in source: Source
-  ) throws(Finding) -> Policy {
+  ) throws(Finding) -> Policy? {
     // `.first`, `AnswerPolicy.first`, `.reduce(initial, combine)`, `.reduce(initial) { … }`
     guard var dot = value.firstIndex(where: { $0.text == "." }), dot + 1 < value.endIndex else {
       throw Finding(message: Self.unknownPolicy, range: value.range)
@@ -62,6 +63,7 @@ struct AnswerAttribute {
     while dot + 3 < value.endIndex, value[dot + 2].text == "." { dot += 2 }
     let name = value[dot + 1]
     let rest = value[(dot + 2)...]
+    if name.text == "standard", rest.isEmpty { return nil }
     if let policy = simple[name.text], rest.isEmpty { return policy }
     guard name.text == "reduce", rest.first?.text == "(" else {
       throw Finding(message: Self.unknownPolicy, range: name.range)

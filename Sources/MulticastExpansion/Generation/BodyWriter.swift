@@ -161,8 +161,10 @@ extension BodyWriter {
       let zero = plan.combination == .sum ? ".zero" : ".init()"
       if let absent = plan.absent {
         return [
-          "var \(answer): \(optionalResult)", head,
-          "  \(answer) = \(marks)(\(answer) ?? \(zero)) + \(forwarding.call(on: delegate))", "}",
+          // With `+`, each answer would copy all before it.
+          "var \(answer): \(optionalResult)", head, "  \(next(of: call).declaration)",
+          "  if \(answer) == nil { \(answer) = .some(\(forwarding.local("next"))) } "
+            + "else { \(answer)! += \(forwarding.local("next")) }", "}",
           "return \(answer)\(otherwise(absent))",
         ]
       }

@@ -35,7 +35,7 @@ struct ProtocolTraits {
     let fromConstraints = declaration.constraints
       .filter { $0.left.text == "Self" && $0.relation == ":" }.map(\.right)
     for type in declaration.inherited + fromConstraints {
-      let names = type.standardName.map { [$0] } ?? type.names
+      let names = type.standardName.map { [$0] } ?? type.baseNames
       for name in names where name != "Swift" {
         inherited.append(name)
         if !ProtocolTraits.neutral.contains(name) { unknown.append(type) }

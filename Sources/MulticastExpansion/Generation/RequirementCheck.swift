@@ -168,7 +168,7 @@ extension RequirementCheck {
         "several delegates have no common value: a composite cannot be '\(name)', so remove it",
         at: type.range)
     }
-    for type in declaration.inherited where type.names.contains("DistributedActor") {
+    for type in declaration.inherited where type.baseNames.contains("DistributedActor") {
       findings.report(
         """
         a composite is no distributed actor: remove '\(type.text)'; a distributed actor can implement \

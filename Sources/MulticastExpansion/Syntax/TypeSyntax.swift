@@ -43,6 +43,18 @@ extension TypeSyntax {
     return nil
   }
 
+  /// The identifiers outside of generic arguments: `Table` and `Sendable` of
+  /// `Table<any Error> & Sendable`.
+  var baseNames: [String] {
+    var depth = 0
+    return Lexer.tokens(of: Array(text.utf8)).map(\.text).filter { token in
+      if token.allSatisfy({ "<>".contains($0) }) {
+        for bracket in token { depth += bracket == "<" ? 1 : -1 }
+      }
+      return depth == 0 && names.contains(token)
+    }
+  }
+
   /// The type as a variable has it, which is neither sent nor unwrapped implicitly.
   var textOfVariable: String {
     let prefix = "sending "

@@ -45,6 +45,11 @@ protocol IntSink: Sink<Int> {
 }
 
 @Multicast
+protocol ErrorSink: Sink<any Error> {
+  func retry(_ again: @escaping () -> Void)
+}
+
+@Multicast
 protocol FixedSink: Sink where Item: Sendable, Item == Int {
   func drain()
 }

@@ -92,6 +92,17 @@ final class AsyncThrowingRecorder: Recorder, AsyncThrowing, @unchecked Sendable 
 
 @Suite("Corpus: async requirements")
 struct AsyncCorpus {
+  @Test("dead delegates that a call meets before it has its answer are pruned")
+  func prunesBeforeTheAnswer() async {
+    let (first, second, log) = pair(AsyncRecorder.self)
+    let composite = MulticastAsync()
+    composite.delegates.add(AsyncRecorder(3, log))
+    for delegate in [first, second] { composite.delegates.add(delegate) }
+    #expect(await composite.firstNumber() == 1)
+    #expect(composite.delegates.prune() == 0)
+    #expect(log.take() == ["1 first"])
+  }
+
   @Test func inOrder() async {
     let (first, second, log) = pair(AsyncRecorder.self)
     let composite = MulticastAsync([first, second])

@@ -272,6 +272,45 @@ struct ExpansionTests {
     #expect(source.contains(expression))
   }
 
+  @Test(
+    "the arguments of a refined protocol are no protocols that it refines",
+    arguments: ["any Error", "any Sendable", "any Actor", "Box<any Error>", "any DistributedActor"])
+  func argumentsOfRefinedProtocols(argument: String) throws {
+    let expansion = ExpansionText(
+      """
+      @Multicast protocol P: Table<\(argument)> {
+        func f(_ again: @escaping () -> Void)
+        func g() -> Bool
+      }
+      """)
+    #expect(expansion.findings.isEmpty)
+    let source = try #require(expansion.source)
+    #expect(source.contains("final class MulticastP: P"))
+    // But each part of a composition is.
+    let composition = ExpansionText(
+      """
+      @Multicast protocol P: Table<\(argument)> & Sendable {
+        func f(_ again: @escaping () -> Void)
+      }
+      """)
+    #expect(composition.findings.count == 1)
+  }
+
+  @Test("the policy that is meant without one can be named")
+  func standardPolicy() {
+    func source(_ policy: String) -> String? {
+      ExpansionText(
+        """
+        @Multicast protocol P: AnyObject {
+          @Answer(\(policy)errors: .afterAll) func load() throws -> [String]
+        }
+        """
+      ).source
+    }
+    #expect(source("") != nil && source("") == source(".standard, "))
+    #expect(source("") == source("AnswerPolicy.standard, "))
+  }
+
   @Test("a parameter hides no member")
   func hiddenMembers() throws {
     let declaration = """
