@@ -41,14 +41,23 @@ struct Child: @unchecked Sendable {
 /// The result of a task of the group: of a child, or of the timer.
 @usableFromInline
 enum Reply<Answer: Sendable>: Sendable {
-  /// The delegate was called.
-  case ended(Child, Answer)
+  /// The delegate was called. The call may have ended after the time of the invocation.
+  case ended(Child, Answer, isLate: Bool)
   /// The delegate was not called: it was removed, it is dead, or the invocation is over.
   case notCalled(Child)
   /// The timer has fired.
   case timeIsOver
   /// The timer was cancelled, or its clock has failed.
   case timerStopped
+
+  /// As it is, of a call that has ended now.
+  ///
+  /// - Parameter end: the end of the time; `nil`: there is none.
+  @inlinable
+  func late<Time: Clock>(after end: Time.Instant?, _ clock: Time) -> Self {
+    guard let end, case .ended(let child, let answer, isLate: _) = self else { return self }
+    return .ended(child, answer, isLate: clock.now >= end)
+  }
 }
 
 extension ConcurrentInvocation {
@@ -71,7 +80,7 @@ extension ConcurrentInvocation {
       let answer = await Entry.value(head, as: Value.self).pointee.pass(to: body)
       measured?.end()
       call.pointee.end()
-      return .ended(child, answer)
+      return .ended(child, answer, isLate: false)
     }
     guard let target = WeakReference(word: head.pointee.target).promote() else {
       foundDead.store(true, ordering: .relaxed)
@@ -84,7 +93,7 @@ extension ConcurrentInvocation {
     // If this is the last release, the delegate's `deinit` runs here, outside of any lock.
     target.release()
     call.pointee.end()
-    return .ended(child, answer)
+    return .ended(child, answer, isLate: false)
   }
 
   /// Calls the delegate of `child`, in a child task that prefers `scope`, and keeps the scope.

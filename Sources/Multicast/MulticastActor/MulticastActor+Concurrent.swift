@@ -84,9 +84,11 @@ extension MulticastActor {
             let child = Child(index: index, call: calls.take(parent: ancestry.parent))
             if isSerialized {
               let scope = InvocationScope(calls, child.call)
-              group.addTask(executorPreference: scope) { await invocation.run(child, in: scope) }
+              group.addTask(executorPreference: scope) {
+                await invocation.run(child, in: scope).late(after: end, clock)
+              }
             } else {
-              group.addTask { await invocation.run(child) }
+              group.addTask { await invocation.run(child).late(after: end, clock) }
             }
           }
           guard progress.running > 0, let reply = await group.next() else { break }
@@ -94,8 +96,13 @@ extension MulticastActor {
           if progress.phase == .calling && Task.isCancelled, let end, clock.now >= end {
             if progress.stop(.timeIsOver) { invocation.end() }
           }
+          // The timer needs a thread, which calls may keep for longer than the time.
+          if case .ended(_, _, isLate: true) = reply, progress.stop(.timeIsOver) {
+            invocation.end()
+            group.cancelAll()
+          }
           switch reply {
-          case .ended(let child, let answer):
+          case .ended(let child, let answer, isLate: _):
             calls.release(child.call)
             switch progress.end() {
             case .calling where !receive(child.index, .inTime(answer)):

@@ -127,6 +127,28 @@ struct MulticastActorConcurrentTests {
     #expect(delegates.map(\.calls) == [1, 1, 0, 0, 0])
   }
 
+  @Test("a call that ends after the time is late, also if the timer has not run yet")
+  func lateWithoutTheTimer() async {
+    let clock = ManualClock()
+    let hub = AwaitingHub()
+    let delegates = (0..<2).map { AwaitedObserver($0) { _ in } }
+    for delegate in delegates { hub.add(delegate) }
+    // Each call keeps its thread.
+    let results = await hub.invokeConcurrently(limit: 1, timeout: .seconds(1), clock: clock) {
+      clock.advance(by: .seconds(2))
+      return $0.id
+    }
+    #expect(results.count == 2)
+    for result in results {
+      #expect(throws: DeliveryTimeoutError(timeout: .seconds(1))) { try result.get() }
+    }
+    #expect(
+      await !hub.allSatisfy(timeout: .seconds(1), clock: clock) { _ in
+        clock.advance(by: .seconds(2))
+        return true
+      })
+  }
+
   @Test("two invocations overlap where one of them is suspended")
   func twoInvocationsOverlap() async {
     let hub = AwaitingHub()
