@@ -99,7 +99,8 @@ extension MailboxState {
       // More than the limit waits if the hub has finished while senders waited for space.
       let (sum, overflow) = max(limit - reserved, waiting.count).addingReportingOverflow(
         elements.count)
-      capacity = overflow ? .max : sum
+      // Not above `.max`, also when the reserved space is given back.
+      capacity = min(overflow ? .max : sum, .max - reserved)
     case .dropOldest, .dropNewest: break
     }
     var later = ItemBuffer()

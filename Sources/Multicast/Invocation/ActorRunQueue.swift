@@ -178,7 +178,10 @@ extension ActorRunQueue {
     if case .drain(let drain) = step, drain.count > 1 { budget.start() }
     while true {
       switch step {
-      case .drain(let drain): step = perform(drain, keeping: kept, &budget, on: thread)
+      case .drain(let drain):
+        step = perform(drain, keeping: kept, &budget, on: thread)
+        // The first one may have been a single call.
+        if case .drain = step { budget.start() }
       case .poll:
         let mayPoll = poll()
         step = lock.withLockAfterPolling { nextStep(budget.calls, mayPoll: mayPoll) }
@@ -193,7 +196,7 @@ extension ActorRunQueue {
     /// Until the next check of the time.
     var calls: Int
     /// `nil`: the time of the job has not begun. If the first drain is a single call, which is not
-    /// to wait for the clock, it begins at the first check.
+    /// to wait for the clock, it begins with the second, or at the first check.
     private var end: ContinuousClock.Instant?
 
     init(calls: Int) {
@@ -201,7 +204,7 @@ extension ActorRunQueue {
     }
 
     mutating func start() {
-      end = .now.advanced(by: ActorRunQueue.jobTime)
+      if end == nil { end = .now.advanced(by: ActorRunQueue.jobTime) }
     }
 
     /// Subtracts calls that were made.

@@ -26,7 +26,8 @@ extension TopicHub {
     // A hub without a replay has no handlers that the sender calls from a buffer.
     let start = ContinuousClock.now
     guard HubFlush(targets: flushTargets).wait(timeout: timeout, serve: {}) else { return false }
-    var rest: Duration { timeout - (ContinuousClock.now - start) }
+    // None of less than zero, of which some cannot be made less.
+    var rest: Duration { max(.zero, timeout) - (ContinuousClock.now - start) }
     guard crossTopicFlush.wait(timeout: rest, serve: {}) else { return false }
     let hubs = signals.flushedHubs
     return HubFlush(targets: hubs.map { .init($0) }).wait(timeout: rest) {

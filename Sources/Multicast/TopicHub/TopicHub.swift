@@ -49,10 +49,11 @@ public final class TopicHub<Topic: Hashable & Sendable, Event: Sendable>: Sendab
   ///
   /// It delivers also the events of topics that begin later, and of topics without other
   /// subscribers. Its subscribers see the events of each topic in the order in which the
-  /// subscribers of that topic see them. With a total order, an event may follow those of a topic
-  /// that has begun again since. They count in what ``send(_:to:)`` returns, but not as subscribers
-  /// of a topic; they keep no topic in existence, and ``finish(_:)`` does not end them. What you
-  /// send to this hub itself reaches only its own subscribers. It finishes with the hub of topics.
+  /// subscribers of that topic see them. With a total order, an event of a topic that has lost its
+  /// last subscriber may follow later ones: see <doc:Limitations>. They count in what
+  /// ``send(_:to:)`` returns, but not as subscribers of a topic; they keep no topic in existence,
+  /// and ``finish(_:)`` does not end them. What you send to this hub itself reaches only its own
+  /// subscribers. It finishes with the hub of topics.
   public let allTopics: EventHub<TopicEvent<Topic, Event>>
   /// How the whole hub has finished, if it has.
   var completion: Completion { gate }

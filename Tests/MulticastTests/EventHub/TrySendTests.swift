@@ -350,6 +350,17 @@ struct TrySendTests {
     }
   }
 
+  @Test("reserved: a replay that comes meanwhile raises no limit above the largest number")
+  func largestLimit() {
+    for extra in 1...3 {
+      var state = MailboxState(limit: .max - extra, whenFull: .suspend, isIdle: true)
+      #expect([state.reserve(beside: 0)] == [.reserved])
+      _ = state.prepend((0..<3).map { Envelope(event: $0) })
+      _ = state.release()
+      #expect(state.capacity >= .max - extra && state.waiting.count == 3)
+    }
+  }
+
   @Test("reserved: what was dropped behind senders that wait is counted behind their elements")
   func dropsBehindParked() {
     var state = MailboxState(limit: 1, whenFull: .suspend, isIdle: true)

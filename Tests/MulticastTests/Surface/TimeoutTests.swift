@@ -11,7 +11,7 @@ private let tooLong: [Duration] = [
 
 private let over: [Duration] = [
   .zero, .nanoseconds(-1), .seconds(-1), .seconds(Int64.min), .nanoseconds(Int64.min),
-  .seconds(-1.7e20),
+  .seconds(-1.7e20), Duration(attoseconds: .min),
 ]
 
 /// A clock whose instants are 64-bit counts of nanoseconds: it traps where those overflow.
@@ -181,5 +181,10 @@ struct TimeoutTests {
         #expect(delegate.calls == 1)
       }
     }
+  }
+
+  @Test("flush of a hub of topics, which waits several times", arguments: tooLong + over)
+  func flushOfTopics(timeout: Duration) {
+    #expect(TopicHub<String, Int>().flush(timeout: timeout))
   }
 }

@@ -156,7 +156,7 @@ final class SiteCounter: Sendable {
 
   /// Not too many have not ended. The next check comes when twice as many are there.
   func clear() {
-    threshold.store(2 * count.load(ordering: .relaxed), ordering: .relaxed)
+    threshold.store(max(limit, 2 * count.load(ordering: .relaxed)), ordering: .relaxed)
   }
 
   /// Whether this is the first call.
