@@ -12,8 +12,8 @@ internal import NIOPosix
 
 /// The Unix socket on which the server listens.
 enum UnixSocket {
-  /// Refuses a socket on which another server listens, and which this one would take over. The file
-  /// of a server that was killed is none.
+  /// Refuses a socket on which another server listens, or may listen, and which this one would take
+  /// over. The file of a server that was killed is none.
   static func check(_ settings: Settings) async throws {
     guard let path = settings.unixSocket else { return }
     do {
@@ -22,9 +22,16 @@ enum UnixSocket {
       ).connect(unixDomainSocketPath: path).get()
       connection.close(promise: nil)
     } catch {
+      switch (error as? IOError)?.errnoCode {
       // The server is so busy that its queue is full (on Linux), or it takes datagrams.
-      let code = (error as? IOError)?.errnoCode
-      guard code == EAGAIN || code == EPROTOTYPE else { return }
+      case EAGAIN, EPROTOTYPE: break
+      // A user who may write to the folder can replace the file, also that of another user.
+      case EACCES where access(path, F_OK) == 0:
+        throw Failure(
+          "cannot serve on \(path): this user may not connect to it, and so cannot tell whether "
+            + "another server listens on it: use another path, or remove it")
+      default: return
+      }
     }
     throw Failure("cannot serve on \(path): another server listens on it")
   }

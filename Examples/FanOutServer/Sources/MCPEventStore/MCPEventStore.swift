@@ -8,7 +8,8 @@ internal import Multicast
 /// The transport of the SDK for Swift has one inside, and takes no other: this is for transports of
 /// one's own.
 public struct MCPEventStore: Sendable {
-  /// There is no such event, or messages after it are no longer kept: the client must begin anew.
+  /// There was no event yet with this id, or messages after it are no longer kept: the client must
+  /// begin anew.
   public struct UnknownEvent: Error {
     public let id: String
   }
@@ -35,7 +36,8 @@ public struct MCPEventStore: Sendable {
     return Self.id(position, stream)
   }
 
-  /// - Returns: the stream of an event; `nil` if this is not the id of one.
+  /// - Returns: the stream that an id names; `nil` if it has not the form of one. Whether there is
+  ///   such an event, ``replay(after:_:)`` says.
   public func stream(of id: String) -> String? { Self.parts(id)?.stream }
 
   /// Sends what came after an event on its stream, unless something of that is missing.
