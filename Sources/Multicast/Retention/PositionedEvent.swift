@@ -47,9 +47,11 @@ extension PositionedEvent {
 public struct MissedEvents: Hashable, Sendable {
   /// The position after which the subscriber wanted to continue, or which it had reached.
   public let after: EventPosition
-  /// The last position of the range. The subscription goes on after it, that of a ``TopicHub`` with
-  /// the events of the same topic: those of its other topics may have lower positions, and follow.
-  /// To continue later, it begins after its last event, or after ``TopicReader/position``.
+  /// The last position of the range. The subscription goes on after it.
+  ///
+  /// Of a ``TopicHub``, that is so of the events of the same topic. Those of its other topics may
+  /// have lower positions, and follow: a later subscription that continues this one begins after
+  /// the position of its last event, or after ``TopicReader/position``.
   public let through: EventPosition
   private let counted: Counted
 

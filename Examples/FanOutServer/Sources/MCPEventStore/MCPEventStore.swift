@@ -36,8 +36,8 @@ public struct MCPEventStore: Sendable {
     return Self.id(position, stream)
   }
 
-  /// - Returns: the stream that an id names; `nil` if it has not the form of one. Whether there is
-  ///   such an event, ``replay(after:_:)`` says.
+  /// - Returns: the stream that an id names, also if there is no such event; `nil` if the text does
+  ///   not have the form of an id.
   public func stream(of id: String) -> String? { Self.parts(id)?.stream }
 
   /// Sends what came after an event on its stream, unless something of that is missing.

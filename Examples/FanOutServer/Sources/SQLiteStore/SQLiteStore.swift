@@ -110,7 +110,7 @@ extension SQLiteStore {
   }
 
   /// Makes the writing thread store what waits, in one transaction, and then what has come since.
-  /// Between two transactions it does what else it has to do.
+  /// Its other work comes between two transactions.
   private func write() {
     // What a transaction has more than the store may keep, the file has more too.
     let bytes = min(Self.batchBytes, database.settings.maxBytes / 4)

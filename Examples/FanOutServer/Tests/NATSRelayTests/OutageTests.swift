@@ -3,8 +3,11 @@
 
   /// Server processes whose broker is away for a while.
   @Suite(.timeLimit(.minutes(5)), .serialized) struct OutageTests {
-    /// A server that has not kept the events waits for the broker, however long that is away.
-    @Test func aClientThatComesBackDuringAnOutageGetsWhatItMissed() async throws {
+    /// Runs `body` while the broker is away, with a server that has kept none of four events, and
+    /// with what a client of that receives, which comes back with the first of them.
+    private func withWaitingClient(
+      _ body: @Sendable (Cluster, Node, Task<[Node.Seen], any Error>) async throws -> Void
+    ) async throws {
       try await Cluster.with(nodes: 1) { cluster in
         for number in 1...4 { _ = try await cluster.nodes[0].publish("\(number)") }
         let late = try Node(cluster.broker, cluster.client)
@@ -13,6 +16,13 @@
         await cluster.broker.kill()
         try await late.wait(until: "disconnected")
         let returning = try await late.seen(after: 1)
+        try await body(cluster, late, returning)
+      }
+    }
+
+    /// A server that has not kept the events waits for the broker, however long that is away.
+    @Test func aClientThatComesBackDuringAnOutageGetsWhatItMissed() async throws {
+      try await withWaitingClient { cluster, late, returning in
         try await Task.sleep(for: .seconds(3))
         try await cluster.broker.start()
         try await late.wait(until: "ok")
@@ -23,14 +33,7 @@
 
     /// The events of a new stream have ids for which the client waits.
     @Test func aClientThatWaitsGetsTheEventsOfANewStreamOnce() async throws {
-      try await Cluster.with(nodes: 1) { cluster in
-        for number in 1...4 { _ = try await cluster.nodes[0].publish("\(number)") }
-        let late = try Node(cluster.broker, cluster.client)
-        defer { late.kill() }
-        try await late.wait(until: "ok")
-        await cluster.broker.kill()
-        try await late.wait(until: "disconnected")
-        let returning = try await late.seen(after: 1)
+      try await withWaitingClient { cluster, late, returning in
         late.pause()
         // With the broker's store.
         await cluster.broker.remove()

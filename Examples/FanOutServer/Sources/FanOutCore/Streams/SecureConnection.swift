@@ -54,9 +54,9 @@ final class SecureConnection: ChannelInboundHandler, RemovableChannelHandler {
     place.release()
   }
 
-  /// Discards what comes after an error. TLS waits for the client at the end, and NIO would process
-  /// the frames: also those of a stream whose first frame was the error, so that nothing but NIO's
-  /// own state has it.
+  /// Discards what comes after an error. TLS waits for the client before the connection closes, and
+  /// NIO would go on to process frames, also those of a stream whose first frame was the error:
+  /// only some of NIO's handlers know that stream.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isClosing else { return }
     context.fireChannelRead(data)
